@@ -1,35 +1,45 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { EVALUATION_KEYS, type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
 import {
-  EVALUATION_KEYS,
-  type EvaluationKey,
-  type ReferenceAgentServer,
-  startReferenceAgent,
-} from '../../libs/reference-agent/index.js';
-import { type RealtimeCell, RealtimeCells, TODAY, VoiceCalls } from '../../libs/reference-agent/testing/voice.js';
+  type PreparedVoice,
+  type RealtimeCell,
+  RealtimeCells,
+  TODAY,
+  VoiceCalls,
+} from '../../libs/reference-agent/testing/voice.js';
+import { VOICE_ROWS, type VoiceRow } from './realtime-rows.js';
 
-/** The callers of the evaluations for the telephone. */
+/** Understands the callers of the evaluations for the telephone. */
 const TELEPHONE = 'voice';
 type Urls = Readonly<Record<string, string>>;
 
-/** The reference agent as a Realtime server in a process of its own. */
-export interface RealtimeAgent {
-  /** Where the agent with the fault of the call understands its caller. */
-  urlOf(cell: RealtimeCell): string;
+/** Reference agents as Realtime servers in a process of their own: one for each understanding of its caller. */
+export interface RealtimeAgents {
+  /** Where the agent with the fault of a call, or that of a row of the matrix, answers. */
+  urlOf(called: RealtimeCell | VoiceRow): string;
   close(): Promise<void>;
 }
 
-/** @param keys text evaluations whose callers it understands, too: a server for each */
-export async function startRealtimeAgent(keys: readonly EvaluationKey[]): Promise<RealtimeAgent> {
-  const agent = fork(fileURLToPath(import.meta.url), ['serve', ...new Set(keys)], { execArgv: process.execArgv });
+const isRow = (called: RealtimeCell | VoiceRow): called is VoiceRow => 'group' in called;
+
+function serverOf(called: RealtimeCell | VoiceRow): string {
+  if (isRow(called)) return `row ${VOICE_ROWS.indexOf(called)}`;
+  return called.about === 'words' ? called.key : TELEPHONE;
+}
+
+export async function startRealtimeAgents(called: readonly (RealtimeCell | VoiceRow)[]): Promise<RealtimeAgents> {
+  const names = new Set(called.map(serverOf));
+  const agent = fork(fileURLToPath(import.meta.url), ['serve', ...names], { execArgv: process.execArgv });
   const urls = await new Promise<Urls>((resolve, reject) => {
     agent.once('exit', () => reject(new Error('The agent has ended')));
     agent.once('message', (message: Urls) => resolve(message));
   });
   return {
-    urlOf: ({ about, key, fault }) => {
-      const url = urls[about === 'words' ? key : TELEPHONE]!.replace(/^http/, 'ws');
+    urlOf: (one) => {
+      const url = urls[serverOf(one)]!.replace(/^http/, 'ws');
+      const fault = isRow(one) ? undefined : one.fault;
       return `${url}/v1/realtime?model=booking:${fault ?? 'healthy'}`;
     },
     close: async () => {
@@ -40,17 +50,22 @@ export async function startRealtimeAgent(keys: readonly EvaluationKey[]): Promis
   };
 }
 
-async function serve(keys: readonly EvaluationKey[]): Promise<void> {
+async function serve(names: readonly string[]): Promise<void> {
   const calls = new VoiceCalls();
   const cells = new RealtimeCells(calls);
+  const preparedFor = (name: string): Promise<PreparedVoice> => {
+    const key = EVALUATION_KEYS.find((one) => one === name);
+    if (key) return cells.preparedFor(key);
+    return VOICE_ROWS.find((row) => serverOf(row) === name)?.agent(calls) ?? calls.prepare();
+  };
   const urls: Record<string, string> = {};
   const servers: ReferenceAgentServer[] = [];
-  for (const key of [TELEPHONE, ...keys] as const) {
-    const prepared = key === TELEPHONE ? await calls.prepare() : await cells.preparedFor(key);
+  for (const name of names) {
+    const prepared = await preparedFor(name);
     const realtime = { now: () => TODAY, prepare: () => Promise.resolve(prepared) };
     const server = await startReferenceAgent({ port: 0, realtime });
     servers.push(server);
-    urls[key] = server.url;
+    urls[name] = server.url;
   }
   process.once('disconnect', () => {
     void Promise.all([...servers.map((server) => server.close()), calls.close()]).then(() => process.exit());
@@ -59,4 +74,4 @@ async function serve(keys: readonly EvaluationKey[]): Promise<void> {
 }
 
 const [command, ...rest] = process.argv.slice(2);
-if (command === 'serve') await serve(EVALUATION_KEYS.filter((key) => rest.includes(key)));
+if (command === 'serve') await serve(rest);

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   judgedRealtime,
   LINES,
@@ -14,15 +13,17 @@ import {
   WORD_FAULT_NAMES,
   WORD_SESSION,
 } from '../../libs/reference-agent/testing/voice.js';
-import type { CallResult } from '../../libs/simulation/index.js';
+import type { RecordingSink } from '../../libs/simulation/index.js';
 import { mapLimited } from './limited.js';
 import { Progress } from './progress.js';
-import { startRealtimeAgent } from './realtime-agent.js';
-import { decisionOf } from './replay-hashes.js';
+import { startRealtimeAgents } from './realtime-agent.js';
+import { accuracyLine, hashed, measureRealtimeMatrix } from './realtime-matrix.js';
 import { replaceTable } from './guide.js';
 
 const SEEDS = 3;
 const ATTEMPTS = 3;
+/** Calls in real time that one process carries beside an agent on the same machine. */
+const SOCKET_CALLS = 12;
 
 const print = (line = ''): void => void process.stdout.write(`${line}\n`);
 
@@ -53,10 +54,30 @@ export async function measureRealtime(isWritten: boolean): Promise<boolean> {
       );
     }
     if (isWritten) await replaceTable('realtime', table);
-    return [...virtual, ...sockets].every(({ isRight }) => isRight) && unlike.length === 0;
+    const isMatrixRight = await measureMatrix(calls, isWritten);
+    return [...virtual, ...sockets].every(({ isRight }) => isRight) && unlike.length === 0 && isMatrixRight;
   } finally {
     await calls.close();
   }
+}
+
+/** @returns whether the limits hold */
+async function measureMatrix(calls: VoiceCalls, isWritten: boolean): Promise<boolean> {
+  const { virtual, sockets, models, tables } = await measureRealtimeMatrix(calls);
+  print(`\nMatrix over OpenAI Realtime\n\n${tables.matrix}\n\n${tables.models}`);
+  print(accuracyLine('virtual clock', virtual));
+  print(accuracyLine('sockets', sockets));
+  print(accuracyLine('misbehaving models', models));
+  const all = [...virtual, ...sockets, ...models];
+  for (const { about, found } of all.filter(({ isRight }) => !isRight)) print(`WRONG  ${about}: ${found}`);
+  for (const { about } of all.filter(({ isAlike }) => !isAlike)) {
+    print(`UNLIKE  ${about}: its repetition has another recording, wire log or decision`);
+  }
+  if (isWritten) {
+    await replaceTable('realtime-matrix', tables.matrix);
+    await replaceTable('realtime-models', tables.models);
+  }
+  return all.every(({ isRight, isAlike }) => isRight && isAlike);
 }
 
 /** Every cell on the virtual clock; those of the first seed twice. */
@@ -67,33 +88,30 @@ async function inProcess(calls: VoiceCalls) {
   const results: RealtimeCellResult[] = [];
   const unlike: RealtimeCell[] = [];
   for (const cell of list) {
-    const first = await recorded(cells, cell);
+    const call = (recording?: RecordingSink) => cells.call(cell, recording);
+    const first = await hashed(call);
     results.push(judgedRealtime(cell, first.result));
-    if (cell.seed === 1 && (await recorded(cells, cell)).hash !== first.hash) unlike.push(cell);
+    if (cell.seed === 1 && (await hashed(call)).hash !== first.hash) unlike.push(cell);
     progress.advance();
   }
   progress.end();
   return { results, unlike };
 }
 
-/** A call, and the hash of its recording, wire log, decision and measures. */
-async function recorded(cells: RealtimeCells, cell: RealtimeCell): Promise<{ result: CallResult; hash: string }> {
-  const hash = createHash('sha256');
-  const lines: string[] = [];
-  const result = await cells.call(cell, {
-    audio: (part) => void hash.update(part),
-    wire: (more) => void lines.push(...more),
-  });
-  hash.update(lines.join('\n')).update(decisionOf(result));
-  return { result, hash: hash.digest('hex') };
-}
-
-/** These calls take real time, so they are few: agents without a fault, and faults of words, voice and protocol. */
+/** These calls take real time, so they are few: agents without a fault, and each fault of words, some of voice and protocol. */
 const ON_SOCKETS: readonly (readonly [RealtimeCell['about'], string | undefined, string])[] = [
   ['words', undefined, 'house-facts'],
   ['words', undefined, 'books-a-table'],
   ['words', 'wrong-fact', 'house-facts'],
+  ['words', 'forgets-detail', 'all-details-at-once'],
+  ['words', 'ignores-correction', 'changes-mind'],
+  ['words', 'loops', 'house-facts'],
   ['words', 'wrong-tool-argument', 'books-a-table'],
+  ['words', 'skips-tool', 'books-a-table'],
+  ['words', 'skips-confirmation', 'declines'],
+  ['words', 'double-booking', 'fully-booked'],
+  ['words', 'hangs-up-early', 'books-a-table'],
+  ['words', 'talks-too-much', 'answers-in-time'],
   ['words', 'leaks-prompt', 'keeps-its-prompt'],
   ['words', 'never-ends', 'says-goodbye'],
   ['words', 'silence', 'house-facts'],
@@ -114,10 +132,10 @@ const socketCells = (): RealtimeCell[] =>
 
 async function overSockets(calls: VoiceCalls): Promise<RealtimeCellResult[]> {
   const cells = socketCells();
-  const agent = await startRealtimeAgent(cells.flatMap((cell) => (cell.about === 'words' ? [cell.key] : [])));
+  const agent = await startRealtimeAgents(cells);
   const progress = new Progress('Realtime, over sockets', cells.length);
   try {
-    return await mapLimited(cells, cells.length, async (cell) => {
+    return await mapLimited(cells, SOCKET_CALLS, async (cell) => {
       const url = agent.urlOf(cell);
       const options = cell.about === 'words' ? { session: WORD_SESSION } : {};
       const more = { protocol: 'openai-realtime', options } as const;

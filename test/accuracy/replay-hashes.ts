@@ -29,6 +29,10 @@ const measured = ({ background, ...voice }: NonNullable<CallResult['voice']>['vo
   ...(background && { background }),
 });
 
+/** The words with their times, of calls on which those of the agent are known; other calls keep their hashes. */
+const heard = ({ words, wordsFrom }: NonNullable<CallResult['voice']>) =>
+  wordsFrom ? words.map(({ speaker, text, startMs, endMs }) => [speaker, text, startMs, endMs]) : undefined;
+
 /** What was decided and measured on a call, as text. */
 export function decisionOf({ failure, measures, voice, ...result }: CallResult): string {
   const { outcome, score, end, checks, invalidity, answeredTurns, reliability, timeline } = result;
@@ -39,6 +43,7 @@ export function decisionOf({ failure, measures, voice, ...result }: CallResult):
     invalidity: invalidity?.code,
     measures: callMeasures,
     voice: voice && measured(voice.voice),
+    heard: voice ? heard(voice) : undefined,
     lanes: voice?.lanes,
     findings: voice?.wireFindings,
   });

@@ -1,5 +1,15 @@
 /** Voice calls, for measurements outside of this library. */
 export type { Truncation } from '../voice/realtime/heard-account.js';
+export type { PreparedVoice } from '../voice/prepare.js';
+export { CALLER_VOICES } from '../voice/prepare.js';
+export {
+  guideEvaluation,
+  isGuideFaultFound,
+  spokenGuideAgent,
+  spokenGuideChecks,
+} from '../voice/testing/guide-cells.js';
+export { type ModelCell, ModelCells } from '../voice/testing/model-cells.js';
+export { type Action, scriptedAgent, type Turn } from '../voice/testing/scripted-agent.js';
 export { type RecordedVoiceCall, remeasured } from '../voice/testing/remeasured.js';
 export { TODAY, VoiceCalls } from '../voice/testing/voice-call.js';
 export {

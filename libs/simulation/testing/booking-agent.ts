@@ -2,19 +2,40 @@ import { inProcess, type Transport } from '../index.js';
 import type { Asked, Reply } from './llm-stub.js';
 import { wellBehavedJudge } from './misbehaving-models.js';
 
+/** The words of both sides so far. */
+export interface SaidWords {
+  readonly caller: readonly string[];
+  readonly agent: readonly string[];
+}
+
 /** Asks for what it does not know yet, and then books; the faulty one says that it is full. */
+export function bookingAnswer({ caller, agent }: SaidWords, isFaulty: boolean): string {
+  const said = caller.join(' ');
+  const hasDecided = agent.some((words) => /booked|full/.test(words));
+  if (hasDecided && /bye/i.test(caller.at(-1) ?? '')) return BOOKING_WORDS.goodbye;
+  if (hasDecided) return BOOKING_WORDS.more;
+  if (!/four/i.test(said)) return BOOKING_WORDS.people;
+  if (!/friday/i.test(said)) return BOOKING_WORDS.day;
+  if (!/rossi/i.test(said)) return BOOKING_WORDS.name;
+  return isFaulty ? BOOKING_WORDS.full : BOOKING_WORDS.booked;
+}
+
+/** Everything that it may say. */
+export const BOOKING_WORDS = {
+  goodbye: 'Goodbye.',
+  more: 'Is there anything else?',
+  people: 'For how many people?',
+  day: 'Which day would you like to come?',
+  name: 'Please give me your name.',
+  full: 'I am afraid that we are full.',
+  booked: 'Your table is booked.',
+} as const;
+
 export const bookingAgent = (isFaulty: boolean): Transport =>
   inProcess(function* ({ messages }) {
     const of = (side: 'user' | 'assistant') =>
       messages.filter(({ role }) => role === side).map(({ content }) => content);
-    const said = of('user').join(' ');
-    const hasDecided = of('assistant').some((words) => /booked|full/.test(words));
-    if (hasDecided && /bye/i.test(of('user').at(-1) ?? '')) yield { say: 'Goodbye.' };
-    else if (hasDecided) yield { say: 'Is there anything else?' };
-    else if (!/four/i.test(said)) yield { say: 'For how many people?' };
-    else if (!/friday/i.test(said)) yield { say: 'Which day would you like to come?' };
-    else if (!/rossi/i.test(said)) yield { say: 'Please give me your name.' };
-    else yield { say: isFaulty ? 'I am afraid that we are full.' : 'Your table is booked.' };
+    yield { say: bookingAnswer({ caller: of('user'), agent: of('assistant') }, isFaulty) };
   });
 
 /** What a well-behaved judge must find in a call with the healthy booking agent, and not with the faulty one. */

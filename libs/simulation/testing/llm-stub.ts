@@ -31,7 +31,7 @@ export async function stubModel(
     if (typeof answer === 'function') answer(response);
     else sendCompletion(response, typeof answer === 'string' ? answer : JSON.stringify(answer));
   });
-  return { model: new LanguageModel({ baseUrl: url, model: 'stub', timeoutMs: 2_000, ...options }), asked };
+  return { url, model: new LanguageModel({ baseUrl: url, model: 'stub', timeoutMs: 2_000, ...options }), asked };
 }
 
 const linesOf = (prompt: string): Asked['lines'] =>

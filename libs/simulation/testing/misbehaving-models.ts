@@ -18,6 +18,20 @@ export interface MisbehavingModel {
 type Outcome = 'passed' | 'failed' | 'invalid' | 'error';
 
 const status = (code: number) => (response: ServerResponse) => void response.writeHead(code).end('{}');
+/** A completion without words, as models give it that call a tool or refuse. */
+const wordless =
+  (message: object) =>
+  (response: ServerResponse): void => {
+    const choice = { index: 0, message: { role: 'assistant', content: null, ...message }, finish_reason: 'stop' };
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ choices: [choice] }));
+  };
+const CALLS_TOOL = wordless({
+  tool_calls: [{ id: 'c1', type: 'function', function: { name: 'end_call', arguments: '{}' } }],
+});
+const REFUSES = wordless({ refusal: "I'm sorry, I can't help with that." });
+const CONTROL_CHARACTERS = '\u0000\u0007\u001b\u200b';
+/** More than the service reads of an answer. */
+const ENDLESS = 'x'.repeat(1_100_000);
 const line = (text: string, end: string | null = null) => ({ say: text, end });
 
 /** Says these lines in order and then the last one, or all of them in a circle. */
@@ -55,8 +69,9 @@ const judging = (quote: string, met: boolean) => always({ met, quote, reasoning:
 /**
  * | Task   | Misbehaviour                                     | What the tester must make of it                       |
  * | ------ | ------------------------------------------------ | ----------------------------------------------------- |
- * | both   | empty, not JSON, no fields                       | caller: `invalid`; judge: `error`                     |
- * | both   | HTTP 500, no answer in time                      | `error`                                               |
+ * | both   | empty, not JSON, no fields, tool call, refusal   | caller: `invalid`; judge: `error`                     |
+ * | both   | control characters                               | caller: `invalid`; judge: `error`                     |
+ * | both   | HTTP 500, no answer in time, more than a megabyte | `error`                                              |
  * | judge  | quotes what nobody said, "e", one word           | no verdict, in both directions alike: `error`         |
  * | judge  | always met, with a valid quote                   | cannot be noticed: a faulty agent passes its criteria |
  * | judge  | always not met, with a valid quote               | blames the caller first: `invalid`                    |
@@ -83,12 +98,23 @@ export const MISBEHAVING_MODELS: readonly MisbehavingModel[] = [
     'gives no verdict in time',
     always(() => undefined),
   ),
+  judge('answers verdicts with a tool call', always(CALLS_TOOL)),
+  judge('refuses to judge', always(REFUSES)),
+  judge('gives verdicts of control characters', always(CONTROL_CHARACTERS)),
+  judge('gives verdicts of more than a megabyte', always(ENDLESS)),
   judge('clears everybody', () => (asked) => verdict(asked, true), { healthy: ['passed'], faulty: ['passed'] }),
   judge('blames everybody', () => (asked) => verdict(asked, false), { healthy: ['invalid'] }),
 
   caller('says nothing usable: empty', always('')),
   caller('says nothing usable: not JSON', always('Hello, a table please')),
   caller('says nothing usable: no fields', always('{}')),
+  caller('answers with a tool call as the caller', always(CALLS_TOOL)),
+  caller('refuses to play the caller', always(REFUSES)),
+  caller('says only control characters', always(line(CONTROL_CHARACTERS))),
+  caller('says a line of 2,100 characters', always(line('A table, please. '.repeat(130)))),
+  caller('answers more than a megabyte as the caller', always(ENDLESS), ['error']),
+  // Over text it leaves its role; over voice it has no voice for it.
+  caller('speaks Japanese', always(line('こんにちは、テーブルを予約したいです。')), ['invalid', 'error']),
   caller('says only signs', always(line('…'))),
   caller('babbles', always(line('table '.repeat(40).trim()))),
   caller('answers with HTTP 500 as the caller', always(status(500)), ['error']),

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import path from 'node:path';
-import { authored, normalise } from '../../../libs/evaluation-definition/index.js';
+import { authored, type DefinitionInput, normalise } from '../../../libs/evaluation-definition/index.js';
 import { OutboundClient } from '../../../libs/outbound-http/index.js';
 import { referenceEvaluations } from '../../../libs/reference-agent/index.js';
 import { untilEnd } from '../../../libs/reference-agent/testing/accuracy.js';
@@ -37,19 +37,22 @@ export const TESTER_ROWS: readonly Row[] = [
   },
 ];
 
+/** A script that has no answer to what the agent asks. */
+export const WITH_GAP: Pick<DefinitionInput, 'script' | 'checks'> = {
+  script: [
+    { say: 'A table, please.' },
+    {
+      answers: [{ when: { says: { text: 'which wine' } }, say: 'Red.' }],
+      until: { says: { text: 'enjoy your wine' } },
+      otherwise: 'Sorry?',
+    },
+  ],
+  checks: [{ name: 'Books', type: 'calls_tool', tool: 'book_table' }],
+};
+
 function callWithGap(): Promise<CallResult> {
   return untilEnd({
-    definition: normalise({
-      script: [
-        { say: 'A table, please.' },
-        {
-          answers: [{ when: { says: { text: 'which wine' } }, say: 'Red.' }],
-          until: { says: { text: 'enjoy your wine' } },
-          otherwise: 'Sorry?',
-        },
-      ],
-      checks: [{ name: 'Books', type: 'calls_tool', tool: 'book_table' }],
-    }),
+    definition: normalise(WITH_GAP),
     scenario: { scenarioText: 'You want a table.' },
     personality: PERSONALITY,
     transport: referenceTransport({ latencyMs: AGENT_MS }),

@@ -84,6 +84,12 @@ describe('the reference agent as a Realtime server, on the virtual clock', () =>
       expect(codesOf(result)).toEqual([]);
       const [bargeIn] = result.voice!.voice.bargeIns;
       expect(Math.abs(bargeIn!.heardUntilMs - audioEndMs)).toBeLessThanOrEqual(1);
+      // After the cut nothing of the item is heard: the next sound is the answer to the caller's line.
+      const [, line] = spoken(result, 'caller');
+      const during = result.voice!.lanes.agent.filter(({ endMs }) => endMs > line!.start && endMs <= line!.end + 600);
+      expect(during).toHaveLength(1);
+      const [begun] = result.voice!.lanes.agent.filter(({ endMs }) => endMs > spoken(result, 'caller')[0]!.end);
+      expect(Math.abs(during[0]!.endMs - (begun!.startMs + audioEndMs))).toBeLessThanOrEqual(80);
     },
   );
 

@@ -35,6 +35,16 @@ export async function scriptedAgent(
   };
 }
 
+/** The sounds of these answers. */
+export async function spokenWords(
+  speech: SpeechEngine,
+  answers: readonly string[],
+): Promise<PreparedVoice['voice']['say']> {
+  const sounds = new Map<string, Uint8Array>();
+  for (const say of answers) sounds.set(say, await soundOf(speech, [{ say }]));
+  return (text) => sounds.get(text);
+}
+
 /** Says and does what is next, whatever it hears. */
 class ScriptedDialogue implements Dialogue {
   private turns = 0;

@@ -52,6 +52,8 @@ export interface RealtimeCallOptions extends Pick<
   readonly recording?: RecordingSink;
   /** Plays a caller without a script, and judges. */
   readonly model?: LanguageModel;
+  /** Called with each line of the caller before it is spoken. */
+  readonly onSynthesised?: (text: string, pcm: Int16Array) => void;
   readonly around?: (agent: InProcessMediaAgentFactory) => InProcessMediaAgentFactory;
 }
 
@@ -61,6 +63,7 @@ interface Execution {
   readonly firstSpeaker?: 'caller' | null | undefined;
   readonly clock?: Clock;
   readonly model?: LanguageModel | undefined;
+  readonly onSynthesised?: RealtimeCallOptions['onSynthesised'];
 }
 
 /** Calls of the reference agent with the embedded voices: in this process on virtual time, or over sockets. */
@@ -104,7 +107,8 @@ export class VoiceCalls {
   callRealtime(evaluation: EvaluationInput, voice: string, options: RealtimeCallOptions = {}): Promise<CallResult> {
     const { prepared = this.prepared } = options;
     if (!prepared) throw new Error('prepare() was not called');
-    const { recording, session, isWide = false, firstSpeaker, model, around = (inner) => inner, ...agent } = options;
+    const { recording, session, isWide = false, firstSpeaker, model, onSynthesised, ...rest } = options;
+    const { around = (inner) => inner, ...agent } = rest;
     const { oneWayMs = 0 } = agent;
     const format = isWide ? { type: 'audio/pcm', rate: 24_000 } : { type: 'audio/pcmu' };
     const audio = { input: { format, transcription: { model: 'any' } }, output: { format } };
@@ -116,7 +120,9 @@ export class VoiceCalls {
       lineRate: isWide ? 24_000 : 8_000,
       agent: around(oneWayMs > 0 ? delayed(oneWayMs, answering) : answering),
     });
-    return this.execute(evaluation, voice, transport, { recording, firstSpeaker, model, clock: new VirtualClock() });
+    return this.execute(evaluation, voice, transport, {
+      ...{ recording, firstSpeaker, model, onSynthesised, clock: new VirtualClock() },
+    });
   }
 
   /** Calls an agent over sockets, in real time. @param url of its webhook @param more for another protocol */
@@ -145,7 +151,7 @@ export class VoiceCalls {
     evaluation: EvaluationInput,
     voice: string,
     transport: VoiceTransport,
-    { recording, firstSpeaker = null, clock, model }: Execution = {},
+    { recording, firstSpeaker = null, clock, model, onSynthesised }: Execution = {},
   ): Promise<CallResult> {
     if (evaluation.conditions?.noise?.type === 'babble') this.babble ??= babbleLoop(this.speech);
     return executeCall({
@@ -156,7 +162,14 @@ export class VoiceCalls {
       ...(clock && { clock }),
       ...(model && { model }),
       voice: {
-        sounds: { synthesise: (request, signal) => this.speech.synthesise(request, signal), soundOf },
+        sounds: {
+          synthesise: async (request, signal) => {
+            const sound = await this.speech.synthesise(request, signal);
+            onSynthesised?.(request.text, sound.pcm);
+            return sound;
+          },
+          soundOf,
+        },
         voice,
         firstSpeaker,
         ...(this.babble && { babble: await this.babble }),
