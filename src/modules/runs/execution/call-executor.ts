@@ -58,7 +58,7 @@ export class CallExecutor {
   }
 
   /**
-   * Calls the agent, or judges a call again, which is no call and in no metrics of calls.
+   * Calls the agent, or judges a call again, which counts in no metrics of calls.
    * @throws the signal's reason; database errors before the call begins
    */
   async execute(call: ClaimedCall, signal: AbortSignal, events: CallEvents): Promise<CallResult> {
