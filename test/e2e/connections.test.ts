@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { ConnectionService } from '../../src/modules/agents/connection/connection.service.js';
-import { agentBody, personalityBody } from '../factories/bodies.js';
-import { expectError, expectForbidden, expectInvalid, expectNotFound } from '../support/expect.js';
+import { agentBody } from '../factories/bodies.js';
+import { expectForbidden, expectInvalid, expectNotFound } from '../support/expect.js';
 import { HttpClient } from '../support/http.js';
 import { createKey } from '../support/keys.js';
-import { shortEvaluation } from '../support/run-app.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
@@ -21,7 +19,6 @@ describe('the connection of an agent', () => {
     app = await createTestApp({
       env: {
         AGENT_PROVIDER_2_URL: 'https://provider.example.com/v1/chat/completions',
-        AGENT_PROVIDER_3_PROTOCOL: 'openai-realtime',
         OUTBOUND_ALLOWED_NETWORKS: '10.1.0.0/16',
       },
     });
@@ -359,33 +356,6 @@ describe('the connection of an agent', () => {
       expect((await editor.patch(agent, { ...other, isUsingDefaultApiKey: false })).status).toBe(200);
       expect((await admin.patch(agent, { isUsingDefaultApiKey: true })).status).toBe(200);
       expect((await admin.patch(agent, { provider: 'AGENT_PROVIDER_1' })).status).toBe(200);
-    });
-
-    it('is not of a platform other than the provider, to which the default key would be sent', async () => {
-      const path = await pathOf(usingDefault);
-      const elsewhere = { protocol: 'openai-realtime' };
-      const refused =
-        'The default key of AGENT_PROVIDER_1 is not for OpenAI Realtime: give the agent an apiKey and set isUsingDefaultApiKey to false, or set AGENT_PROVIDER_1_PROTOCOL to openai-realtime';
-      expectError(await admin.put(path, elsewhere), 409, 'CONFLICT', refused);
-      expectError(await admin.put(path, { ...elsewhere, url: 'wss://evil.example.com/' }), 409, 'CONFLICT', refused);
-      expectInvalid(await admin.put(path, { ...elsewhere, options: { colour: 'red' } }), 'options.colour');
-      expectNotFound(await admin.get(path));
-      // An agent of a provider whose protocol is that of the platform.
-      await admin.put('/workspace/provider-keys/AGENT_PROVIDER_3', { apiKey: 'default-key-of-a-platform' });
-      expect((await admin.put(await pathOf({ ...usingDefault, provider: 'AGENT_PROVIDER_3' }), elsewhere)).status).toBe(
-        200,
-      );
-
-      const own = await connected({ ...elsewhere, url: undefined });
-      const agent = own.replace('/connection', '');
-      expect((await admin.patch(agent, { isUsingDefaultApiKey: true })).status).toBe(200);
-      const { id } = (await admin.get<any>(agent)).body.data;
-      const endpoint = await app.nest.get(ConnectionService).endpoint(id);
-      expect(endpoint).toMatchObject({ protocol: 'openai-realtime' });
-      expect(endpoint).not.toHaveProperty('apiKey');
-      const personalityId = (await admin.post<any>('/personalities', personalityBody())).body.data.id;
-      await admin.post(`${agent}/evaluations`, shortEvaluation({ personalityId }));
-      expectError(await admin.post(`${agent}/runs`, {}), 409, 'CONFLICT', refused);
     });
 
     it('may be that of the provider for an EDITOR', async () => {
