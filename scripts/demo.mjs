@@ -1,6 +1,6 @@
 // Runs the whole service without any configuration: an agent with a planted fault, three callers, six evaluations,
-// one run and its report; then a voice call on the telephone to the same agent with another fault, and its recording. Exits with 1
-// unless the runs find exactly the planted faults. All data is kept in a temporary directory, which is removed at the end.
+// one run and its report; then two voice calls to the same agent with other faults: on the telephone, with its recording, and
+// over OpenAI Realtime, with its words. Exits with 1 unless the runs find exactly the planted faults. All data is kept in a temporary directory, which is removed at the end.
 import { spawn } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
@@ -39,10 +39,13 @@ const KEYS = [
 ];
 const VOICE_FAULT = 'ignores-barge-in';
 const VOICE_KEY = 'phone-barge-in';
+const WORD_FAULT = 'wrong-fact';
+const WORD_KEY = 'house-facts';
 const START_TIMEOUT_MS = 30_000;
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const reportFile = path.resolve('demo-report.html');
 const callReportFile = path.resolve('demo-call.html');
+const wordsReportFile = path.resolve('demo-words.html');
 const recordingFile = path.resolve('demo-call.wav');
 const startedAt = performance.now();
 const print = (text) => process.stdout.write(`${text}\n`);
@@ -51,9 +54,13 @@ const directory = await mkdtemp(path.join(tmpdir(), 'voice-agent-testing-demo-')
 const speech = new FliteEngine();
 const telephone = {
   slowMs: 3_000,
-  prepare: () => prepareVoice({ speech, today: Date.now(), lines: telephoneLines() }),
+  prepare: () => prepareVoice({ speech, today: Date.now(), lines: linesOf(telephoneEvaluation('')) }),
 };
 const agent = await startReferenceAgent({ port: 0, fault: FAULT, latencyMs: 150, tokensPerSecond: 150, telephone });
+const realtime = {
+  prepare: () => prepareVoice({ speech, today: Date.now(), lines: linesOf(wordEvaluation('')), faults: [WORD_FAULT] }),
+};
+const realtimeAgent = await startReferenceAgent({ port: 0, realtime });
 const apiKey = `demo-${randomBytes(18).toString('base64url')}`;
 const port = await freePort();
 const url = `http://127.0.0.1:${port}`;
@@ -104,6 +111,7 @@ try {
 Report: file://${reportFile}
 `);
   await callByTelephone(callers[0]);
+  await callOverRealtime(callers[0]);
   print(`
 Finished in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`);
   if (process.stdout.isTTY) {
@@ -149,13 +157,56 @@ Listen (left the caller, right the agent): file://${recordingFile}
 See and hear it on one page:               file://${callReportFile}`);
 }
 
+/** Calls the agent as a Realtime server, which reports its words: one of them is wrong. */
+async function callOverRealtime(personalityId) {
+  const agentId = await create('/agents', {
+    provider: 'AGENT_PROVIDER_1',
+    assistantId: `booking:${WORD_FAULT}`,
+    apiKey: 'the-demo-agent-needs-none',
+    name: 'Bella Vista over Realtime',
+  });
+  const address = `${realtimeAgent.url.replace(/^http/, 'ws')}/v1/realtime?model={assistantId}`;
+  await request('PUT', `/agents/${agentId}/connection`, { protocol: 'openai-realtime', url: address });
+  await create(`/agents/${agentId}/evaluations`, wordEvaluation(personalityId));
+  print(`
+Last, a voice call over OpenAI Realtime, which reports what the agent says. It takes about half a minute:
+`);
+  await runEvaluations(agentId, { name: 'Demo words', report: wordsReportFile });
+  const [run] = await request('GET', `/agents/${agentId}/runs`);
+  const [{ id }] = await request('GET', `/runs/${run.id}/calls`);
+  const call = await request('GET', `/calls/${id}`);
+  const failed = call.checks.filter(({ met }) => met === false).map(({ name }) => name);
+  print(`\nThe planted fault: the agent ${FAULTS[WORD_FAULT].effect}.`);
+  const found = { outcome: call.outcome, endCode: call.end?.code, failed };
+  if (!isExpected(expectationOf(WORD_FAULT, WORD_KEY), found))
+    throw new Error(`The call did not give the expected result: ${call.outcome}: ${call.reason}`);
+  print(`The call found it. What was said:
+${spoken(call.timeline)}
+Its words on the time line: file://${wordsReportFile}`);
+}
+
+/** What was said, one line per utterance. */
+function spoken(timeline) {
+  const lines = [];
+  for (const { type, speaker, text, continues } of timeline) {
+    if (type !== 'speech') continue;
+    if (continues) lines.push(lines.pop() + text);
+    else lines.push(`  ${speaker.padEnd(6)} ${text}`);
+  }
+  return lines.join('\n');
+}
+
 function telephoneEvaluation(personalityId) {
   return voiceEvaluations(personalityId).find(({ key }) => key === VOICE_KEY);
 }
 
-/** What the caller says in that evaluation: the agent has to know nothing else. */
-function telephoneLines() {
-  return telephoneEvaluation('').script.flatMap(({ say }) => say ?? []);
+function wordEvaluation(personalityId) {
+  return referenceEvaluations(personalityId).find(({ key }) => key === WORD_KEY);
+}
+
+/** What the caller says in an evaluation: the agent has to understand nothing else. */
+function linesOf({ script }) {
+  return script.flatMap(({ say }) => say ?? []);
 }
 
 /** Runs all evaluations of the agent with the `vat` CLI, which shows the progress and writes the report. */
@@ -195,6 +246,7 @@ function stopper() {
         await once(service, 'exit');
       }
       await agent.close();
+      await realtimeAgent.close();
       await speech.close();
       await rm(directory, { recursive: true, force: true });
     })());

@@ -44,8 +44,10 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
   'README.md: npm ci && npm test': 'runs this test',
   'docs/guides/first-test.md: npm ci': STARTS_SERVICE,
   'docs/guides/first-call.md: npm ci': STARTS_SERVICE,
-  'docs/guides/first-call.md: npm run reference-agent': 'the reference agent runs here already',
+  'docs/guides/first-call.md: npm run reference-agent': 'both reference agents run here already',
   'docs/guides/runs.md: npm ci': 'starts the reference agent, which runs here already',
+  'docs/guides/runs.md: curl -sS -X POST "$VAT_URL/runs/$RUN_ID/rejudge"':
+    'needs a language model; test/e2e/rejudged-runs.test.ts calls it',
   'docs/guides/runs.md: AGENT_PROVIDER_1_URL=': STARTS_SERVICE,
   'docs/guides/agents.md: AGENT_PROVIDER_1_URL=': STARTS_SERVICE,
   'docs/guides/connections.md: AGENT_PROVIDER_1_URL=': STARTS_SERVICE,
@@ -81,8 +83,8 @@ const TESTED_FILES = [
 const EXIT_CODES: Readonly<Record<string, readonly number[]>> = {
   // The connection test passes; the suite fails, and passes after the correction.
   'docs/guides/first-test.md': [0, 1, 0, 0, 0],
-  // The connection test passes; the slow answer fails; the healthy agent passes.
-  'docs/guides/first-call.md': [0, 1, 0],
+  // The connection test passes; the slow answer fails; the healthy agent passes. So do the wrong words, and the right ones.
+  'docs/guides/first-call.md': [0, 1, 0, 1, 0],
   'docs/guides/runs.md': [1],
   // The score of 91.7 is below the minimum of the command; without it or with a low one, the command would exit with 0.
   'docs/guides/ci.md': [1],
@@ -139,6 +141,7 @@ jest.setTimeout(180_000);
 
 describe('the commands of README.md, docs/production.md and the guides', () => {
   let agent: VoiceAgentServer;
+  let realtimeAgent: VoiceAgentServer;
   let app: TestApp;
   let folder: string;
 
@@ -146,12 +149,13 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
     execFileSync(process.execPath, [path.join(ROOT, 'scripts/build-client.mjs')], { cwd: ROOT });
     const lines = ['Until when are you open?', 'Thank you, goodbye.'];
     agent = await startVoiceAgent({ fault: 'wrong-fact', slowMs: 3_000, lines });
+    realtimeAgent = await startVoiceAgent({ as: 'realtime', faults: ['wrong-fact'], lines });
     app = await createTestApp({ env: callEnv(`${agent.url}/v1/chat/completions`) });
     folder = await mkdtemp(path.join(tmpdir(), 'guide-commands-'));
     execFileSync('tar', ['-xzf', path.join(ROOT, 'dist/client.tgz'), '-C', folder]);
   });
   afterAll(async () => {
-    await Promise.all([app.close(), agent.close()]);
+    await Promise.all([app.close(), agent.close(), realtimeAgent.close()]);
     await rm(folder, { recursive: true });
   });
 
@@ -187,6 +191,7 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
       .join('\n')
       // Before ids and addresses are inserted, which may contain these digits.
       .replaceAll('4010', String(port))
+      .replaceAll('4011', new URL(realtimeAgent.url).port)
       .replaceAll(/http:\/\/localhost:3000|https:\/\/vat\.example\.com/g, app.url)
       .replaceAll('vat_…', apiKey)
       .replaceAll('9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10', ids.agentId)

@@ -1,26 +1,32 @@
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
+  type FaultName,
   prepareVoice,
   type ReferenceAgentServerOptions,
   startReferenceAgent,
 } from '../../libs/reference-agent/index.js';
 import { CachedSpeech, FliteEngine } from '../../libs/speech/index.js';
 
-export interface VoiceAgentOptions extends Omit<ReferenceAgentServerOptions, 'telephone'> {
+export interface VoiceAgentOptions extends Omit<ReferenceAgentServerOptions, 'telephone' | 'realtime'> {
+  /** By default with a telephone. */
+  readonly as?: 'realtime';
+  /** Whose sentences are prepared, too. */
+  readonly faults?: readonly FaultName[];
   /** What callers say to the agent. */
   readonly lines: readonly string[];
   /** Of the fault `slow-answer`, in milliseconds. */
   readonly slowMs?: number;
 }
 
-/** Starts the reference agent with a telephone that answers at once. Its sentences are synthesised once for all test runs. */
-export async function startVoiceAgent({ lines, slowMs, ...options }: VoiceAgentOptions) {
+/** Starts the reference agent with a telephone that answers at once, or as a Realtime server. Its sentences are synthesised once for all test runs. */
+export async function startVoiceAgent({ lines, slowMs, as, faults = [], ...options }: VoiceAgentOptions) {
   const engine = new FliteEngine();
   const speech = new CachedSpeech(engine, { folder: path.join(tmpdir(), 'reference-agent-speech') });
-  const prepared = await prepareVoice({ speech, today: Date.now(), lines });
-  const telephone = { prepare: async () => prepared, ...(slowMs !== undefined && { slowMs }) };
-  const { url, close } = await startReferenceAgent({ port: 0, ...options, telephone });
+  const prepared = await prepareVoice({ speech, today: Date.now(), lines, faults });
+  const voice = { prepare: async () => prepared, ...(slowMs !== undefined && { slowMs }) };
+  const served = as === 'realtime' ? { realtime: voice } : { telephone: voice };
+  const { url, close } = await startReferenceAgent({ port: 0, ...options, ...served });
   return {
     url,
     speech,
