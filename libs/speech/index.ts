@@ -2,6 +2,7 @@
 export { CachedSpeech } from './cache/cached-speech.js';
 export { FliteEngine } from './flite/flite-engine.js';
 export { HttpRecogniser, type HttpRecogniserOptions } from './recogniser/http-recogniser.js';
+export { type Piece, type PieceOptions, piecesOf } from './recogniser/pieces.js';
 export {
   type Recogniser,
   RecogniserError,
