@@ -16,14 +16,20 @@ const shared = {
 
 const project = (displayName, ...testMatch) => ({ ...shared, displayName, testMatch });
 
-/** Tests that start many processes (the service, `vat`, npx, Redis, PostgreSQL), or make thousands of requests or calls. */
+/**
+ * Tests that start many processes (the service, `vat`, npx, Redis, PostgreSQL), make thousands of requests or calls, or
+ * wait for retries.
+ */
 const LONG = [
   '<rootDir>/libs/embedded-postgres/**/*.spec.ts',
   '<rootDir>/test/e2e/{call-metrics,client-package,client-upgrade,cluster,embedded-database,first-start}.test.ts',
   '<rootDir>/test/e2e/{guide-commands,killed-run,operation,pipelines,rate-limits-redis}.test.ts',
   '<rootDir>/test/e2e/{vat,vat-certificates,vat-connection,vat-suites}.test.ts',
   '<rootDir>/test/e2e/{conformance,evaluation-import,hostile-input,suite-moves}.test.ts',
-  '<rootDir>/libs/reference-agent/voice/accuracy.spec.ts',
+  '<rootDir>/test/e2e/{run-failures,webhooks-receivers}.test.ts',
+  '<rootDir>/libs/reference-agent/voice/**/{accuracy,calls,lag}.spec.ts',
+  '<rootDir>/libs/simulation/call/{faulty-agents,misbehaving-models}.spec.ts',
+  '<rootDir>/libs/simulation/transports/**/{calls,fixture-wire,platform-sound}.spec.ts',
 ];
 // Jest does not replace <rootDir> after an exclamation mark.
 const except = LONG.map((pattern) => pattern.replace('<rootDir>', `!${import.meta.dirname}`));

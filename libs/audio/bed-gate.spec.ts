@@ -125,6 +125,66 @@ describe('BedGate', () => {
     expect(Math.abs(found[0]![0] - 930)).toBeLessThan(100);
   });
 
+  it('tells which part of a sound is louder than background audio can be', () => {
+    const other = voice(6_000, [[500, 5_600]], -40);
+    const sound = voice(6_000, [[2_000, 4_000]]).map((sample, n) => sample + other[n]!);
+    const gate = new BedGate(RATE);
+    const ends = eventsIn(gate, sound).filter((event) => event.type === 'end');
+    const certain = ends.flatMap((end) => {
+      const { rises, falls } = gate.reached(end);
+      const isCertain = ({ dbfs }: { dbfs: number }) => dbfs > gate.certainDbfs!;
+      const [first, last] = [rises.find(isCertain), falls.find(isCertain)];
+      return first && last ? [[first.atMs, last.atMs]] : [];
+    });
+    expect(certain).toHaveLength(1);
+    expect(Math.abs(certain[0]![0]! - 2_000)).toBeLessThan(150);
+    expect(Math.abs(certain[0]![1]! - 4_000)).toBeLessThan(150);
+  });
+
+  it('finds background audio that is silent most of the time', () => {
+    const strokes = new Float64Array(9_000 * 8);
+    for (let at = 3_100 * 8; at < strokes.length; at += 150 * 8) {
+      for (let n = 0; n < 30 * 8; n++) strokes[at + n] = 600 * (n % 2 === 0 ? 1 : -1);
+    }
+    const gate = new BedGate(RATE);
+    eventsIn(
+      gate,
+      voice(9_000, [[500, 3_000]]).map((sample, n) => sample + strokes[n]!),
+    );
+    expect(gate.background).toMatchObject({ isUneven: true });
+    expect(gate.background!.dbfs).toBeGreaterThan(-50);
+  });
+
+  it('finds background audio of which only short peaks are audible, and none in single clicks', () => {
+    const clicks = (count: number) => {
+      const sound = voice(9_000, [[500, 3_000]]);
+      for (let click = 0; click < count; click++) {
+        for (let n = 0; n < 30 * 8; n++) sound[(4_000 + click * 900) * 8 + n]! += 200 * (n % 2 === 0 ? 1 : -1);
+      }
+      const gate = new BedGate(RATE);
+      expectLines(soundsIn(gate, sound), [[500, 3_000]]);
+      return gate.background;
+    };
+    expect(clicks(5)).toMatchObject({ isUneven: true });
+    expect(clicks(2)).toBeNull();
+  });
+
+  it('does not take the voice for the bed if it goes on soon after a sound, first as quietly as the bed', () => {
+    const lines: Spans = [
+      [500, 3_000],
+      [5_000, 7_000],
+    ];
+    const sound = withBed(voice(12_000, lines), { dbfs: -34 }).fill(0, 7_000 * 8);
+    // Within 800 ms from the level of the bed to that of quiet speech.
+    const dbfs = (ms: number) => -34 + 7 * Math.min(1, ms / 800);
+    for (let n = 7_260 * 8; n < 9_500 * 8; n++) {
+      sound[n] = Math.SQRT2 * amplitudeOf(dbfs(n / 8 - 7_260)) * Math.sin((2 * Math.PI * 300 * n) / RATE);
+    }
+    const last = soundsIn(new BedGate(RATE), sound).at(-1)!;
+    expect(last[0]).toBeLessThan(8_000);
+    expect(last[1]).toBeGreaterThan(9_300);
+  });
+
   it('takes the sound back if the agent has not spoken for eight seconds', () => {
     const gate = new BedGate(RATE);
     const events = eventsIn(gate, withBed(new Float64Array(8_100 * 8), { dbfs: -32, beatDb: 3 }));

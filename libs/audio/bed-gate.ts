@@ -1,6 +1,7 @@
+import { BackgroundPeaks } from './background-peaks.js';
 import { EnergyGate, energyOf, type GateEvent } from './energy-gate.js';
 import { amplitudeOf, dbfsOfMeanSquare } from './level.js';
-import { dbfsOfSteps, LevelHistory, STEPS_PER_DB, stepsOf } from './level-history.js';
+import { dbfsOfSteps, LevelHistory, type ReachedLevel, STEPS_PER_DB, stepsOf } from './level-history.js';
 import { MIN_THRESHOLD_DBFS } from './noise-floor.js';
 import { FRAME_MS } from './rates.js';
 
@@ -54,7 +55,7 @@ const SILENT = stepsOf(MIN_THRESHOLD_DBFS);
 
 /** Background audio under a voice. Times are in milliseconds of audio. */
 export interface Background {
-  /** Median level. */
+  /** Median level; of audio that is silent most of the time, the level of its loudest parts. */
   readonly dbfs: number;
   readonly fromMs: number;
   /** Whether it comes and goes, such as other voices or a keyboard: less of it can be told from the agent's voice. */
@@ -92,6 +93,7 @@ export class BedGate {
   /** Frames for which the level has been above what ends a sound, or begins one. */
   private above = 0;
   private silent = 0;
+  private readonly peaks = new BackgroundPeaks();
   private drop = DROP;
   /** Sum and number of the mean squares of all active frames. */
   private energy = 0;
@@ -111,6 +113,8 @@ export class BedGate {
     const event = this.gate.push(frame, wasPlayed);
     this.levels.push(this.gate.latestEnergy, this.gate.isOpen && (this.isSounding || this.bed === null));
     this.silent = this.latest > SILENT ? 0 : this.silent + 1;
+    if (this.peaks.push(this.gate))
+      this.found ??= { dbfs: dbfsOfSteps(this.latest), fromMs: this.now * FRAME_MS, isUneven: true };
     if (this.silent >= FORGET && !this.isSounding) this.bed = null;
     if (event?.type === 'end') return this.isSounding ? this.closed(event) : null;
     if (event && this.bed === null) return this.begin(event.atMs, this.now - FRAMES_TO_OPEN, true);
@@ -122,6 +126,12 @@ export class BedGate {
   finish(): GateEvent | null {
     const event = this.gate.finish();
     return event?.type === 'end' && this.isSounding ? this.closed(event) : null;
+  }
+
+  /** The levels that a sound of the last minute reached, from its onset on, and until its end, backwards. */
+  reached({ onsetMs, atMs }: GateEnd): { readonly rises: ReachedLevel[]; readonly falls: ReachedLevel[] } {
+    const [first, last] = [Math.floor(onsetMs / FRAME_MS), Math.ceil(atMs / FRAME_MS)];
+    return { rises: this.levels.reached(first, last), falls: this.levels.reached(last, first) };
   }
 
   /** The platform said that the agent's turn ends with what was pushed so far. */
@@ -148,6 +158,12 @@ export class BedGate {
   /** Level of all active frames of ended sounds; null before the first one. */
   get activeDbfs(): number | null {
     return this.frames === 0 ? null : dbfsOfMeanSquare(this.energy / this.frames);
+  }
+
+  /** Above this level, which no background audio reaches for long, sound is the agent's voice; null without a voice. */
+  get certainDbfs(): number | null {
+    const { speechLevel } = this.levels;
+    return speechLevel === null ? null : dbfsOfSteps(speechLevel - BLIP.belowSpeech);
   }
 
   /** The level above which sound is active beside the bed, as a mean square; null without a bed. */
@@ -214,7 +230,8 @@ export class BedGate {
       const frame = this.firstFrame(this.now - this.above, this.now - this.below, this.bed! + ABOVE_BED);
       return this.begin(frame * FRAME_MS, frame, false);
     }
-    if (this.below % RELEARN === 0 && this.above === 0) {
+    // Not from less than after which a sound ends: the beginning of the next one may be most of it.
+    if (this.below >= DROP && this.below % RELEARN === 0 && this.above === 0) {
       this.learn(this.now - Math.min(this.below, LEARNT), this.now, 95, this.found !== null || this.silent === 0);
     }
     return null;
@@ -303,8 +320,9 @@ export class BedGate {
     const fromMs = this.found?.fromMs ?? Math.max(from, this.levels.oldest) * FRAME_MS;
     const isUneven = (this.found?.isUneven ?? false) || high - low > UNEVEN;
     this.bed = high;
-    if (isHeard && (this.found !== null || median > SILENT))
-      this.found = { dbfs: dbfsOfSteps(median), fromMs, isUneven };
+    // Key strokes are audible for less than half of the time.
+    if (isHeard && (this.found !== null || high > SILENT))
+      this.found = { dbfs: dbfsOfSteps(median > SILENT ? median : high), fromMs, isUneven };
   }
 
   private get isClose(): boolean {

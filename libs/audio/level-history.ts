@@ -18,6 +18,15 @@ const FRAMES_PER_LEVEL = 3;
 const SPEECH_FRAMES = 30_000 / FRAME_MS;
 const SPEECH = { least: 500 / FRAME_MS, exceeds: 400 / FRAME_MS, share: 5, margin: 2.5 * STEPS_PER_DB } as const;
 
+/** Levels that a sound reaches are kept in steps of 2 dB. */
+const REACHED_STEP = 2 * STEPS_PER_DB;
+
+/** When a sound first reached a level, or was last at it. */
+export interface ReachedLevel {
+  readonly atMs: number;
+  readonly dbfs: number;
+}
+
 export const stepsOf = (dbfs: number): number => (dbfs - LOWEST_DBFS) * STEPS_PER_DB;
 export const dbfsOfSteps = (steps: number): number => steps / STEPS_PER_DB + LOWEST_DBFS;
 /** @returns the nearest step of a mean square of samples */
@@ -96,6 +105,23 @@ export class LevelHistory {
       for (let below = 0; below < wanted && level < STEPS - 1;) below += counts[++level]!;
       return level;
     });
+  }
+
+  /** Each louder level that is reached for 60 ms, from the beginning of [from, to) on; backwards from its end if `to` < `from`. */
+  reached(from: number, to: number): ReachedLevel[] {
+    const found: ReachedLevel[] = [];
+    const step = to < from ? -1 : 1;
+    const kept = (frame: number) => Math.max(frame, this.oldest);
+    let loudest = 0;
+    for (let frame = kept(from); frame * step < kept(to) * step; frame += step) {
+      const at = step === 1 ? frame : frame - FRAMES_PER_LEVEL;
+      if (at < this.oldest || at + FRAMES_PER_LEVEL > this.frames) continue;
+      const level = Math.min(this.levelAt(at), this.levelAt(at + 1), this.levelAt(at + 2));
+      if (level < loudest + REACHED_STEP) continue;
+      loudest = level;
+      found.push({ atMs: frame * FRAME_MS, dbfs: dbfsOfSteps(level) });
+    }
+    return found;
   }
 
   private forget(frame: number): void {

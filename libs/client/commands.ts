@@ -58,7 +58,12 @@ export async function rerun(id: string, only: 'failed' | undefined, flags: Follo
 
 /** Judges the recorded calls of a run again, in a new run, and follows it. @throws CommandError */
 export async function remeasure(id: string, flags: FollowFlags, io: Io): Promise<ExitCode> {
-  return startAndFollow((service) => service.remeasure(id), flags, io);
+  return startAndFollow((service) => service.derive(id, 'remeasure'), flags, io);
+}
+
+/** Judges the criteria of a run again, in a new run, and follows it. @throws CommandError */
+export async function rejudge(id: string, flags: FollowFlags, io: Io): Promise<ExitCode> {
+  return startAndFollow((service) => service.derive(id, 'rejudge'), flags, io);
 }
 
 /** The request with the ids of its evaluations. */

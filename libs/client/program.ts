@@ -116,6 +116,14 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
     .action(async (id: string, flags: FollowFlags) => conclude(await commands.remeasure(id, flags, io)));
   addOptions(remeasure, FOLLOWING, REACHING);
 
+  const rejudge = program
+    .command('rejudge')
+    .description('judge the criteria of a run again, in a new run without calls, and follow it')
+    .argument('<run>', 'identifier of the run')
+    .option('--no-wait', 'print the id of the run and exit without following it')
+    .action(async (id: string, flags: FollowFlags) => conclude(await commands.rejudge(id, flags, io)));
+  addOptions(rejudge, FOLLOWING, REACHING);
+
   const status = program
     .command('status')
     .description('print the results of a run; exit code 2 if it has not ended')

@@ -163,9 +163,10 @@ export class Service {
     return data;
   }
 
-  async remeasure(id: string): Promise<RunDetails> {
+  /** Starts a run that judges the calls of another one again. */
+  async derive(id: string, kind: 'remeasure' | 'rejudge'): Promise<RunDetails> {
     const { data } = await this.write(
-      (header) => this.client.POST('/runs/{id}/remeasure', { params: { path: { id }, header } }),
+      (header) => this.client.POST(`/runs/{id}/${kind}`, { params: { path: { id }, header } }),
       run(id),
     );
     return data;

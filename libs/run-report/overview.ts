@@ -15,6 +15,11 @@ import { anchors, STATE_NOTES, STATE_LABELS, verdictOf } from './labels.js';
 
 const MAX_REASON = 600;
 
+const WITHOUT_CALLS = {
+  remeasure: 'measured again from the recordings of',
+  rejudge: 'judged again from the transcripts of',
+} as const;
+
 /** Header of the report: verdict, score and gate. */
 export function banner(run: ReportedRun): Html {
   const { state, label } = verdictOf(run);
@@ -28,7 +33,7 @@ export function banner(run: ReportedRun): Html {
     ${
       run.derivedFrom !== null &&
       html`<p class="agent">
-        No calls: measured again from the recordings of run <code>${run.derivedFrom.runId}</code>
+        No calls: ${WITHOUT_CALLS[run.derivedFrom.kind]} run <code>${run.derivedFrom.runId}</code>
       </p>`
     }
     ${run.serviceUrl !== null && html`<p class="agent"><a href="${run.serviceUrl}/docs">${run.serviceUrl}</a></p>`}

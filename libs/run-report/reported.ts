@@ -21,7 +21,7 @@ export interface ReportedRun extends GateSettings {
   /** Version of the agent, for instance a commit. */
   readonly agentVersion: string | null;
   /** The run whose recorded calls it judges again; null if it called the agent. */
-  readonly derivedFrom: { readonly runId: string; readonly kind: 'remeasure' } | null;
+  readonly derivedFrom: { readonly runId: string; readonly kind: 'remeasure' | 'rejudge' } | null;
   readonly status: 'QUEUED' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED';
   /** 0 to 100; null if no call is counted. */
   readonly score: number | null;

@@ -32,6 +32,7 @@ export type { CallExchange, UnusableAnswer } from './other-side/call-exchange.js
 export { unstartedCall } from './call/unstarted-call.js';
 export { executeCall, RECORDING_OMITTED } from './call/call.js';
 export type { CallOptions, CallProgress, CallResult, CallVersions, RecordingOmitted } from './call/call.js';
+export { rejudge } from './call/rejudge.js';
 export { remeasure, type RemeasureOptions } from './call/remeasure.js';
 export { SEND_LIMITS } from './other-side/send-limits.js';
 export type { Personality, Scenario } from './callers/persona.js';

@@ -13,7 +13,7 @@ export interface BedCell {
   readonly seed: number;
 }
 
-/** Times in milliseconds, measured minus true, one per line of the agent. */
+/** Times in milliseconds, one per line of the agent. */
 export interface BedResult {
   readonly cell: BedCell;
   readonly outcome: string;
@@ -24,8 +24,14 @@ export interface BedResult {
   readonly falseEnds: number;
   /** Turns that ended only with a later line. */
   readonly unended: number;
-  readonly onsets: readonly number[];
-  readonly ends: readonly number[];
+  readonly onsets: readonly Difference[];
+  readonly ends: readonly Difference[];
+}
+
+/** Measured minus true, and what the call says of its uncertainty. */
+export interface Difference {
+  readonly ms: number;
+  readonly plusMinusMs: number;
 }
 
 const LEVELS = [-60, -52, -45, -38, -30];
@@ -37,9 +43,10 @@ const CALLS: readonly Pick<BedCell, 'key' | 'fault'>[] = [
   { key: 'phone-booking', fault: 'slow-answer' },
 ];
 
-export const bedCells = (): BedCell[] =>
+/** @param take which parts of the beds are heard */
+export const bedCells = (take = 1): BedCell[] =>
   BEDS.flatMap((bed, index) =>
     LEVELS.flatMap((dbfs) =>
-      MODES.flatMap((mode) => CALLS.map((call) => ({ ...call, bed, dbfs, mode, seed: index + 1 }))),
+      MODES.flatMap((mode) => CALLS.map((call) => ({ ...call, bed, dbfs, mode, seed: index + take }))),
     ),
   );

@@ -2,6 +2,8 @@
 import { once } from 'node:events';
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { evaluationOf, LINES, VoiceCalls, voiceOfCell } from '../../libs/reference-agent/testing/voice.js';
+import { readFacts } from '../../libs/simulation/index.js';
+import { uncertaintyWithin } from '../../libs/simulation/testing/measures.js';
 import type { BedCell, BedResult } from './bed-cells.js';
 import { Beds } from './beds.js';
 import { mixing } from './mixing-agent.js';
@@ -33,8 +35,10 @@ const overlaps = (a: Turn, b: Turn) => a.startMs < b.endMs && b.startMs < a.endM
 async function call(calls: VoiceCalls, beds: Beds, cell: BedCell): Promise<BedResult> {
   const spoken: Turn[] = [];
   const voiceCell = { ...cell, line: LINES[0] };
-  const { outcome, reason, voice, measures } = await calls.call(evaluationOf(voiceCell), voiceOfCell(voiceCell), {
+  let json = '';
+  const { outcome, reason, measures } = await calls.call(evaluationOf(voiceCell), voiceOfCell(voiceCell), {
     fault: cell.fault,
+    recording: { audio: () => undefined, wire: () => undefined, facts: (stored) => (json = stored) },
     around: (agent) =>
       mixing(agent, {
         bed: beds.source(cell.bed, cell.dbfs, cell.seed),
@@ -45,8 +49,13 @@ async function call(calls: VoiceCalls, beds: Beds, cell: BedCell): Promise<BedRe
   });
   // What the end of the call cut off has no end of its own.
   const lines = turnsOf(spoken).filter(({ endMs }) => endMs < measures.durationMs - TURN_END_MS);
-  const heard = turnsOf(voice?.lanes.agent ?? []);
+  const facts = readFacts(json)!;
+  const heard = turnsOf(facts.agent);
   const found = lines.map((line) => ({ line, heard: heard.filter((turn) => overlaps(turn, line)) }));
+  const difference = (ms: number, trueMs: number) => {
+    const { plusMinusMs } = uncertaintyWithin(facts, { startMs: ms, endMs: ms });
+    return { ms: ms - trueMs, plusMinusMs };
+  };
   const isUnended = (turn: Turn) => lines.filter((line) => overlaps(turn, line)).length > 1;
   const matched = found.flatMap(({ line, heard: [only, ...more] }) =>
     only && more.length === 0 && !isUnended(only) ? [{ line, only }] : [],
@@ -59,8 +68,8 @@ async function call(calls: VoiceCalls, beds: Beds, cell: BedCell): Promise<BedRe
     missed: found.filter((one) => one.heard.length === 0).length,
     falseEnds: found.filter((one) => one.heard.length > 1).length,
     unended: heard.filter(isUnended).length,
-    onsets: matched.map(({ line, only }) => only.startMs - line.startMs),
-    ends: matched.map(({ line, only }) => only.endMs - line.endMs),
+    onsets: matched.map(({ line, only }) => difference(only.startMs, line.startMs)),
+    ends: matched.map(({ line, only }) => difference(only.endMs, line.endMs)),
   };
 }
 

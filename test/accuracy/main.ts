@@ -8,11 +8,12 @@
  * - The matrix (matrix/): agents that break the protocol, a fault for each check, healthy agents of other kinds, faults that are not the agent's, and
  *   misbehaving language models.
  * - Voice calls (voice.ts): every fault of the telephone in process and over sockets, and the latencies as heard.
+ * - Voice calls in which the tester stalls (lag.ts): no other verdict, and every time within its uncertainty.
  * - Voice calls over OpenAI Realtime (realtime.ts): faults of words, voice and protocol.
  * - The stored voice calls (replay.json): every hash must be as before.
  *
  * Usage: npm run accuracy [-- REPETITIONS] [--write], where --write updates the tables in docs/guides/accuracy.md;
- * npm run accuracy -- --realtime [--write] for the calls over OpenAI Realtime only
+ * npm run accuracy -- --realtime [--write] for the calls over OpenAI Realtime only, --lag for those with stalls only
  */
 import { OutboundClient } from '../../libs/outbound-http/index.js';
 import { type FaultName, startReferenceAgent } from '../../libs/reference-agent/index.js';
@@ -34,6 +35,7 @@ import { erringJudge, modelRows } from './matrix/models.js';
 import { matrixAccuracy, measureRow } from './matrix/row.js';
 import { matrixTable, writeTable } from './matrix/table.js';
 import { mapLimited } from './limited.js';
+import { measureLags } from './lag.js';
 import { Progress } from './progress.js';
 import { measureRealtime } from './realtime.js';
 import { compareReplay } from './stored-replay.js';
@@ -167,16 +169,21 @@ async function main(): Promise<void> {
   report('Over HTTP, on the real clock, once each', real);
   const isMatrixRight = await measureMatrix();
   const isVoiceRight = await measureVoice(process.argv.includes('--write'));
+  const isLagRight = await measureLags(process.argv.includes('--write'));
   const isRealtimeRight = await measureRealtime(process.argv.includes('--write'));
   print('\nStored voice calls\n');
   const isReplayEqual = await compareReplay(1);
-  const isSpokenRight = isVoiceRight && isRealtimeRight;
+  const isSpokenRight = isVoiceRight && isLagRight && isRealtimeRight;
   const isRight = isPerfect(tally(virtual)) && isPerfect(tally(real)) && isMatrixRight && isSpokenRight;
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
   print(`\n${isRight ? 'Every verdict is right.' : 'Not every verdict is right.'} ${seconds} s`);
   process.exitCode = isRight && isReplayEqual ? 0 : 1;
 }
 
-if (process.argv.includes('--realtime'))
-  process.exitCode = (await measureRealtime(process.argv.includes('--write'))) ? 0 : 1;
+const alone = [
+  ['--realtime', measureRealtime],
+  ['--lag', measureLags],
+] as const;
+const [, only] = alone.find(([option]) => process.argv.includes(option)) ?? [];
+if (only) process.exitCode = (await only(process.argv.includes('--write'))) ? 0 : 1;
 else await main();

@@ -131,7 +131,8 @@ if (missing !== undefined) console.warn(`Skipped: the Swagger page in a browser,
     const field = block.locator('tr[data-param-name="id"] input');
     await block.locator('.opblock-summary-control').click();
     expect(await field.inputValue()).toBe(EXAMPLE_ID.apiKey);
-    const { body } = await execute('listApiKeys', 'Workspace_settings');
+    const { status, body } = await execute('listApiKeys', 'Workspace_settings');
+    expect({ status, body }).toMatchObject({ status: '200' });
     await until('the field is filled', async () => (await field.inputValue()) === body.data[0].id);
   });
 

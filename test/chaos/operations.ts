@@ -283,6 +283,14 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       return run && { method: 'POST', path: `/runs/${run.id}/remeasure`, expect: [409] };
     },
   },
+  rejudgeRun: {
+    weight: 1,
+    plan: (client) => {
+      const run = client.own('runs');
+      // No language model is configured.
+      return run && { method: 'POST', path: `/runs/${run.id}/rejudge`, expect: [409] };
+    },
+  },
   deleteRun: {
     weight: 1,
     plan: (client) => {

@@ -1,9 +1,11 @@
+import { ConnectionService } from '../../src/modules/agents/connection/connection.service.js';
 import type { AgentProvider } from '../../src/platform/config/agent-providers.js';
 import { ProviderKeysService } from '../../src/modules/provider-keys/provider-keys.service.js';
-import { agentBody } from '../factories/bodies.js';
-import { expectInvalid } from '../support/expect.js';
+import { agentBody, personalityBody } from '../factories/bodies.js';
+import { expectError, expectInvalid, expectNotFound } from '../support/expect.js';
 import { HttpClient } from '../support/http.js';
 import { createKey } from '../support/keys.js';
+import { shortEvaluation } from '../support/run-app.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
@@ -15,7 +17,7 @@ describe('agents that use the default key of their workspace', () => {
   const usingDefault = { apiKey: undefined, isUsingDefaultApiKey: true };
 
   beforeAll(async () => {
-    app = await createTestApp();
+    app = await createTestApp({ env: { AGENT_PROVIDER_3_PROTOCOL: 'openai-realtime' } });
   });
   beforeEach(async () => {
     const workspace = await app.createWorkspace();
@@ -110,6 +112,32 @@ describe('agents that use the default key of their workspace', () => {
     expect((await client.get(`/agents/${agent.id}`)).body.data).toEqual(agent);
     const both = await client.patch(`/agents/${agent.id}`, { provider: 'AGENT_PROVIDER_2', apiKey: 'own-2' });
     expect(both.body.data).toMatchObject({ provider: 'AGENT_PROVIDER_2', apiKey: 'own-2' });
+  });
+
+  it('are not connected to a platform other than their provider, to which the default key would be sent', async () => {
+    await putDefault('AGENT_PROVIDER_1', 'default-key-1');
+    await putDefault('AGENT_PROVIDER_3', 'default-key-of-a-platform');
+    const connectionOf = ({ id }: { id: string }) => `/agents/${id}/connection`;
+    const elsewhere = { protocol: 'openai-realtime' };
+    const refused =
+      'The default key of AGENT_PROVIDER_1 is not for OpenAI Realtime: give the agent an apiKey and set isUsingDefaultApiKey to false, or set AGENT_PROVIDER_1_PROTOCOL to openai-realtime';
+    const path = connectionOf(await create(usingDefault));
+    expectError(await client.put(path, elsewhere), 409, 'CONFLICT', refused);
+    expectError(await client.put(path, { ...elsewhere, url: 'wss://evil.example.com/' }), 409, 'CONFLICT', refused);
+    expectInvalid(await client.put(path, { ...elsewhere, options: { colour: 'red' } }), 'options.colour');
+    expectNotFound(await client.get(path));
+    const ofPlatform = connectionOf(await create({ ...usingDefault, provider: 'AGENT_PROVIDER_3' }));
+    expect(await client.put(ofPlatform, elsewhere)).toMatchObject({ status: 200 });
+
+    const own = await create({ apiKey: 'own-key-1' });
+    expect(await client.put(connectionOf(own), elsewhere)).toMatchObject({ status: 200 });
+    expect(await client.patch(`/agents/${own.id}`, { isUsingDefaultApiKey: true })).toMatchObject({ status: 200 });
+    const endpoint = await app.nest.get(ConnectionService).endpoint(own.id);
+    expect(endpoint).toMatchObject({ protocol: 'openai-realtime' });
+    expect(endpoint).not.toHaveProperty('apiKey');
+    const personalityId = (await client.post('/personalities', personalityBody())).body.data.id;
+    await client.post(`/agents/${own.id}/evaluations`, shortEvaluation({ personalityId }));
+    expectError(await client.post(`/agents/${own.id}/runs`, {}), 409, 'CONFLICT', refused);
   });
 
   it('have their default key stored encrypted', async () => {

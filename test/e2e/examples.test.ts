@@ -34,6 +34,8 @@ const EXPECTED: Readonly<Record<string, number>> = {
   getWireLog: 404,
   // Likewise, it has no recording.
   remeasureRun: 409,
+  // No language model is configured.
+  rejudgeRun: 409,
   // The run has ended.
   cancelRun: 409,
 };

@@ -42,10 +42,10 @@ describe('calls of a version that did not store their protocol', () => {
   const claimed = async (agentId: string, medium: 'text' | 'voice') =>
     (await app.nest.get(ExecutionRepository).claim(agentId, medium, [{ previousRun: undefined }]))[0]?.call;
   /** As a worker of that version claims. */
-  const claimedBefore = (agentId: string) =>
-    query(`SELECT id FROM claim_calls($1, $2, interval '20 s', '{}') WHERE claim_id IS NOT NULL`, [
+  const claimedBefore = (agentId: string, slots = 1) =>
+    query(`SELECT id FROM claim_calls($1, $2, 20000 * interval '1 millisecond', '{}') WHERE claim_id IS NOT NULL`, [
       agentId,
-      [randomUUID()],
+      Array.from({ length: slots }, () => randomUUID()),
     ]);
 
   it('wait until a sweep decides on it once, by the connection of their agent', async () => {
@@ -93,6 +93,17 @@ describe('calls of a version that did not store their protocol', () => {
     ]);
     // A call of the new version.
     expect(await claimedBefore(agentId)).toHaveLength(1);
+  });
+
+  it('does not give a worker of that version calls that are judged again from their recordings', async () => {
+    const { agentId, runId } = await startedBefore(3);
+    await decide();
+    const derived = `UPDATE calls SET source_call_id = $2, recorded_call_id = $2 WHERE run_id = $1 AND position < 2`;
+    await query(derived, [runId, randomUUID()]);
+    const third = (await callsOf(runId))[2];
+    expect(await claimedBefore(agentId, 3)).toEqual([{ id: third.id }]);
+    expect(await claimedBefore(agentId, 3)).toEqual([]);
+    expect(await claimed(agentId, 'text')).toMatchObject({ runId, ...TEXT });
   });
 
   it('get the medium of their result by the migration if they have ended', async () => {

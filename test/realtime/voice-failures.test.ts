@@ -25,6 +25,10 @@ const ATTACKS: Readonly<Record<string, (socket: WebSocket, streamSid: string) =>
   '/large-message': (socket) => socket.send('x'.repeat(9 * 1024 * 1024)),
 };
 
+const QUOTA_REACHED =
+  '1 call has no recording: the workspace keeps as much as it may (RECORDINGS_BYTES_PER_WORKSPACE); delete old runs or raise it.';
+const NOT_WRITTEN = '1 call has no recording: it could not be written; the log of the service has the error.';
+
 describe('a voice call beside its limits', () => {
   const log = new LogLines();
   let agent: VoiceAgentServer;
@@ -86,8 +90,10 @@ describe('a voice call beside its limits', () => {
       recording: { channels: ['caller', 'agent'] },
       recordingOmitted: null,
     });
-    const [{ call }, beside] = await Promise.all([full.execute(), other.execute()]);
+    const [{ call, run }, beside] = await Promise.all([full.execute(), other.execute()]);
     await expectUnrecorded(full, call, 'quota');
+    expect(run).toMatchObject({ status: 'COMPLETED', exitCode: 0, warnings: [QUOTA_REACHED] });
+    expect(beside.run.warnings).toEqual([]);
     expect(beside.call).toMatchObject({ outcome: 'passed', recordingOmitted: null });
     expect(beside.call.recording).not.toBeNull();
     // Space that a deleted run leaves can be used again.
@@ -101,7 +107,7 @@ describe('a voice call beside its limits', () => {
     await writeFile(path.join(dataDir, 'recordings', subject.workspaceId), '');
     const { call, run } = await subject.execute();
     await expectUnrecorded(subject, call, 'disk');
-    expect(run).toMatchObject({ status: 'COMPLETED', exitCode: 0 });
+    expect(run).toMatchObject({ status: 'COMPLETED', exitCode: 0, warnings: [NOT_WRITTEN] });
     expect(errors(call.attempts[0].callId)[0]?.['msg']).toMatch(/cannot be recorded/);
   });
 
@@ -118,8 +124,9 @@ describe('a voice call beside its limits', () => {
     });
     await rm(folder, { recursive: true });
     await writeFile(folder, '');
-    const { call } = await subject.ended(runId);
+    const { call, run } = await subject.ended(runId);
     await expectUnrecorded(subject, call, 'disk');
+    expect(run.warnings).toEqual([NOT_WRITTEN]);
     expect(errors(call.id)[0]?.['msg']).toMatch(/was not stored/);
   });
 

@@ -163,10 +163,13 @@ export async function pathFor(service: Service, workspace: WorkspaceWithKey, tem
   if (template.endsWith('/restore')) {
     expect((await new HttpClient(service.url, workspace.apiKey).delete(path.replace('/restore', ''))).status).toBe(200);
   }
-  // Only recorded calls can be measured again.
-  if (template.endsWith('/remeasure')) {
-    const { body } = await new HttpClient(service.url, workspace.apiKey).get(`/runs/${id}/calls`);
-    await insertRecording(service.nest, body.data[0].id, { result: {} });
+  // Only recorded calls can be measured again, and only calls with criteria can be judged again.
+  if (/\/(remeasure|rejudge)$/.test(template)) {
+    const client = new HttpClient(service.url, workspace.apiKey);
+    const { body } = await client.get(`/runs/${id}/calls`);
+    const [call] = body.data;
+    await insertRecording(service.nest, call.id, { result: {} });
+    await client.patch(`/evaluations/${call.evaluationId}`, { criteria: [{ text: 'The agent is polite.' }] });
   }
   const [, below] = /([\w-]+)\/\{\w+\}/.exec(path) ?? [];
   if (below === undefined) return path;

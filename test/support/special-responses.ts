@@ -66,6 +66,16 @@ export const SPECIAL_RESPONSES: readonly {
     },
   },
   {
+    name: 'PUT /agents/{id}/connection returns 409 to the protocol of another platform beside a default key',
+    expectResponse: async ({ app, owner, prober, request }) => {
+      const operation = operationNamed('PUT /agents/{id}/connection');
+      const { path, key } = await request(operation);
+      const agent = path.replace('/connection', '');
+      await new HttpClient(app.url, owner.apiKey).patch(agent, { isUsingDefaultApiKey: true });
+      await prober.expect(operation, 409, { path, key, body: { protocol: 'openai-realtime' } });
+    },
+  },
+  {
     name: 'DELETE /runs/{id} returns 409 until the run has ended',
     expectResponse: async ({ app, owner, prober, request }) => {
       const { path, body } = await request(operationNamed('POST /agents/{agentId}/runs'));

@@ -1,6 +1,7 @@
 /** Voice calls, for measurements outside of this library. */
 export type { Truncation } from '../voice/realtime/heard-account.js';
 export { type RecordedVoiceCall, remeasured } from '../voice/testing/remeasured.js';
+export { DELIVERY_STYLES, type LagCell, lagCells, type LagResult, measureLag } from '../voice/testing/lag-cells.js';
 export { TODAY, VoiceCalls } from '../voice/testing/voice-call.js';
 export {
   evaluationOf,

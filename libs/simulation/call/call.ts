@@ -19,10 +19,10 @@ import {
 } from '../voice/conversation/voice-conversation.js';
 import type { RecordedCall, VoiceTransport } from '../voice/wire/voice-transport.js';
 import type { VoiceResult } from '../voice/facts/results.js';
-import { CallFailure, type Failure, failure } from '../timeline/failure.js';
-import { areAllWordsUnknown } from '../timeline/known-words.js';
+import { CallFailure, failure } from '../timeline/failure.js';
 import type { CriterionResult } from '../judge/criterion-result.js';
-import { Judge, type JudgeSamples, unjudged } from '../judge/judge.js';
+import type { JudgeSamples } from '../judge/judge.js';
+import { judgeCall } from '../judge/judge-call.js';
 import { JUDGE_PROMPT_VERSION } from '../judge/prompt.js';
 import type { LanguageModel } from '../model/llm.js';
 import { measure, type Measures } from '../measures/measures.js';
@@ -282,30 +282,18 @@ class Call {
     return otherLanguage({ view, script: definition.script, scenario });
   }
 
-  /** Judges the criteria and a generated caller's role, unless the call is not counted anyway. */
   private async judge({ failure: broken }: Pick<ConversationResult, 'failure'>, invalidity: Invalidity | undefined) {
-    const { definition, model, scenario, judged } = this.options;
+    const { definition, model, scenario, judged, judgeSamples: samples } = this.options;
+    const { clock, signal, judgeMeter: meter } = this;
     const isGenerated = this.kind === 'generated';
     // Only a model can tell whether a generated caller kept its role.
     if (judged)
       return { criteria: judged.criteria, invalidity: (invalidity ?? (isGenerated && judged.invalidity)) || undefined };
-    const { entries } = this.timeline;
-    const skip = (reason: string, cause?: Failure) => ({
-      criteria: unjudged(definition.criteria, reason, cause),
-      invalidity,
+    return judgeCall({
+      ...{ definition, scenario, entries: this.timeline.entries, isGenerated, broken, invalidity },
+      ...{ model, samples, clock, signal, meter },
+      onJudging: () => this.enter('judging'),
     });
-    if (broken?.fault === 'infrastructure') return skip('The call broke off');
-    if (invalidity) return skip('The caller broke its role');
-    if (areAllWordsUnknown(entries)) return skip('The words of the agent are not known', failure('words_unknown'));
-    if (!model) return skip('No language model is configured');
-    if (definition.criteria.length === 0 && !isGenerated) return { criteria: [], invalidity };
-    this.enter('judging');
-    const { clock, signal, judgeMeter: meter } = this;
-    const samples = this.options.judgeSamples ?? 3;
-    const judge = new Judge({ model, entries, scenario, clock, signal, meter, samples });
-    const role = isGenerated ? await judge.callerRole() : {};
-    if (role.invalidity) return { ...skip('The caller broke its role'), invalidity: role.invalidity };
-    return { criteria: await judge.criteria(definition.criteria), invalidity, roleFailure: role.failure };
   }
 
   private readonly onUnusable = (answer: string): void => {

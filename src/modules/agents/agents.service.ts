@@ -171,18 +171,24 @@ export class AgentsService {
       checkUrl(this.outbound, 'webhookUrl', changes.webhookUrl);
     }
     const { apiKey, webhookSecret, ...plain } = changes;
-    const row = await this.repository.update(agentId, caller.workspaceId, {
+    const sealed = {
       ...plain,
       ...(apiKey !== undefined && { apiKey: this.secrets.seal(agentId, 'apiKey', apiKey) }),
       ...(webhookSecret !== undefined && { webhookSecret: this.secrets.seal(agentId, 'webhookSecret', webhookSecret) }),
-    });
+    };
+    const row = await this.repository.update(agentId, caller.workspaceId, sealed);
     if (row) return this.toResponse(caller, row);
-    // The reason is determined only on failure, because it costs another statement.
-    const { provider, isUsingDefaultApiKey } = await this.find(caller, agentId);
-    throw noCredential(
-      changes.provider ?? provider,
-      changes.isUsingDefaultApiKey === undefined ? isUsingDefaultApiKey : changes.isUsingDefaultApiKey,
-    );
+    // The reason is determined only on failure, because it costs more statements.
+    return this.database.transaction(async () => {
+      const { provider, isUsingDefaultApiKey } = await this.describe(caller, agentId, { lock: true });
+      // It may have been deleted at the first statement and restored since.
+      const locked = await this.repository.update(agentId, caller.workspaceId, sealed);
+      if (locked) return this.toResponse(caller, locked);
+      throw noCredential(
+        changes.provider ?? provider,
+        changes.isUsingDefaultApiKey === undefined ? isUsingDefaultApiKey : changes.isUsingDefaultApiKey,
+      );
+    });
   }
 
   /** Soft delete: its evaluations and runs stay readable. @throws DomainError as `get` does */

@@ -16,7 +16,7 @@ export type RunStatus = (typeof RUN_STATUSES)[number];
 export const hasEnded = (status: RunStatus): boolean => status !== 'QUEUED' && status !== 'RUNNING';
 
 /** How a run judges the calls of another one again, without calling the agent. */
-export const DERIVED_KINDS = ['remeasure'] as const;
+export const DERIVED_KINDS = ['remeasure', 'rejudge'] as const;
 export type DerivedKind = (typeof DERIVED_KINDS)[number];
 
 /** The agent at the start of the run, without its key: calls use the current one. */

@@ -18,6 +18,8 @@ import { DeletedAgents1733100300000 } from './migrations/1733100300000-deleted-a
 import { ErasedAgents1733200300000 } from './migrations/1733200300000-erased-agents.js';
 import { RecordingFacts1733200400000 } from './migrations/1733200400000-recording-facts.js';
 import { DerivedRuns1733200500000 } from './migrations/1733200500000-derived-runs.js';
+import { ClaimsOfDerivedRuns1733200600000 } from './migrations/1733200600000-claims-of-derived-runs.js';
+import { RejudgedRuns1733200700000 } from './migrations/1733200700000-rejudged-runs.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -51,6 +53,8 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       ErasedAgents1733200300000,
       RecordingFacts1733200400000,
       DerivedRuns1733200500000,
+      ClaimsOfDerivedRuns1733200600000,
+      RejudgedRuns1733200700000,
     ],
   });
 }

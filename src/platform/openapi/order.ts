@@ -28,6 +28,7 @@ export const PATHS = [
   '/runs/{id}/cancel',
   '/runs/{id}/rerun',
   '/runs/{id}/remeasure',
+  '/runs/{id}/rejudge',
   '/runs/{id}/report-links',
   '/runs/{id}/report-links/{linkId}',
   '/reports/{token}',

@@ -1,6 +1,7 @@
 import { type CheckSpec, normalise } from '../../../evaluation-definition/index.js';
 import { type CallResult, executeCall } from '../../index.js';
-import { delivering, DELIVERY_STYLES, type DeliveryStyle } from '../testing/delivery-styles.js';
+import { delivering } from '../testing/delivering.js';
+import { DELIVERY_STYLES, type DeliveryStyle } from '../testing/delivery.js';
 import { rawWire } from '../testing/raw-wire.js';
 import { SOUNDS } from '../testing/virtual-calls.js';
 import { virtualCalls } from './virtual-call.js';

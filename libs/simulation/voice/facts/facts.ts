@@ -132,6 +132,8 @@ export interface AgentSound extends Span {
   readonly dbfs: number;
   /** Present if it ended in active speech, without a decay. */
   readonly breaksOff?: boolean;
+  /** Beside background audio that comes and goes: the part that is certainly the agent's voice; null without one. */
+  readonly certain?: Span | null;
 }
 
 export interface BackgroundFact {

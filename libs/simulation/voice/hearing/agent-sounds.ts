@@ -1,6 +1,6 @@
 import { partitionPoint } from '../../../audio/index.js';
 import type { AgentSound, Arrival } from '../facts/facts.js';
-import type { Sound } from './heard-sounds.js';
+import type { HeardSounds } from './heard-sounds.js';
 
 interface Surroundings {
   readonly arrivals: readonly Arrival[];
@@ -11,12 +11,22 @@ interface Surroundings {
 }
 
 /** What was heard of the agent, without background audio. */
-export function agentSounds(heard: readonly Sound[], { arrivals, turnAt, lineEndBefore }: Surroundings): AgentSound[] {
-  const audible = heard.filter(({ isBackground }) => !isBackground);
-  return audible.map(({ startMs, endMs, dbfs, breaksOff }, index) => {
+export function agentSounds(heard: HeardSounds, { arrivals, turnAt, lineEndBefore }: Surroundings): AgentSound[] {
+  const audible = heard.sounds.filter(({ isBackground }) => !isBackground);
+  const isUneven = heard.background?.isUneven === true;
+  return audible.map((sound, index) => {
+    const { startMs, endMs, dbfs, breaksOff } = sound;
     const after = Math.max(audible[index - 1]?.endMs ?? 0, Math.min(lineEndBefore(startMs), startMs));
     const firstByteMs = firstByteOf(arrivals, startMs, after);
-    return { startMs, endMs, dbfs, turn: turnAt(startMs), firstByteMs, ...(breaksOff && { breaksOff }) };
+    return {
+      startMs,
+      endMs,
+      dbfs,
+      turn: turnAt(startMs),
+      firstByteMs,
+      ...(breaksOff && { breaksOff }),
+      ...(isUneven && { certain: heard.certainPartOf(sound) }),
+    };
   });
 }
 

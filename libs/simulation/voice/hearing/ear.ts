@@ -22,7 +22,7 @@ const MIN_UNDERRUN_MS = 5;
 /** Moments of clipped sound that are kept. */
 const MAX_CLIPPED = 10;
 /** What a note on a sound or the end of a turn keeps, about. */
-const NOTE_BYTES = 64;
+const NOTE_BYTES = 512;
 
 /**
  * What is heard of the agent: its sound is played through the buffer of the platform, and a gate finds what is audible.
@@ -179,7 +179,7 @@ export class Ear implements HeardAgent {
     lineEndBefore: (atMs: number) => number,
   ): Pick<VoiceFacts, 'agent' | 'background' | 'arrivals' | 'clears' | 'underruns' | 'level' | 'hearing'> {
     const { arrivals } = this.buffer;
-    const agent = agentSounds(this.heard.sounds, { arrivals, turnAt, lineEndBefore });
+    const agent = agentSounds(this.heard, { arrivals, turnAt, lineEndBefore });
     const clears = this.clears.map((atMs = 0, droppedMs = 0) => ({ atMs, droppedMs }));
     const underruns = this.underruns.map((startMs = 0, endMs = 0, isBetween = 0) => ({
       startMs,

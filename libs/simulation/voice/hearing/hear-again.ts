@@ -32,7 +32,7 @@ export function hearAgain(facts: VoiceFacts, { rate, pcm }: RecordedLane): Voice
   const from = hearing.frames * line.frameSamples;
   const to = line.samplesOf(Math.max(hearing.frames * FRAME_MS, end.atMs));
   heard.finish(pcm.slice(from, to), played.isWhole(from, to), end.atMs);
-  const agent = agentSounds(heard.sounds, { arrivals, ...linesOf(facts) });
+  const agent = agentSounds(heard, { arrivals, ...linesOf(facts) });
   const wasSent = level.inaudible || facts.agent.length > 0;
   return {
     ...facts,

@@ -1,6 +1,13 @@
-import { type Background, BedGate, FRAME_MS, type GateEvent, type LevelRange } from '../../../audio/index.js';
+import {
+  type Background,
+  BedGate,
+  FRAME_MS,
+  type GateEvent,
+  type LevelRange,
+  type ReachedLevel,
+} from '../../../audio/index.js';
 import type { HeardSound } from './agent-turns.js';
-import type { HearingFact } from '../facts/facts.js';
+import type { HearingFact, Span } from '../facts/facts.js';
 import type { Line } from '../facts/line.js';
 import { SoundEnds } from './sound-ends.js';
 
@@ -8,6 +15,9 @@ export interface Sound extends HeardSound {
   readonly breaksOff: boolean;
   /** Level of its active frames. */
   readonly dbfs: number;
+  /** Levels that it reached, from its onset on, and until its end, backwards. */
+  readonly rises: readonly ReachedLevel[];
+  readonly falls: readonly ReachedLevel[];
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -45,6 +55,15 @@ export class HeardSounds {
 
   get background(): Background | null {
     return this.gate.background;
+  }
+
+  /** The part of a sound that is certainly the agent's voice: all without background audio that comes and goes; null for none. */
+  certainPartOf({ rises, falls, startMs, endMs }: Sound): Span | null {
+    const { background, certainDbfs } = this.gate;
+    if (!background?.isUneven || certainDbfs === null) return { startMs, endMs };
+    const isCertain = ({ dbfs }: ReachedLevel) => dbfs > certainDbfs;
+    const [first, last] = [rises.find(isCertain), falls.find(isCertain)];
+    return first && last ? { startMs: Math.max(startMs, first.atMs), endMs: Math.min(endMs, last.atMs) } : null;
   }
 
   get activeDbfs(): number | null {
@@ -110,7 +129,16 @@ export class HeardSounds {
   private take(event: GateEvent | null): void {
     if (event?.type === 'onset') {
       const { atMs } = event;
-      const sound = { startMs: atMs, endMs: atMs, isOpen: true, isBackground: false, breaksOff: false, dbfs: 0 };
+      const sound = {
+        startMs: atMs,
+        endMs: atMs,
+        isOpen: true,
+        isBackground: false,
+        breaksOff: false,
+        dbfs: 0,
+        rises: [],
+        falls: [],
+      };
       this.sounds.push(sound);
     }
     const last = this.sounds.at(-1);
@@ -124,6 +152,7 @@ export class HeardSounds {
     last.startMs = event.onsetMs;
     last.endMs = event.atMs;
     last.dbfs = event.dbfs;
+    Object.assign(last, this.gate.reached(event));
     last.isBackground = event.atMs <= event.onsetMs;
     last.breaksOff = this.ends.breaksOff(event.atMs, event.dbfs);
   }

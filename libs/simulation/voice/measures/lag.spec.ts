@@ -42,6 +42,28 @@ describe('the lag of the playout', () => {
     expect(heardAtTheEarliest(facts).agent).toMatchObject([{ startMs: expect.closeTo(5_000, 0) }]);
   });
 
+  it('adds to the stall that delayed an answer, which is played behind audio that waited', () => {
+    const facts = factsOf({
+      arrivals: streaming(9_000),
+      timing,
+      caller: [line(100, 500)],
+      // Its first frame was read as it arrived, and the agent may have heard the end of the line late.
+      agent: [agentSound(1_315, 3_000)],
+    });
+    expect(voiceMeasures(facts).latencies).toMatchObject([{ plusMinusMs: expect.closeTo(2 * STALL.ms, 0) }]);
+  });
+
+  it('adds to it also where the answer was read together with what had waited', () => {
+    // One arrival: what is read in the same 20 ms.
+    const facts = factsOf({
+      arrivals: [...streaming(1_000), { arrivedMs: 1_150, playedFromMs: 1_150, playedToMs: 9_000 }],
+      timing,
+      caller: [line(100, 500)],
+      agent: [agentSound(1_310, 3_000)],
+    });
+    expect(voiceMeasures(facts).latencies).toMatchObject([{ plusMinusMs: expect.closeTo(2 * STALL.ms, 0) }]);
+  });
+
   it('ends when the buffer runs empty', () => {
     const facts = factsOf({ arrivals: [...streaming(2_000), ...played([[5_000, 2_000]])], timing });
     expect(lagAt(facts, 1_900)).toBeCloseTo(150, 0);

@@ -12,7 +12,7 @@ interface Lag {
 const NONE: Lag = { lagMs: 0, carriedMs: 0 };
 
 /** By arrivals, of which there are many. */
-const known = new WeakMap<readonly Arrival[], readonly Lag[]>();
+const known = new WeakMap<readonly Arrival[], readonly number[]>();
 
 /**
  * The largest error that the tester causes in a time that ends at a sound of the agent. A stall in its span delays what the agent hears, or what is
@@ -40,19 +40,21 @@ function lagOf({ arrivals, timing, isEarliest }: VoiceFacts, atMs: number): Lag 
   if (isEarliest || timing.stalls.length === 0) return NONE;
   const next = partitionPoint(arrivals, ({ playedFromMs }) => playedFromMs <= atMs);
   const last = arrivals[next - 1];
-  return last && atMs <= last.playedToMs ? lagsOf(arrivals, timing)[next - 1]! : NONE;
+  if (!last || atMs > last.playedToMs) return NONE;
+  const lagMs = lagsOf(arrivals, timing)[next - 1]!;
+  // What was read together may have waited but for its last part, which a stall that delayed the agent made late.
+  return { lagMs, carriedMs: Math.max(0, Math.min(lagMs, atMs - last.arrivedMs)) };
 }
 
-/** Plays all arrivals again, each at the earliest moment at which it may have arrived. */
-function lagsOf(arrivals: readonly Arrival[], { stalls }: MediaTiming): readonly Lag[] {
+/** Plays all arrivals again, each at the earliest moment at which it may have arrived. @returns their lags */
+function lagsOf(arrivals: readonly Arrival[], { stalls }: MediaTiming): readonly number[] {
   const before = known.get(arrivals);
   if (before) return before;
   let earliestEndMs = 0;
   const lags = arrivals.map(({ arrivedMs, playedFromMs, playedToMs }) => {
-    const earliestArrivalMs = earliestArrival(stalls, arrivedMs);
-    const lagMs = Math.max(0, playedFromMs - Math.max(earliestEndMs, earliestArrivalMs));
+    const lagMs = Math.max(0, playedFromMs - Math.max(earliestEndMs, earliestArrival(stalls, arrivedMs)));
     earliestEndMs = playedToMs - lagMs;
-    return { lagMs, carriedMs: Math.max(0, lagMs - (arrivedMs - earliestArrivalMs)) };
+    return lagMs;
   });
   known.set(arrivals, lags);
   return lags;

@@ -71,6 +71,31 @@ describe('a time that was measured beside a bed', () => {
     expect(finding(500).met).toBe(false);
   });
 
+  it('is uncertain to the next certain voice if background audio that comes and goes may be all of a sound', () => {
+    const facts = factsOf({
+      background: { ...background, fromMs: 20_000, isUneven: true },
+      caller: [line(2_000, 3_000)],
+      agent: [
+        agentSound(500, 1_500, { certain: { startMs: 520, endMs: 1_450 } }),
+        agentSound(3_400, 3_700, { certain: null }),
+        agentSound(5_200, 7_000, { certain: { startMs: 5_500, endMs: 6_900 } }),
+      ],
+    });
+    expect(voiceMeasures(facts).latencies).toMatchObject([{ heardMs: 400, plusMinusMs: 5_500 - 3_400 }]);
+    // Silence from what may be background to a voice whose first word may be.
+    expect(uncertaintyWithin(facts, { startMs: 3_700, endMs: 5_200 }).plusMinusMs).toBe(3_700 - 1_450 + 300);
+    expect(uncertaintyWithin(facts, { startMs: 1_600, endMs: 7_000 }).plusMinusMs).toBe(600);
+  });
+
+  it('is uncertain to both ends of the call without a certain voice', () => {
+    const facts = factsOf({
+      background: { ...background, isUneven: true },
+      agent: [agentSound(3_400, 3_700, { certain: null })],
+    });
+    expect(uncertaintyWithin(facts, { startMs: 3_000, endMs: 3_400 }).plusMinusMs).toBe(30_000 - 3_400);
+    expect(uncertaintyWithin(facts, { startMs: 3_700, endMs: 4_000 }).plusMinusMs).toBe(3_700);
+  });
+
   it('does not make the tester overloaded', () => {
     expect(overload(answered(background), 700)).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-import type { Span, VoiceFacts } from '../facts/facts.js';
+import type { AgentSound, Span, VoiceFacts } from '../facts/facts.js';
 import { stallAndLagWithin } from './lag.js';
 import { tenth } from '../facts/spans.js';
 
@@ -22,8 +22,27 @@ export function uncertaintyWithin(
   const { background } = facts;
   if (!background || !isBesideBed(facts, span)) return { plusMinusMs: testerMs };
   const hiddenMs = BESIDE_BED_MS[background.isUneven ? 'uneven' : 'even'];
-  return { plusMinusMs: tenth(testerMs + hiddenMs), isBesideBed: true };
+  return { plusMinusMs: tenth(testerMs + Math.max(hiddenMs, doubtfulMs(facts, span))), isBesideBed: true };
 }
 
+/** What of the agent's sounds at the edges of a span may be background audio. */
+function doubtfulMs({ agent, end }: VoiceFacts, { startMs, endMs }: Span): number {
+  const isEdge = (ms: number) => Math.min(Math.abs(ms - startMs), Math.abs(ms - endMs)) < 1;
+  const beginning = agent.findIndex((sound) => isEdge(sound.startMs));
+  const ending = agent.findLastIndex((sound) => isEdge(sound.endMs));
+  const isCertain = ({ certain }: AgentSound) => certain !== null;
+  let doubtMs = 0;
+  if (beginning >= 0) {
+    const first = agent.slice(beginning).find(isCertain);
+    doubtMs += (first ? (first.certain ?? first).startMs : end.atMs) - agent[beginning]!.startMs;
+  }
+  if (ending >= 0) {
+    const last = agent.slice(0, ending + 1).findLast(isCertain);
+    doubtMs += agent[ending]!.endMs - (last ? (last.certain ?? last).endMs : 0);
+  }
+  return doubtMs;
+}
+
+/** Background audio that comes and goes may have been there before it was found. */
 export const isBesideBed = ({ background }: Pick<VoiceFacts, 'background'>, { endMs }: Span): boolean =>
-  background !== null && endMs >= background.fromMs;
+  background !== null && (background.isUneven || endMs >= background.fromMs);

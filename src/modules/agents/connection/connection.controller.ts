@@ -33,7 +33,7 @@ export class ConnectionController {
   @Operation({
     summary: 'Set the connection of an agent',
     description:
-      'Replaces the whole connection. Calls that begin afterwards use it. Requires an ADMIN key if the agent uses the default key of the workspace.',
+      "Replaces the whole connection. Calls that begin afterwards use it. Requires an ADMIN key if the agent uses the default key of the workspace; 409 if that would be sent to the platform of another protocol than the provider's.",
     tag,
     access: 'EDITOR',
     path,
@@ -48,6 +48,7 @@ export class ConnectionController {
       },
     },
     response: { shape: 'data', type: Connection, message: 'Connection set successfully' },
+    errors: ['CONFLICT'],
   })
   @Put()
   putConnection(

@@ -44,7 +44,8 @@ export class ConnectionService {
 
   /**
    * Replaces the connection.
-   * @throws DomainError as `get` does; FORBIDDEN for an EDITOR if the agent uses a default key; BAD_REQUEST
+   * @throws DomainError as `get` does; FORBIDDEN for an EDITOR if the agent uses a default key; BAD_REQUEST; CONFLICT if the
+   *   default key would be sent to another platform
    */
   async put(caller: Caller, id: string, input: PutConnectionRequest): Promise<Connection> {
     return this.database.transaction(async () => {
@@ -57,6 +58,7 @@ export class ConnectionService {
       const checked = new ConnectionCheck({ url, headers, options }, PROTOCOLS.of(protocol), this.outbound, previous);
       const [issue, ...more] = checked.issues;
       if (issue !== undefined) throw invalidInput(issue, ...more);
+      this.requireKeyFor(agent, protocol);
       const secrets = this.keyRing.encrypt(JSON.stringify(checked.secrets), connectionSecretsPurpose(agent.id));
       await this.repository.put({ agentId: agent.id, protocol, url, firstSpeaker, options: checked.options, secrets });
       return this.read(agent);
@@ -82,8 +84,8 @@ export class ConnectionService {
     const agent = await this.repository.findCalled(agentId);
     if (!agent) return undefined;
     const { provider, connection } = agent;
-    const apiKey = this.agentSecrets.keyOf(agent) ?? undefined;
     if (!connection) {
+      const apiKey = this.agentSecrets.keyOf(agent) ?? undefined;
       const { protocol, url, isVendors } = this.settings.agentProviders[provider];
       if (url === undefined) return undefined;
       // An address that was set belongs to the operator, not to the workspace.
@@ -93,6 +95,8 @@ export class ConnectionService {
     }
     const { protocol, url, firstSpeaker, options } = connection;
     const secrets = this.open(connection);
+    const isKeyKept = agent.defaultApiKey !== null && this.isElsewhere(provider, protocol);
+    const apiKey = isKeyKept ? undefined : (this.agentSecrets.keyOf(agent) ?? undefined);
     return {
       protocol,
       url,
@@ -124,10 +128,13 @@ export class ConnectionService {
   /**
    * The protocol of calls that are planned now.
    * @param medium that they must have
-   * @throws DomainError CONFLICT as `decide` does, and if the agent has no address that may be called
+   * @throws DomainError CONFLICT as `decide` does, if the agent has no address that may be called, and if the default key
+   *   would be sent to another platform
    */
-  async choose({ id, provider, assistantId }: AgentDescription, medium: Medium | null): Promise<ProtocolChoice> {
+  async choose(agent: AgentDescription, medium: Medium | null): Promise<ProtocolChoice> {
+    const { id, provider, assistantId } = agent;
     const connection = await this.repository.find(id);
+    if (connection) this.requireKeyFor(agent, connection.protocol);
     const { url } = connection ?? this.settings.agentProviders[provider];
     if (url === undefined) throw conflict(this.withoutAddress({ provider }));
     const choice = this.decide(provider, connection?.protocol ?? null, medium);
@@ -139,6 +146,20 @@ export class ConnectionService {
       ? 'The agent cannot be called: its address'
       : `Agents of ${provider} cannot be called: their address (${provider}_URL)`;
     throw conflict(`${whose} is not public; to allow it, add its network to OUTBOUND_ALLOWED_NETWORKS`);
+  }
+
+  /** Whether a protocol belongs to a platform, and that is not the provider's. */
+  private isElsewhere(provider: AgentProvider, protocol: ProtocolName): boolean {
+    const isOfPlatform = PROTOCOLS.of(protocol).defaultUrl !== undefined;
+    return isOfPlatform && this.settings.agentProviders[provider].protocol !== protocol;
+  }
+
+  /** @throws DomainError CONFLICT if the agent uses the default key of its provider, and the protocol is another platform's */
+  private requireKeyFor({ provider, isUsingDefaultApiKey }: AgentDescription, protocol: ProtocolName): void {
+    if (!isUsingDefaultApiKey || !this.isElsewhere(provider, protocol)) return;
+    throw conflict(
+      `The default key of ${provider} is not for ${PROTOCOLS.of(protocol).title}: give the agent an apiKey and set isUsingDefaultApiKey to false, or set ${provider}_PROTOCOL to ${protocol}`,
+    );
   }
 
   /** The locked agent, if the caller may change its connection: a default key is only sent where an ADMIN says. */

@@ -37,4 +37,32 @@ export class DerivedRunsController {
   remeasureRun(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<RunDetails> {
     return this.service.remeasure(caller, id);
   }
+
+  @Operation({
+    summary: 'Judge a run again',
+    description:
+      "Starts a new run in which the language model judges the calls of an ended run again, without calling the agent: by today's text of the criteria (of a deleted evaluation: by the text then) and today's model; also whether callers without a script kept their role. Transcripts, measures and results of checks are those of the calls. Calls that no judge decided about, such as those that broke off, stay as they were. The earlier run stays as it is, and the new one is compared with it; it sends no events, appears in no metrics of the agent, and no run is compared with it unless asked for. Without a language model, or without anything to judge: 409.",
+    tag: 'Runs',
+    access: 'EDITOR',
+    path: { id: 'Identifier of the run' },
+    response: {
+      shape: 'data',
+      type: RunDetails,
+      message: 'Run started successfully',
+      status: 201,
+      example: {
+        name: 'Rejudged: Nightly',
+        status: 'QUEUED',
+        score: 0,
+        startedAt: null,
+        endedAt: null,
+        derivedFrom: { runId: EXAMPLE_ID.run, kind: 'rejudge' },
+      },
+    },
+    errors: ['CONFLICT'],
+  })
+  @Post('rejudge')
+  rejudgeRun(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<RunDetails> {
+    return this.service.rejudge(caller, id);
+  }
 }

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database/database.js';
+import type { Medium } from '../call.entity.js';
+import type { RunEntity } from '../run.entity.js';
 import type { DerivedPlan, PlannedCall } from './derived-plan.js';
 
 /** Calls whose recording has everything that judging them again needs. */
@@ -10,12 +12,33 @@ const RECORDED = `
    WHERE c.run_id = $1 AND c.status = 'ENDED' AND d.facts_bytes > 0
    ORDER BY c.position`;
 
-/** $2: run whose snapshots are copied; $3: evaluations, $4: their first calls and $5: numbers of cases, in plan order. */
+/** Calls with a result. */
+const JUDGED = `
+  SELECT c.id, c.evaluation_id AS "evaluationId", c.position, c.repetition
+    FROM calls c JOIN call_results s ON s.call_id = c.id
+   WHERE c.run_id = $1 AND c.status = 'ENDED'
+   ORDER BY c.position`;
+
+/**
+ * $2: run whose snapshots are copied; $3: evaluations, $4: their first calls and $5: numbers of cases, in plan order; $6: whether
+ * the criteria of today replace those of the snapshots, except of deleted evaluations.
+ */
 const INSERT_PLAN = `
   INSERT INTO run_evaluations (run_id, evaluation_id, position, snapshot, first_call, cases)
-  SELECT $1, e.evaluation_id, p.ordinal - 1, e.snapshot, p.first_call, p.cases
+  SELECT $1, e.evaluation_id, p.ordinal - 1,
+         CASE WHEN $6 AND v.id IS NOT NULL THEN jsonb_set(e.snapshot, '{definition,criteria}', v.criteria) ELSE e.snapshot END,
+         p.first_call, p.cases
     FROM unnest($3::uuid[], $4::integer[], $5::integer[]) WITH ORDINALITY AS p (id, first_call, cases, ordinal)
-    JOIN run_evaluations e ON e.run_id = $2 AND e.evaluation_id = p.id`;
+    JOIN run_evaluations e ON e.run_id = $2 AND e.evaluation_id = p.id
+    LEFT JOIN evaluations v ON v.id = e.evaluation_id AND v.deleted_at IS NULL`;
+
+const MEDIA = 'SELECT DISTINCT medium FROM calls WHERE run_id = $1';
+
+/** Whether anything of a run is for the judge: a criterion, or a caller without a script. */
+const NEEDS_JUDGE = `
+  SELECT coalesce(bool_or(snapshot #> '{definition,criteria}' <> '[]' OR snapshot #> '{definition,script}' = '[]'), false)
+         AS "needsJudge"
+    FROM run_evaluations WHERE run_id = $1`;
 
 /** $2: ids of the calls; $3: the calls that they judge again; $4: positions; $5: repetitions. */
 const INSERT_CALLS = `
@@ -38,11 +61,32 @@ export class DerivedRunsRepository {
     return this.database.query(RECORDED, [runId]);
   }
 
+  /** The ended calls of a run that have a result, in plan order. */
+  async judged(runId: string): Promise<PlannedCall[]> {
+    return this.database.query(JUDGED, [runId]);
+  }
+
+  /** Whether a run has something to judge: a criterion, or a caller without a script. */
+  async needsJudge(runId: string): Promise<boolean> {
+    const [row] = await this.database.query<{ needsJudge: boolean }>(NEEDS_JUDGE, [runId]);
+    return row?.needsJudge ?? false;
+  }
+
+  /** The media of the calls of a run. */
+  async media(runId: string): Promise<Medium[]> {
+    return (await this.database.query<{ medium: Medium }>(MEDIA, [runId])).map(({ medium }) => medium);
+  }
+
   /**
    * @param sourceId the run that the plan is derived from
    * @param ids of the new calls, in plan order
    */
-  async insert(runId: string, sourceId: string, plan: DerivedPlan, ids: readonly string[]): Promise<void> {
+  async insert(
+    { id: runId, derivedKind }: Pick<RunEntity, 'id' | 'derivedKind'>,
+    sourceId: string,
+    plan: DerivedPlan,
+    ids: readonly string[],
+  ): Promise<void> {
     const { evaluations, calls } = plan;
     await this.database.query(INSERT_PLAN, [
       runId,
@@ -50,6 +94,7 @@ export class DerivedRunsRepository {
       evaluations.map(({ id }) => id),
       evaluations.map(({ firstCall }) => firstCall),
       evaluations.map(({ cases }) => cases),
+      derivedKind === 'rejudge',
     ]);
     await this.database.query(INSERT_CALLS, [
       runId,

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { clipped, count } from '../../../../libs/text/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { requireOwned } from '../../../platform/access/ownership.js';
+import { SETTINGS } from '../../../platform/config/settings.module.js';
+import type { Settings } from '../../../platform/config/settings.js';
 import { Database } from '../../../platform/database/database.js';
 import { uuidOrNotFound } from '../../../platform/database/ids.js';
 import { sequentialIds } from '../../../platform/database/sequential-ids.js';
@@ -12,15 +14,23 @@ import { AgentsService } from '../../agents/agents.service.js';
 import { BaselinesService } from '../comparison/baselines.service.js';
 import type { RunDetails } from '../dto/run.responses.js';
 import { SLOTS, slotJobs } from '../execution/slot-job.js';
-import { hasEnded, type RunEntity } from '../run.entity.js';
+import { type DerivedKind, hasEnded, type RunEntity } from '../run.entity.js';
 import { RunsRepository } from '../runs.repository.js';
 import { toDetails } from '../runs.service.js';
 import { requireQueueCapacity } from '../start/queue-capacity.js';
 import { StartRepository } from '../start/start.repository.js';
-import { type DerivedPlan, derivedPlan } from './derived-plan.js';
+import { type DerivedPlan, derivedPlan, type PlannedCall } from './derived-plan.js';
 import { DerivedRunsRepository } from './derived-runs.repository.js';
 
 const MAX_NAME = 255;
+const PREFIXES: Readonly<Record<DerivedKind, string>> = { remeasure: 'Remeasured', rejudge: 'Rejudged' };
+/** What calls that are left out do not have. */
+const MISSING: Readonly<Record<DerivedKind, string>> = {
+  remeasure: 'recording that can be measured again',
+  rejudge: 'result that can be judged again',
+};
+const NO_MODEL = 'No language model is configured: set LLM_BASE_URL and LLM_MODEL';
+const NOTHING_TO_JUDGE = 'The evaluations of the run have no criteria, and no caller without a script';
 
 /** Starts runs that judge the calls of another one again, without calling the agent. */
 @Injectable()
@@ -33,6 +43,7 @@ export class DerivedRunsService {
     private readonly repository: DerivedRunsRepository,
     private readonly agents: AgentsService,
     private readonly baselines: BaselinesService,
+    @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
   /**
@@ -41,44 +52,72 @@ export class DerivedRunsService {
    *   its calls has a recording that can be measured again
    */
   async remeasure(caller: Caller, runId: string): Promise<RunDetails> {
+    return this.derive(caller, runId, 'remeasure', (id) => this.repository.recorded(id));
+  }
+
+  /**
+   * Starts a run that judges the criteria of an ended run again, by their text and the language model of today.
+   * @throws DomainError NOT_FOUND or FORBIDDEN for the run; CONFLICT without a language model, if the run has not ended, its
+   *   agent was deleted, or it has nothing to judge
+   */
+  async rejudge(caller: Caller, runId: string): Promise<RunDetails> {
+    return this.derive(caller, runId, 'rejudge', (id) => this.repository.judged(id));
+  }
+
+  private async derive(
+    caller: Caller,
+    runId: string,
+    kind: DerivedKind,
+    find: (runId: string) => Promise<PlannedCall[]>,
+  ): Promise<RunDetails> {
     return this.database.transaction(async () => {
       const source = requireOwned(caller, await this.runs.find(uuidOrNotFound(runId)));
+      if (kind === 'rejudge' && !this.settings.languageModel) throw conflict(NO_MODEL);
       if (!hasEnded(source.status)) throw conflict('The run has not ended yet');
       if (await this.agents.isDeleted(source.agentId)) throw conflict('The agent of the run was deleted');
       // The lock prevents the agent from being deleted concurrently.
       await this.agents.describe(caller, source.agentId, { lock: true });
       await requireQueueCapacity(this.starts, source.agentId);
-      const recorded = await this.repository.recorded(source.id);
-      if (recorded.length === 0) {
+      const calls = await find(source.id);
+      if (calls.length === 0) {
         // A run without calls was deleted since it was read.
         requireOwned(caller, await this.runs.find(source.id));
-        throw conflict('No call of the run has a recording that can be measured again');
+        throw conflict(`No call of the run has a ${MISSING[kind]}`);
       }
-      return this.write(caller, source, derivedPlan(recorded, source.repeat));
+      const run = await this.write(caller, source, kind, derivedPlan(calls, source.repeat));
+      if (kind === 'rejudge' && !(await this.repository.needsJudge(run.id))) throw conflict(NOTHING_TO_JUDGE);
+      return run;
     });
   }
 
-  private async write({ userId }: Caller, source: RunEntity, plan: DerivedPlan): Promise<RunDetails> {
+  private async write(
+    { userId }: Caller,
+    source: RunEntity,
+    kind: DerivedKind,
+    plan: DerivedPlan,
+  ): Promise<RunDetails> {
     const { workspaceId, agentId, repeat, concurrency, agentVersion, medium, agentSnapshot, baselineRunId } = source;
     const { minimumScore, minimumPassRate, allowedUncounted, notWorseThan } = source;
     const totalCalls = plan.calls.length;
     const run = await this.starts.insertRun({
       ...{ id: randomUUID(), workspaceId, agentId, userId, totalCalls, repeat, concurrency, agentVersion, medium },
       ...{ minimumScore, minimumPassRate, allowedUncounted, notWorseThan, baselineRunId, agentSnapshot },
-      name: clipped(`Remeasured: ${source.name}`, MAX_NAME),
+      name: clipped(`${PREFIXES[kind]}: ${source.name}`, MAX_NAME),
       derivedFrom: source.id,
-      derivedKind: 'remeasure',
-      warnings: leftOut(source.totalCalls - totalCalls),
+      derivedKind: kind,
+      warnings: leftOut(source.totalCalls - totalCalls, kind),
     });
     // Lists are sorted by descending creation time and id: descending ids list the calls in plan order.
-    await this.repository.insert(run.id, source.id, plan, sequentialIds(totalCalls).reverse());
+    await this.repository.insert(run, source.id, plan, sequentialIds(totalCalls).reverse());
     await this.baselines.store(run.id, await this.baselines.ofDerived(source));
-    const slots = slotJobs('voice', { id: agentId, workspaceId }, Math.min(concurrency, totalCalls), run.id);
-    await this.queue.enqueueAll(SLOTS.voice, slots);
+    for (const medium of await this.repository.media(run.id)) {
+      const slots = slotJobs(medium, { id: agentId, workspaceId }, Math.min(concurrency, totalCalls), run.id);
+      await this.queue.enqueueAll(SLOTS[medium], slots);
+    }
     return toDetails(run, { pending: totalCalls });
   }
 }
 
 /** @param calls number of calls */
-const leftOut = (calls: number): string[] =>
-  calls === 0 ? [] : [`${count(calls, 'call')} of the run left out: no recording that can be measured again.`];
+const leftOut = (calls: number, kind: DerivedKind): string[] =>
+  calls === 0 ? [] : [`${count(calls, 'call')} of the run left out: no ${MISSING[kind]}.`];

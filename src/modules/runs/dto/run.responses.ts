@@ -92,7 +92,8 @@ export class DerivedFrom {
   runId: string;
 
   @EnumField(DERIVED_KINDS, {
-    description: '`remeasure`: times, measures, checks and outcomes are computed again from the recordings',
+    description:
+      '`remeasure`: times, measures, checks and outcomes are computed again from the recordings. `rejudge`: criteria are judged again',
     example: 'remeasure',
   })
   kind: DerivedKind;

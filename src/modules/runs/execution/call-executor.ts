@@ -9,13 +9,15 @@ import {
   failure,
   isSuspect,
   LanguageModel,
+  rejudge,
   transportTo,
 } from '../../../../libs/simulation/index.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { LanguageModelSetting, Settings } from '../../../platform/config/settings.js';
 import { ConnectionService } from '../../agents/connection/connection.service.js';
 import { RecordingsService } from '../../recordings/recordings.service.js';
-import { RecordedCalls } from '../remeasure/recorded-calls.js';
+import { type Judged, RecordedCalls } from '../remeasure/recorded-calls.js';
+import type { AgentSnapshot } from '../run.entity.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 import { CallMetrics } from './call-metrics.js';
 import { CallerVoices } from './caller-voices.js';
@@ -46,7 +48,7 @@ export class CallExecutor {
     private readonly voices: CallerVoices,
     private readonly recordings: RecordingsService,
     private readonly recordedCalls: RecordedCalls,
-    metrics: CallMetrics,
+    private readonly metrics: CallMetrics,
   ) {
     this.model = settings.languageModel && languageModel(settings.languageModel, metrics);
     this.plans = new LRUCache({
@@ -56,26 +58,31 @@ export class CallExecutor {
   }
 
   /**
-   * Calls the agent, or judges a recorded call again.
+   * Calls the agent, or judges a call again, which counts in no metrics of calls.
    * @throws the signal's reason; database errors before the call begins
    */
-  async execute(call: ClaimedCall, signal: AbortSignal, { onAborted, onHangUp }: CallEvents): Promise<CallResult> {
-    const { id, claimId, runId, workspaceId, evaluationId, agentId } = call;
+  async execute(call: ClaimedCall, signal: AbortSignal, events: CallEvents): Promise<CallResult> {
+    const { id, runId, evaluationId } = call;
     const plan = await this.plans.forceFetch(`${runId} ${evaluationId}`, { context: call });
-    const { agent } = plan;
     const snapshot = evaluationOf(plan, plan.hasVariables ? await this.repository.variables(id) : null);
-    const judged = {
-      // jsonb does not preserve the order of properties.
-      definition: normalise(snapshot.definition),
-      scenario: { ...snapshot, isCalled: agent.type === 'OUTBOUND' },
-      personality: snapshot.personality,
-    };
-    if (plan.derivedKind !== null) return this.recordedCalls.remeasure(id, judged, signal);
+    const judged = judgedBy(plan.agent, snapshot);
+    if (plan.derivedKind === 'remeasure') return this.recordedCalls.remeasure(id, judged, signal);
+    if (plan.derivedKind === 'rejudge') return this.rejudge(id, judged, signal);
+    return this.metrics.observe(call.protocol, signal, () => this.call(call, plan.agent, snapshot, signal, events));
+  }
+
+  private async call(
+    { id, claimId, runId, workspaceId, agentId, protocol, medium }: ClaimedCall,
+    agent: AgentSnapshot,
+    snapshot: EvaluationSnapshot,
+    signal: AbortSignal,
+    { onAborted, onHangUp }: CallEvents,
+  ): Promise<CallResult> {
     // The only time that a call reads its connection. Not cached: address, headers, options and key are those of one moment.
     const endpoint = await this.connections.endpoint(agentId);
     if (!endpoint) return unstartedCall('none', failure('url_refused', noAddress(agent.provider)));
-    if (endpoint.protocol !== call.protocol) {
-      return unstartedCall('none', failure('connection_changed', otherProtocol(call.protocol, endpoint.protocol)));
+    if (endpoint.protocol !== protocol) {
+      return unstartedCall('none', failure('connection_changed', otherProtocol(protocol, endpoint.protocol)));
     }
     const transport = transportTo(endpoint, {
       client: this.client,
@@ -83,8 +90,9 @@ export class CallExecutor {
       callId: claimId,
       assistantId: agent.assistantId,
       phoneNumber: snapshot.phoneNumber,
-      isSuspect: call.medium === 'voice' && isSuspect(await this.repository.attempts(id)),
+      isSuspect: medium === 'voice' && isSuspect(await this.repository.attempts(id)),
     });
+    const judged = judgedBy(agent, snapshot);
     const options = {
       ...judged,
       transport,
@@ -102,7 +110,25 @@ export class CallExecutor {
       }),
     );
   }
+
+  private async rejudge(callId: string, judged: Judged, signal: AbortSignal): Promise<CallResult> {
+    const { model } = this;
+    const { judgeSamples } = this.settings;
+    // Another process accepted the run.
+    if (!model) return notRejudged('no language model is configured (LLM_BASE_URL, LLM_MODEL)');
+    const recorded = await this.recordedCalls.result(callId);
+    return recorded ? rejudge({ ...judged, recorded, model, judgeSamples, signal }) : notRejudged('it was deleted');
+  }
 }
+
+const judgedBy = ({ type }: AgentSnapshot, snapshot: EvaluationSnapshot): Judged => ({
+  // jsonb does not preserve the order of properties.
+  definition: normalise(snapshot.definition),
+  scenario: { ...snapshot, isCalled: type === 'OUTBOUND' },
+  personality: snapshot.personality,
+});
+
+const notRejudged = (why: string): CallResult => unstartedCall('none', failure('not_rejudged', why));
 
 const otherProtocol = (planned: string, current: string): string =>
   `${current} instead of ${planned}; start the run again`;

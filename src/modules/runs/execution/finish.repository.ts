@@ -26,6 +26,11 @@ export type NotPassedCase = CriticalCase & {
   readonly reason: string | null;
 };
 
+export interface UnrecordedCalls {
+  readonly reason: 'quota' | 'disk';
+  readonly calls: number;
+}
+
 export interface FailedCall {
   readonly id: string;
   readonly evaluationId: string;
@@ -86,6 +91,13 @@ const NOT_PASSED_CASES = `
      ORDER BY c.case_key, c.outcome <> 'failed', c.position) first
    ORDER BY outcome <> 'failed', position LIMIT $2`;
 
+/** Voice calls without a recording that should have one. */
+const UNRECORDED_CALLS = `
+  SELECT s.result ->> 'recordingOmitted' AS reason, count(*)::int AS calls
+    FROM calls c JOIN call_results s ON s.call_id = c.id
+   WHERE c.run_id = $1 AND c.medium = 'voice' AND s.result ->> 'recordingOmitted' IN ('quota', 'disk')
+   GROUP BY 1 ORDER BY 1`;
+
 /** SQL for finishing a run; all methods are called in one transaction. */
 @Injectable()
 export class FinishRepository {
@@ -110,6 +122,11 @@ export class FinishRepository {
   /** The cases of critical evaluations, in the order of the plan. */
   async criticalCases(runId: string): Promise<CriticalCase[]> {
     return this.database.query(CRITICAL_CASES, [runId]);
+  }
+
+  /** How many of its calls could not be recorded, and why. */
+  async unrecordedCalls(runId: string): Promise<UnrecordedCalls[]> {
+    return this.database.query(UNRECORDED_CALLS, [runId]);
   }
 
   /** @returns the ended run; undefined if it had ended already */

@@ -10,7 +10,7 @@ import { ComparisonRepository } from '../comparison/comparison.repository.js';
 import type { RunEntity } from '../run.entity.js';
 import { toRunData } from '../run-data.js';
 import { RunsRepository } from '../runs.repository.js';
-import { FinishRepository } from './finish.repository.js';
+import { FinishRepository, type UnrecordedCalls } from './finish.repository.js';
 
 /** Cases that an event names, and characters of the reason of each. */
 const MAX_CASES = 20;
@@ -44,7 +44,9 @@ export class RunFinisher {
         name: caseName(name, variables, caseKey),
       }));
       const { cases, baseline } = await this.comparedWith(run);
-      const { met, exitCode, reasons, warnings } = gate({ ...run, calls, critical, cases, baseline });
+      const { met, exitCode, reasons, warnings: doubts } = gate({ ...run, calls, critical, cases, baseline });
+      const unrecorded = run.derivedFrom === null ? await this.repository.unrecordedCalls(runId) : [];
+      const warnings = [...doubts, ...unrecorded.map(notRecorded)];
       const score = runScore(calls);
       const status = met ? 'COMPLETED' : 'FAILED';
       const ended = await this.repository.finish(runId, { status, score: score ?? 0, exitCode, reasons, warnings });
@@ -123,3 +125,11 @@ export class RunFinisher {
     }
   }
 }
+
+const WHY_NOT_RECORDED = {
+  quota: 'the workspace keeps as much as it may (RECORDINGS_BYTES_PER_WORKSPACE); delete old runs or raise it',
+  disk: 'it could not be written; the log of the service has the error',
+} as const satisfies Record<UnrecordedCalls['reason'], string>;
+
+const notRecorded = ({ reason, calls }: UnrecordedCalls): string =>
+  `${calls} ${calls === 1 ? 'call has' : 'calls have'} no recording: ${WHY_NOT_RECORDED[reason]}.`;

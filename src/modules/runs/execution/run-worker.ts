@@ -255,8 +255,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     let interrupted: CallResult | undefined;
     try {
       const onAborted = (known: CallResult) => (interrupted = known);
-      const attempt = () => this.attempt(call, abort.signal, { onAborted, onHangUp });
-      const result = await this.metrics.observe(call.protocol, abort.signal, attempt);
+      const result = await this.attempt(call, abort.signal, { onAborted, onHangUp });
       await this.recorder.ended(call, result, startedAt);
     } catch (error) {
       const { reason } = abort.signal as { reason: unknown };

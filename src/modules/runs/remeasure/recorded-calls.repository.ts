@@ -20,6 +20,9 @@ const FIND = `
     JOIN recordings d ON d.call_id = c.recorded_call_id AND d.id::text = s.attempts -> -1 ->> 'callId'
    WHERE c.id = $1`;
 
+const RESULT = `
+  SELECT o.result FROM calls c JOIN call_results o ON o.call_id = c.source_call_id WHERE c.id = $1`;
+
 /** SQL for the calls that derived runs judge again. */
 @Injectable()
 export class RecordedCallsRepository {
@@ -29,5 +32,11 @@ export class RecordedCallsRepository {
   async find(callId: string): Promise<SourceCall | undefined> {
     const [row] = await this.database.query<SourceCall>(FIND, [callId]);
     return row;
+  }
+
+  /** The result that a call of a derived run judges again; undefined if it was deleted. */
+  async result(callId: string): Promise<CallResult | undefined> {
+    const [row] = await this.database.query<{ result: CallResult }>(RESULT, [callId]);
+    return row?.result;
   }
 }

@@ -58,6 +58,11 @@ export class RecordedCalls implements OnApplicationShutdown {
     return 'result' in outcome ? outcome.result : notRemeasured(outcome.refusal);
   }
 
+  /** The result that a call of a derived run judges again; undefined if it was deleted. */
+  result(callId: string): Promise<CallResult | undefined> {
+    return this.repository.result(callId);
+  }
+
   async onApplicationShutdown(): Promise<void> {
     await this.pool.close();
   }

@@ -1,0 +1,61 @@
+import type { EvaluationDefinition } from '../../evaluation-definition/index.js';
+import type { Scenario } from '../callers/persona.js';
+import type { ModelMeter } from '../measures/tester-usage.js';
+import type { LanguageModel } from '../model/llm.js';
+import type { Clock } from '../time/clock.js';
+import { type Failure, failure } from '../timeline/failure.js';
+import { areAllWordsUnknown } from '../timeline/known-words.js';
+import type { TimelineEntry } from '../timeline/timeline.js';
+import type { Invalidity } from '../validity/invalidity.js';
+import type { CriterionResult } from './criterion-result.js';
+import { Judge, type JudgeSamples, unjudged } from './judge.js';
+
+export interface JudgedCall {
+  readonly definition: Pick<EvaluationDefinition, 'criteria'>;
+  readonly scenario: Scenario;
+  readonly entries: readonly TimelineEntry[];
+  /** Whether the caller had no script: the judge then decides whether it kept its role, too. */
+  readonly isGenerated: boolean;
+  /** Why the call broke off. */
+  readonly broken?: Failure | undefined;
+  /** How the caller broke its role, as far as code can decide. */
+  readonly invalidity?: Invalidity | undefined;
+  readonly model: LanguageModel | undefined;
+  /** 3 by default. */
+  readonly samples?: JudgeSamples | undefined;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly meter: ModelMeter;
+  /** Called before the model is asked. */
+  readonly onJudging?: () => void;
+}
+
+export interface Judgement {
+  readonly criteria: readonly CriterionResult[];
+  readonly invalidity: Invalidity | undefined;
+  /** Why the judge could not decide whether a generated caller kept its role. */
+  readonly roleFailure?: Failure | undefined;
+}
+
+/**
+ * Judges the criteria and a generated caller's role, unless the call is not counted anyway.
+ * @throws the signal's reason
+ */
+export async function judgeCall(call: JudgedCall): Promise<Judgement> {
+  const { definition, scenario, entries, isGenerated, broken, invalidity, model, samples = 3 } = call;
+  const skip = (reason: string, cause?: Failure) => ({
+    criteria: unjudged(definition.criteria, reason, cause),
+    invalidity,
+  });
+  if (broken?.fault === 'infrastructure') return skip('The call broke off');
+  if (invalidity) return skip('The caller broke its role');
+  if (areAllWordsUnknown(entries)) return skip('The words of the agent are not known', failure('words_unknown'));
+  if (!model) return skip('No language model is configured');
+  if (definition.criteria.length === 0 && !isGenerated) return { criteria: [], invalidity };
+  call.onJudging?.();
+  const { clock, signal, meter } = call;
+  const judge = new Judge({ model, entries, scenario, clock, signal, meter, samples });
+  const role = isGenerated ? await judge.callerRole() : {};
+  if (role.invalidity) return { ...skip('The caller broke its role'), invalidity: role.invalidity };
+  return { criteria: await judge.criteria(definition.criteria), invalidity, roleFailure: role.failure };
+}

@@ -1,0 +1,2 @@
+/** How uncertain a time of a voice call is. */
+export { uncertaintyWithin } from '../voice/measures/uncertainty.js';
