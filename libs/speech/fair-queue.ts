@@ -1,8 +1,11 @@
-/** Runs tasks one after the other; owners take turns, so that one with many tasks delays another by one at most. */
+/** Runs tasks, one or a few at a time; owners take turns, so that one with many tasks delays another by one at most. */
 export class FairQueue {
   /** In the order in which the owners have their turn. */
   private readonly waiting = new Map<string, (() => Promise<void>)[]>();
-  private isRunning = false;
+  private running = 0;
+
+  /** @param concurrency most tasks at a time */
+  constructor(private readonly concurrency = 1) {}
 
   /** @throws what the task throws */
   run<Result>(owner: string, task: () => Promise<Result>): Promise<Result> {
@@ -10,14 +13,14 @@ export class FairQueue {
       const tasks = this.waiting.get(owner) ?? [];
       tasks.push(() => task().then(resolve, reject));
       this.waiting.set(owner, tasks);
-      if (!this.isRunning) void this.runAll();
+      if (this.running < this.concurrency) void this.runAll();
     });
   }
 
   private async runAll(): Promise<void> {
-    this.isRunning = true;
+    this.running++;
     for (let task = this.next(); task; task = this.next()) await task();
-    this.isRunning = false;
+    this.running--;
   }
 
   private next(): (() => Promise<void>) | undefined {
