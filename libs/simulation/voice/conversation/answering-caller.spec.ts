@@ -171,12 +171,21 @@ describe('a generated caller over a voice call with words', () => {
   });
 
   it('has no time of its thinking in the length of the call', async () => {
-    const lengthOf = async (thinkMs: number) => {
+    const detailOf = async (thinkMs: number) => {
       const checks = [{ type: 'max_duration_ms', ms: 1 }] as const;
       const [check] = (await call({ checks }, healthy, slowModel(thinkMs))).checks;
-      return check!.detail.replace(" without the caller's thinking", '');
+      return check!.detail;
     };
+    const lengthOf = async (thinkMs: number) => (await detailOf(thinkMs)).replace(/ without the \d+ ms .* thought/, '');
     expect(await lengthOf(4_000)).toBe(await lengthOf(20));
+  });
+
+  it('names the time of its thinking where a check leaves it out, so that both add up to the length of the call', async () => {
+    const checks = [{ type: 'max_duration_ms', ms: 1 }] as const;
+    const { checks: results, measures } = await call({ checks }, healthy, slowModel(4_000));
+    const [, lasted, thought] = /lasted (\d+) ms without the (\d+) ms in which/.exec(results[0]!.detail)!;
+    expect(Number(thought)).toBeGreaterThan(11_000);
+    expect(Number(lasted) + Number(thought)).toBe(Math.round(measures.durationMs));
   });
 
   it('judges an agent that says nothing for nine seconds and then asks by its wait', async () => {
@@ -194,9 +203,12 @@ describe('a generated caller over a voice call with words', () => {
 
   it('lets the platform say that the caller is still there while it thinks', async () => {
     const { received } = await call({}, healthy, slowModel(2_500));
-    const signs = received.filter(({ type }) => type === 'thinking').length;
-    expect(signs).toBe(9);
-    expect((await call(SCRIPT, healthy)).received.filter(({ type }) => type === 'thinking').length).toBeLessThan(5);
+    const signs = received.filter(({ type }) => type === 'thinking').map(({ on }) => on);
+    // At its beginning, after one and two seconds, and at its end: before each of three lines.
+    expect(signs).toEqual(Array.from({ length: 3 }, () => [true, true, true, false]).flat());
+    expect(
+      (await call({ script: [{ say: 'Hello.' }] }, healthy)).received.some(({ type }) => type === 'thinking'),
+    ).toBe(false);
   });
 
   it('knows that its words are spoken', async () => {
