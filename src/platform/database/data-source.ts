@@ -18,6 +18,7 @@ import { DeletedAgents1733100300000 } from './migrations/1733100300000-deleted-a
 import { ErasedAgents1733200300000 } from './migrations/1733200300000-erased-agents.js';
 import { RecordingFacts1733200400000 } from './migrations/1733200400000-recording-facts.js';
 import { DerivedRuns1733200500000 } from './migrations/1733200500000-derived-runs.js';
+import { Fillers1733300000000 } from './migrations/1733300000000-fillers.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -51,6 +52,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       ErasedAgents1733200300000,
       RecordingFacts1733200400000,
       DerivedRuns1733200500000,
+      Fillers1733300000000,
     ],
   });
 }

@@ -64,6 +64,11 @@ export class ScriptPort {
     return this.sinceMs !== undefined;
   }
 
+  /** Infinity if the caller does not think. */
+  get thinkingSinceMs(): number {
+    return this.sinceMs ?? Infinity;
+  }
+
   /** Whether the caller decides what it does when the agent does not answer its line. */
   get decidesInSilence(): boolean {
     return this.plan.asked?.inSilence === true && this.next() === 'asked';

@@ -6,6 +6,7 @@ import { type Failure, failure } from '../../timeline/failure.js';
 import { END_CODES, type EndCode } from '../../timeline/timeline.js';
 import type { PreparedStep, VoiceCallPlan } from '../facts/plan.js';
 import type { TurnAnswer } from '../facts/turn-question.js';
+import { Fillers } from './fillers.js';
 import { type CallerPort, ScriptPort } from './script-port.js';
 
 /** How long the caller waits for a greeting before it speaks first. */
@@ -59,6 +60,7 @@ export class TurnPolicy {
   private readonly turns: AgentTurns;
   private readonly caller: CallerActs;
   private readonly script: ScriptPort;
+  private readonly fillers: Fillers;
   private state: State;
   private armed: ArmedStep[] = [];
   private floor: Span | undefined;
@@ -77,6 +79,7 @@ export class TurnPolicy {
   constructor(private readonly options: TurnPolicyOptions) {
     this.caller = options.caller;
     this.script = new ScriptPort(options.plan, options.port);
+    this.fillers = new Fillers(options.plan, options.caller);
     this.turns = new AgentTurns(options.heard, options.plan.turnEndMs, (atMs) => this.caller.turnAt(atMs));
     const { streamStartMs } = options;
     if (options.plan.firstSpeaker === 'caller') this.state = { name: 'pausing', untilMs: streamStartMs };
@@ -166,6 +169,7 @@ export class TurnPolicy {
       return this.enter({ name: 'listening', sinceMs: openSinceMs, awaits: null });
     }
     if (this.options.heard.isOnsetPending) return false;
+    if (this.fillers.isHeard(turn, this.script.thinkingSinceMs, untilMs, this.earliest)) return false;
     const decision = this.script.decide(turn, this.earliest, this.options.heard.sounds.at(-1)?.endMs ?? 0);
     if (decision === undefined) return false;
     if (decision === 'decided') return this.act(untilMs);

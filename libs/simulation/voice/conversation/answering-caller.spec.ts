@@ -131,6 +131,9 @@ describe('a generated caller over a voice call with words', () => {
     onLine: [[answer(2, 'Your name, please?')], [answer(3, 'It is booked.')], [answer(4, 'Goodbye.')]],
   };
 
+  /** Does not take the caller's "um" for a line. */
+  const patient: FixtureScript = { ...healthy, minLineMs: 700 };
+
   it('takes the time that its model takes, which is in no latency', async () => {
     const result = await call({}, healthy, slowModel(800));
     const { latencies, callerThinking, deadAir } = result.voice!.voice;
@@ -209,6 +212,48 @@ describe('a generated caller over a voice call with words', () => {
     expect(
       (await call({ script: [{ say: 'Hello.' }] }, healthy)).received.some(({ type }) => type === 'thinking'),
     ).toBe(false);
+  });
+
+  it('says "um" after two and a half seconds of thinking, once before each line, which is no turn and in no measure', async () => {
+    const without = await call({}, patient, slowModel(4_000));
+    const result = await call({ fillers: true }, patient, slowModel(4_000));
+    const sounds = result.timeline.filter((entry) => entry.type === 'sound');
+    expect(sounds).toHaveLength(3);
+    expect(new Set(sounds.map(({ name }) => name))).toEqual(new Set(['Um', 'Let me see']));
+    const { callerThinking, latencies, interruptions, collisions, deadAir, backchannels } = result.voice!.voice;
+    sounds.forEach((sound, index) => {
+      expect(sound).toMatchObject({ kind: 'filler', possible: true, turn: index });
+      expect(Math.abs(sound.start - callerThinking![index]!.startMs - 2_500)).toBeLessThanOrEqual(20);
+    });
+    expect(linesOf(result)).toEqual(linesOf(without));
+    expect(latencies.map(({ heardMs }) => heardMs)).toEqual(
+      without.voice!.voice.latencies.map(({ heardMs }) => expect.closeTo(heardMs!, -1.3)),
+    );
+    expect({ interruptions, collisions, backchannels }).toEqual({ interruptions: [], collisions: 0, backchannels: [] });
+    expect(deadAir.over3s).toBe(0);
+    expect(result.outcome).toBe('passed');
+  });
+
+  it('waits with its line until its "um" is over, and says none when it thinks for less time', async () => {
+    const late = await call({ fillers: true }, patient, slowModel(2_510));
+    const [um] = late.timeline.filter((entry) => entry.type === 'sound');
+    const [line] = late.timeline.filter((entry) => entry.type === 'speech' && entry.speaker === 'caller');
+    expect(line!.start).toBeGreaterThanOrEqual(um!.end);
+    const quick = await call({ fillers: true }, patient, slowModel(2_400));
+    expect(quick.timeline.some(({ type }) => type === 'sound')).toBe(false);
+  });
+
+  it('is the same call when it is repeated, fillers included', async () => {
+    const [first, second] = [
+      await call({ fillers: true }, patient, slowModel(4_000)),
+      await call({ fillers: true }, patient, slowModel(4_000)),
+    ];
+    expect(JSON.stringify(second.timeline)).toBe(JSON.stringify(first.timeline));
+    const seeds = [1, 2, 3, 4].map((seed) => call({ fillers: true, conditions: { seed } }, patient, slowModel(4_000)));
+    const names = (await Promise.all(seeds)).map(({ timeline }) =>
+      timeline.flatMap((entry) => (entry.type === 'sound' ? [entry.name] : [])).join(),
+    );
+    expect(new Set(names).size).toBeGreaterThan(1);
   });
 
   it('knows that its words are spoken', async () => {

@@ -106,9 +106,9 @@ export interface SayAct extends Scripted {
   };
 }
 
-/** A sound without the wish to take the turn. */
+/** A sound without the wish to take the turn; a filler is one that the caller makes while it thinks. */
 export interface SoundAct extends Scripted {
-  readonly type: 'backchannel' | 'noise';
+  readonly type: 'backchannel' | 'noise' | 'filler';
   readonly name: string;
   readonly afterMs: number | null;
   /** False when the agent's turn ended first; the sound was then left out. */

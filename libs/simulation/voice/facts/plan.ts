@@ -61,6 +61,8 @@ export interface VoiceCallPlan {
   /** Whether a bed of babble lies 15 dB under the caller's speech (personality's `backgroundNoise`). */
   readonly backgroundNoise: boolean;
   readonly seed: number;
+  /** What the caller says when it thinks for long, such as "um"; none without them. */
+  readonly fillers?: readonly { readonly name: string; readonly sound: PreparedSound }[];
   /** What the tester answers when the agent waits for a tool. */
   readonly toolResults?: readonly ToolResult[];
   /**

@@ -5,6 +5,7 @@ import type { PreparedSound, PreparedStep } from '../facts/plan.js';
 
 export type SayStep = Extract<PreparedStep, { type: 'say' }>;
 export type SoundStep = Extract<PreparedStep, { type: 'backchannel' | 'noise' }>;
+type FillerStep = Pick<SoundStep, 'name' | 'sound'> & { readonly type: 'filler'; readonly step: null };
 export type PressStep = Extract<PreparedStep, { type: 'press' }>;
 
 /** Length of a key's tone and of the silence after it (ITU-T Q.24 asks for 40 ms each at least). */
@@ -71,8 +72,8 @@ export class CallerActs {
     return { startMs, endMs };
   }
 
-  /** Plays a backchannel or noise. @returns its end */
-  sound(step: SoundStep, atMs: number): number {
+  /** Plays a sound that does not take the turn. @returns its end */
+  sound(step: SoundStep | FillerStep, atMs: number): number {
     const span = this.play(step.sound, this.line.onSample(atMs));
     this.acts.push({ ...this.soundAct(step), ...span, possible: true });
     return span.endMs;
@@ -125,9 +126,10 @@ export class CallerActs {
     return { startMs: atMs + this.line.msOf(sound.speechStart), endMs: atMs + this.line.msOf(sound.speechEnd) };
   }
 
-  private soundAct(sound: SoundStep): Omit<SoundAct, 'startMs' | 'endMs' | 'possible'> {
-    const { type, step, name, afterMs } = sound;
-    return { type, step, turn: this.turn, name, afterMs: afterMs ?? null };
+  private soundAct(sound: SoundStep | FillerStep): Omit<SoundAct, 'startMs' | 'endMs' | 'possible'> {
+    const { type, step, name } = sound;
+    const afterMs = 'afterMs' in sound ? (sound.afterMs ?? null) : null;
+    return { type, step, turn: this.turn, name, afterMs };
   }
 }
 
