@@ -36,6 +36,8 @@ export interface AgentReply {
   readonly answer: string;
   /** Whether the agent did not answer the caller's last words. */
   readonly isSilent: boolean;
+  /** What the caller said of its latest line, if the agent spoke before it could say the rest. */
+  readonly spoken?: string;
 }
 
 /** The simulated caller, over text and voice. The conversation decides when it acts; the caller decides what it does. */

@@ -12,27 +12,51 @@ import fixtureEntry from '../../transports/wires/testing/fixture-wire/wire.js';
 import { virtualCalls } from '../call/virtual-call.js';
 import type { TurnAnswer } from '../facts/turn-question.js';
 import { SOUNDS } from '../testing/virtual-calls.js';
+import type { VoiceTransport } from '../wire/voice-transport.js';
 import { AnsweringCaller } from './answering-caller.js';
 
 const GREETING: Act = { afterMs: 200, send: says(1, 'Bella Vista, how can I help?', 900) };
 
+/** Sentences after the first are ready so long after it. */
+const lateRests = (ms: number, clock: VirtualClock, transport: VoiceTransport): VoiceTransport => ({
+  ...transport,
+  call: ({ onTurn, ...options }) =>
+    transport.call({
+      ...options,
+      ...(onTurn && {
+        onTurn: (question, answer) =>
+          onTurn(question, (given) => ('rest' in given ? void clock.schedule(ms, () => answer(given)) : answer(given))),
+      }),
+    }),
+});
+
 /** A call over a wire with words, on virtual time. @param model plays the caller of a definition without a script */
-function call(definition: DefinitionInput, script: FixtureScript, model?: ReturnType<typeof slowModel>) {
+function call(
+  definition: DefinitionInput,
+  script: FixtureScript,
+  model?: ReturnType<typeof slowModel>,
+  restAfterMs = 0,
+) {
+  const clock = new VirtualClock();
   const agents: FixtureAgent[] = [];
   const result = executeCall({
     definition: normalise(definition),
     scenario: { scenarioText: 'You want a table.' },
     personality: { name: 'Caller' },
-    transport: virtualCalls({
-      wire: fixtureEntry({ callId: 'c-1', secrets: [] }),
-      lineRate: 16_000,
-      agent: (socket) => {
-        const agent = new FixtureAgent(socket, script);
-        agents.push(agent);
-        return agent;
-      },
-    }),
-    clock: new VirtualClock(),
+    transport: lateRests(
+      restAfterMs,
+      clock,
+      virtualCalls({
+        wire: fixtureEntry({ callId: 'c-1', secrets: [] }),
+        lineRate: 16_000,
+        agent: (socket) => {
+          const agent = new FixtureAgent(socket, script);
+          agents.push(agent);
+          return agent;
+        },
+      }),
+    ),
+    clock,
     voice: { sounds: SOUNDS, voice: 'any' },
     ...(model && { model }),
   });
@@ -274,6 +298,76 @@ describe('a generated caller over a voice call with words', () => {
   });
 });
 
+describe('a generated line of several sentences', () => {
+  const TWO = [
+    { say: 'Good evening to you. A table for four people, please.', end: null },
+    { say: 'Thank you very much, and goodbye to you.', end: 'It is booked' },
+  ];
+  const script: FixtureScript = {
+    onHello: [READY, GREETING],
+    onLine: [[answer(2, 'It is booked.')], [answer(3, 'Goodbye.')], [answer(4, 'Goodbye again.')]],
+  };
+  const callerLines = ({ timeline }: Awaited<ReturnType<typeof call>>) =>
+    timeline.flatMap((entry) => (entry.type === 'speech' && entry.speaker === 'caller' ? [entry] : []));
+
+  it('begins when the first is ready, and goes on without a gap', async () => {
+    const result = await call({}, script, slowModel(500, TWO), 700);
+    const [line] = callerLines(result);
+    expect(line!.text).toBe('Good evening to you. A table for four people, please.');
+    // The thinking ends with the first sentence: 500 ms of the model.
+    const [thought] = result.voice!.voice.callerThinking!;
+    expect(Math.abs(thought!.endMs - thought!.startMs - 500)).toBeLessThanOrEqual(20);
+    const [first, second] = result.voice!.lanes.caller;
+    expect(second!.startMs - first!.endMs).toBeCloseTo(250, 0);
+    expect(result.voice!.voice.latencies).toHaveLength(2);
+    expect(result).toMatchObject({ outcome: 'passed', end: { reason: 'It is booked' } });
+  });
+
+  it('pauses when the second is late, which is its own pause and no wait for the agent', async () => {
+    // The double would answer after 500 ms of silence.
+    const slow: FixtureScript = { ...script, minLineMs: 1_200 };
+    const result = await call({}, slow, slowModel(500, TWO), 2_000);
+    expect(callerLines(result).map(({ text }) => text)).toEqual([
+      'Good evening to you.',
+      'A table for four people, please.',
+      'Thank you very much, and goodbye to you.',
+    ]);
+    const { callerThinking, latencies, deadAir, interruptions } = result.voice!.voice;
+    expect(callerThinking![1]).toMatchObject({ reason: 'speech' });
+    expect(Math.abs(callerThinking![1]!.endMs - callerThinking![1]!.startMs - 1_000)).toBeLessThanOrEqual(20);
+    expect(latencies.map(({ turn }) => turn)).toEqual([2, 3]);
+    expect({ interruptions, over3s: deadAir.over3s }).toEqual({ interruptions: [], over3s: 0 });
+  });
+
+  it('is not continued when the agent speaks before its late sentence, and the model reads what was spoken', async () => {
+    const prompts: string[] = [];
+    const model = slowModel(500, TWO);
+    const { ask } = model;
+    model.ask = (messages: { content: string }[], options: never) => {
+      prompts.push(JSON.stringify(messages.map(({ content }) => content)));
+      return ask(messages, options);
+    };
+    const result = await call({}, script, model, 2_500);
+    expect(callerLines(result).map(({ text }) => text)).toEqual([
+      'Good evening to you.',
+      'Thank you very much, and goodbye to you.',
+    ]);
+    expect(prompts.at(-1)).toContain('Good evening to you.');
+    expect(prompts.at(-1)).not.toContain('A table for four');
+    const { latencies, interruptions, collisions } = result.voice!.voice;
+    expect(latencies.map(({ turn }) => turn)).toEqual([2]);
+    expect({ interruptions, collisions }).toEqual({ interruptions: [], collisions: 0 });
+  });
+
+  it('is the same call when it is repeated', async () => {
+    const [first, second] = [
+      await call({}, script, slowModel(500, TWO), 2_500),
+      await call({}, script, slowModel(500, TWO), 2_500),
+    ];
+    expect(JSON.stringify([second.timeline, second.voice])).toBe(JSON.stringify([first.timeline, first.voice]));
+  });
+});
+
 describe('AnsweringCaller', () => {
   it('answers also when its decision is ready at the moment in which its time is over', async () => {
     const clock = new VirtualClock();
@@ -285,6 +379,7 @@ describe('AnsweringCaller', () => {
         ahead: () => undefined,
         retract: () => undefined,
       },
+      speak: () => Promise.reject(new Error('There is no rest')),
       prepare: () => clock.sleep(10_000).then(() => ({ steps: [], isComplete: true })),
       clock,
       signal: new AbortController().signal,

@@ -89,6 +89,8 @@ export async function runVoiceConversation(options: VoiceConversationOptions): P
       clock: options.clock,
       signal,
       prepare: (first, limit) => prepared(options, sounds, { first, signal: limit }),
+      speak: (text, limit) =>
+        speakable(() => options.clock.awaitExternal(sounds.synthesise({ text, voice: voice.voice }, limit)), limit),
     });
     const facts = await transport.call({
       plan,

@@ -92,6 +92,8 @@ export interface SayAct extends Scripted {
   readonly words: readonly SpokenWord[];
   /** Present when the caller repeated its line because the agent had not answered. */
   readonly repeated?: true;
+  /** Present when the caller had not finished: the rest of what it says was not ready in time. */
+  readonly goesOn?: true;
   /** Present when the line was meant to be spoken over the agent. */
   readonly bargeIn?: {
     readonly afterMs: number;

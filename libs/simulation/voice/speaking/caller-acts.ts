@@ -1,7 +1,7 @@
 import type { CallerAct, SayAct, SoundAct, Span, SpokenWord } from '../facts/facts.js';
 import type { Line } from '../facts/line.js';
 import type { Mouth } from './mouth.js';
-import type { PreparedSound, PreparedStep } from '../facts/plan.js';
+import type { LineRest, PreparedSound, PreparedStep } from '../facts/plan.js';
 
 export type SayStep = Extract<PreparedStep, { type: 'say' }>;
 export type SoundStep = Extract<PreparedStep, { type: 'backchannel' | 'noise' }>;
@@ -23,6 +23,8 @@ interface DueKey {
 export class CallerActs {
   private readonly acts: CallerAct[] = [];
   private readonly keys: DueKey[] = [];
+  /** End of the latest line's last sample. */
+  private lineEndMs = 0;
   /** Starts of its lines. */
   private readonly turnStarts: number[] = [];
 
@@ -49,20 +51,7 @@ export class CallerActs {
 
   /** Begins a line. @returns its speech as recorded */
   say(step: SayStep, atMs: number, more: Pick<SayAct, 'repeated' | 'bargeIn'>): Span {
-    const parts: Span[] = [];
-    const words: SpokenWord[] = [];
-    let position = this.line.onSample(atMs);
-    for (const part of step.parts) {
-      if ('pauseMs' in part) {
-        position += this.line.onSample(part.pauseMs);
-        continue;
-      }
-      parts.push(this.play(part, position));
-      for (const word of part.words) {
-        words.push({ text: word.text, startMs: position + word.startMs, endMs: position + word.endMs });
-      }
-      position += this.line.msOf(part.pcm.length);
-    }
+    const { parts, words } = this.playParts(step.parts, atMs);
     const startMs = parts[0]?.startMs ?? this.line.onSample(atMs);
     const endMs = parts.at(-1)?.endMs ?? startMs;
     this.turnStarts.push(startMs);
@@ -70,6 +59,22 @@ export class CallerActs {
     const said = { step: index, turn: this.turn, text, ...(source && { source }) };
     this.acts.push({ type: 'say', ...said, startMs, endMs, parts, words, ...more });
     return { startMs, endMs };
+  }
+
+  /** Adds a sentence to the latest line, which is not over. @returns the line's speech as recorded */
+  extend({ text, sound }: LineRest, pauseMs: number): Span {
+    const { act, index } = this.latestLine();
+    const { parts, words } = this.playParts([{ pauseMs }, sound], this.lineEndMs);
+    const endMs = parts.at(-1)?.endMs ?? act.endMs;
+    const whole = { text: `${act.text} ${text}`, parts: [...act.parts, ...parts], words: [...act.words, ...words] };
+    this.acts[index] = { ...act, ...whole, endMs };
+    return { startMs: act.startMs, endMs };
+  }
+
+  /** The latest line ends before the caller has said all of it. */
+  breakLine(): void {
+    const { act, index } = this.latestLine();
+    this.acts[index] = { ...act, goesOn: true };
   }
 
   /** Plays a sound that does not take the turn. @returns its end */
@@ -119,6 +124,30 @@ export class CallerActs {
       .filter(({ startMs }) => startMs <= callEndMs)
       .sort((a, b) => a.startMs - b.startMs)
       .map((act) => (act.endMs <= callEndMs ? act : cutOff(act, callEndMs)));
+  }
+
+  private latestLine(): { readonly act: SayAct; readonly index: number } {
+    const index = this.acts.findLastIndex(({ type }) => type === 'say');
+    return { act: this.acts[index] as SayAct, index };
+  }
+
+  private playParts(given: SayStep['parts'], atMs: number): Pick<SayAct, 'parts' | 'words'> {
+    const parts: Span[] = [];
+    const words: SpokenWord[] = [];
+    let position = this.line.onSample(atMs);
+    for (const part of given) {
+      if ('pauseMs' in part) {
+        position += this.line.onSample(part.pauseMs);
+        continue;
+      }
+      parts.push(this.play(part, position));
+      for (const word of part.words) {
+        words.push({ text: word.text, startMs: position + word.startMs, endMs: position + word.endMs });
+      }
+      position += this.line.msOf(part.pcm.length);
+    }
+    this.lineEndMs = position;
+    return { parts, words };
   }
 
   private play(sound: PreparedSound, atMs: number): Span {
