@@ -1,6 +1,6 @@
 import type { Wire } from '../wire/wire.js';
 
-/** While the caller thinks, the wire is called so often. */
+/** While the caller thinks, the wire is called at this interval. */
 const EVERY_MS = 1_000;
 
 /** Lets a wire say that the caller thinks: when it begins, once a second, and when it is over. */

@@ -238,7 +238,7 @@ describe('a generated caller over a voice call with words', () => {
     ).toBe(false);
   });
 
-  it('says "um" after two and a half seconds of thinking, once before each line, which is no turn and in no measure', async () => {
+  it('says "um" after two and a half seconds of thinking, once before each line, which takes no turn and counts in no measure', async () => {
     const without = await call({}, patient, slowModel(4_000));
     const result = await call({ fillers: true }, patient, slowModel(4_000));
     const sounds = result.timeline.filter((entry) => entry.type === 'sound');

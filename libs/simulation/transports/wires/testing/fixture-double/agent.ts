@@ -13,7 +13,7 @@ export interface FixtureScript {
   readonly onHello?: readonly Act[];
   /** When the caller has been silent for half a second after a line: for each line in turn. */
   readonly onLine?: readonly (readonly Act[])[];
-  /** Shorter sounds of the caller are no lines. */
+  /** Shorter sounds of the caller are not lines. */
   readonly minLineMs?: number;
   readonly onToolResult?: (id: string, json: string) => readonly Act[];
 }
