@@ -293,6 +293,7 @@ describe('authored', () => {
       maxDurationSeconds: 600,
       conditions: {},
       turnEndMs: 700,
+      fillers: false,
     });
   });
 });

@@ -346,3 +346,15 @@ describe('an evaluation for voice calls', () => {
     ]);
   });
 });
+
+describe('fillers', () => {
+  it('belong to callers without a script', () => {
+    expect(violations({ fillers: true })).toEqual([]);
+    expect(violations({ fillers: false, script: [SAY] })).toEqual([]);
+    expect(violations({ fillers: true, script: [SAY] })).toEqual([
+      'fillers must be false for an evaluation with a script, whose lines are known: remove the script or fillers',
+    ]);
+    expect(violations({ fillers: 'yes' })).toHaveLength(1);
+    expect(normalise({}).fillers).toBe(false);
+  });
+});

@@ -56,6 +56,12 @@ describe('evaluationWarnings for text and voice calls', () => {
     ]);
   });
 
+  it('says that fillers are left out over text, and not over voice', () => {
+    const definitions = { A: { fillers: true, checks: [says] } };
+    expect(warningsOf(definitions)).toEqual(['"A": its fillers are left out, because the agent is called over text.']);
+    expect(warningsOf(definitions, { protocol: 'openai-realtime' })).toEqual([]);
+  });
+
   it('says what calls without words and tool calls leave out, and that an agent without checks passes', () => {
     const protocol = 'twilio-media-streams';
     const toolResults = [{ tool: 'a', result: 1 }];

@@ -66,6 +66,7 @@ function textWeaknesses(evaluations: readonly PlannedEvaluation[]): [string, rea
       'its conditions have no effect, because the agent is called over text',
       having(({ conditions }) => Object.keys(conditions).length > 0),
     ],
+    ['its fillers are left out, because the agent is called over text', having(({ fillers }) => fillers)],
   ];
 }
 

@@ -70,6 +70,7 @@ describe('evaluation authoring', () => {
         toolResults: [],
         conditions: {},
         turnEndMs: 700,
+        fillers: false,
       });
       expect((await client.get(`/evaluations/${body.data.id}`)).body.data).toEqual(body.data);
       expect((await client.get(`/agents/${agentId}/evaluations`)).body.data).toEqual([body.data]);

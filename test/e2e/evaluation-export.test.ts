@@ -68,6 +68,7 @@ describe('export of evaluations', () => {
           toolResults: [],
           conditions: {},
           turnEndMs: 700,
+          fillers: false,
         },
       ],
     });

@@ -113,6 +113,25 @@ describe('evaluations of voice calls', () => {
     expect((await files.send(other, [{ ...changed, turnEndMs: 901 }])).body.data).toMatchObject({ updated: 1 });
   });
 
+  it.each(FORMATS)('may let a caller without a script say "um", also in files as %s', async (format) => {
+    const item = files.item('a', { fillers: true });
+    expect(await files.send(agentId, [item])).toMatchObject({ status: 200 });
+    const text = await files.exported(agentId, format);
+    const other = await files.createAgent();
+    expect(await files.send(other, text, MEDIA_TYPES[format])).toMatchObject({ status: 200 });
+    expect((await files.stored(other))[0]).toMatchObject({ fillers: true });
+    expect((await files.send(other, [{ ...item, fillers: false }])).body.data).toMatchObject({ updated: 1 });
+  });
+
+  it('have no fillers with a script, whichever of the two comes first', async () => {
+    const { id, fillers } = (await create({ fillers: true })).body.data;
+    expect(fillers).toBe(true);
+    const changed = await files.client.patch(`/evaluations/${id}`, { script: [{ say: 'Hello.' }] });
+    const refusal =
+      'fillers must be false for an evaluation with a script, whose lines are known: remove the script or fillers';
+    expect([changed.status, messages(changed.body)]).toEqual([400, [refusal]]);
+  });
+
   it('are reported with the line of a file that has something wrong', async () => {
     const yaml = [
       '- key: a',

@@ -57,6 +57,7 @@ describe('evaluations', () => {
       toolResults: [],
       conditions: {},
       turnEndMs: 700,
+      fillers: false,
     };
     const one = await client.get(`/evaluations/${row.id}`);
     expect(one.status).toBe(200);

@@ -170,6 +170,7 @@ const evaluation = fc.record({
   toolResults: fc.array(toolResult, { maxLength: 1 }),
   conditions,
   turnEndMs: fc.integer({ min: 200, max: 3_000 }),
+  fillers: fc.constant(false),
 });
 
 /** Evaluations without their personalities, with different keys. */

@@ -139,6 +139,8 @@ export interface EvaluationDefinition {
   readonly conditions: LineConditions;
   /** Heard silence that ends a turn of the agent, in milliseconds; only voice calls use it. */
   readonly turnEndMs: number;
+  /** Whether a caller without a script says "um" when it thinks for long on a voice call. */
+  readonly fillers: boolean;
 }
 
 /** A definition whose invalid parts are undefined; the others are still validated, so that all violations are reported at once. */
@@ -148,6 +150,7 @@ export interface PartialDefinition {
   readonly criteria: readonly (Criterion | undefined)[];
   readonly maxTurns: number | undefined;
   readonly maxDurationSeconds: number | undefined;
+  readonly fillers: boolean | undefined;
 }
 
 /** The editable fields of an evaluation. */
@@ -188,6 +191,7 @@ export interface DefinitionInput {
   readonly maxDurationSeconds?: number;
   readonly conditions?: LineConditions;
   readonly turnEndMs?: number;
+  readonly fillers?: boolean;
 }
 
 /** Fields that are optional in a request or file, because they have defaults. */

@@ -72,6 +72,7 @@ export const DEFAULTS = {
   maxTurns: 40,
   maxDurationSeconds: 600,
   turnEndMs: 700,
+  fillers: false,
   weight: 1,
   required: true,
   percentile: 100,

@@ -104,7 +104,7 @@ const CHECKS = {
   ),
   max_duration_ms: check(
     'Maximum duration',
-    'The call lasts at most this long.',
+    'The call lasts at most this long; on a voice call without the time in which the caller thinks.',
     { ms: milliseconds('Milliseconds') },
     ['ms'],
   ),

@@ -24,6 +24,7 @@ export function normalise(input: DefinitionInput): EvaluationDefinition {
     maxDurationSeconds: input.maxDurationSeconds ?? DEFAULTS.maxDurationSeconds,
     conditions: normaliseConditions(input.conditions ?? {}),
     turnEndMs: input.turnEndMs ?? DEFAULTS.turnEndMs,
+    fillers: input.fillers ?? DEFAULTS.fillers,
   };
 }
 

@@ -165,7 +165,8 @@ export const fields = {
   },
   maxDurationSeconds: {
     type: 'integer',
-    description: 'Maximum duration in seconds, after which the call is ended',
+    description:
+      'Maximum duration in seconds, after which the call is ended; on a voice call with the time in which the caller thinks',
     minimum: 1,
     maximum: LIMITS.maxDurationSeconds,
     default: DEFAULTS.maxDurationSeconds,
@@ -232,6 +233,13 @@ export const fields = {
     maximum: LIMITS.turnEndMs.max,
     default: DEFAULTS.turnEndMs,
     examples: [700],
+  },
+  fillers: {
+    type: 'boolean',
+    description:
+      'Whether a caller without a script says "um" or "let me see" when it thinks for more than 2.5 s; only voice calls use it',
+    default: DEFAULTS.fillers,
+    examples: [false],
   },
 } as const satisfies Readonly<Record<string, JsonSchema>>;
 

@@ -37,6 +37,7 @@ export function definitionViolations(
     ...voiceStepViolations(definition.script),
     ...checkViolations(definition, (matcher) => !invalid.has(matcher), searchBudget),
     ...criteriaViolations(definition.criteria),
+    ...fillerViolations(definition),
   ];
 }
 
@@ -69,6 +70,7 @@ export function usableParts(
     criteria: list('criteria', input.criteria, normaliseCriterion),
     maxTurns: limit('maxTurns'),
     maxDurationSeconds: limit('maxDurationSeconds'),
+    fillers: broken.has('fillers') ? undefined : (input.fillers ?? (isWhole ? DEFAULTS.fillers : undefined)),
   };
 }
 
@@ -95,6 +97,12 @@ function matcherViolation(matcher: Matcher, path: Path, patterns: Patterns): Vio
   return fold(matcher.text) === ''
     ? { path: [...path, 'text'], text: 'must not consist of white space only' }
     : undefined;
+}
+
+function fillerViolations({ fillers, script }: PartialDefinition): Violation[] {
+  if (!fillers || script.length === 0) return [];
+  const text = 'must be false for an evaluation with a script, whose lines are known: remove the script or fillers';
+  return [{ path: ['fillers'], text }];
 }
 
 function criteriaViolations(criteria: PartialDefinition['criteria']): Violation[] {

@@ -113,6 +113,7 @@ const MEANINGS = {
   '▼': 'barge-in',
   '○': 'backchannel',
   '∿': 'noise',
+  '…': 'filler',
   '#': 'keys',
   '▲': 'protocol finding',
   '▷': 'instruction to the platform',
@@ -167,7 +168,7 @@ const bargeIns = ({ measures }: ReportedVoice): Mark[] =>
 function markOf(entry: TimelineEntry): Mark[] {
   const atMs = entry.start;
   if (entry.type === 'sound' && entry.possible) {
-    const sign = ({ backchannel: '○', noise: '∿', keys: '#' } as const)[entry.kind];
+    const sign = ({ backchannel: '○', noise: '∿', filler: '…', keys: '#' } as const)[entry.kind];
     return [{ kind: 'plain', atMs, sign, label: `${entry.kind}: ${entry.name}` }];
   }
   if (entry.type === 'finding') {

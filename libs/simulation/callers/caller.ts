@@ -3,6 +3,9 @@ import type { ScriptSource, SoundEntry } from '../timeline/timeline.js';
 
 export type CallerLine = readonly (string | Hesitation)[];
 
+/** A sound that a script may ask for, or keys. */
+export type ScriptedSound = Pick<SoundEntry, 'name'> & { readonly kind: Exclude<SoundEntry['kind'], 'filler'> };
+
 /** What the caller does in its turn. */
 export type CallerAction =
   | {
@@ -19,7 +22,7 @@ export type CallerAction =
       readonly script: ScriptSource;
       /** Audible milliseconds of the agent's turn before it; absent for a sound at the caller's own turn. */
       readonly afterMs?: number;
-    } & Pick<SoundEntry, 'kind' | 'name'>)
+    } & ScriptedSound)
   | { readonly type: 'wait'; readonly ms: number; readonly script: ScriptSource }
   | {
       readonly type: 'hang_up';
@@ -33,6 +36,8 @@ export interface AgentReply {
   readonly answer: string;
   /** Whether the agent did not answer the caller's last words. */
   readonly isSilent: boolean;
+  /** What the caller said of its latest line, if the agent spoke before it could say the rest. */
+  readonly spoken?: string;
 }
 
 /** The simulated caller, over text and voice. The conversation decides when it acts; the caller decides what it does. */

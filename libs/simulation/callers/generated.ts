@@ -53,7 +53,14 @@ export class GeneratedCaller implements Caller {
     this.before = { messages: this.messages.length, ending: undefined };
   }
 
-  async next({ answer, isSilent }: AgentReply, signal: AbortSignal): Promise<CallerAction> {
+  async next({ answer, isSilent, spoken }: AgentReply, signal: AbortSignal): Promise<CallerAction> {
+    const latest = this.messages.at(-1);
+    if (spoken !== undefined && latest?.role === 'assistant') {
+      this.messages[this.messages.length - 1] = {
+        role: 'assistant',
+        content: JSON.stringify({ say: spoken, end: null }),
+      };
+    }
     this.before = { messages: this.messages.length, ending: this.ending };
     if (this.ending !== undefined) return this.hangUp(this.ending);
     // As JSON, so that the agent's words cannot imitate what happens on the line.

@@ -12,8 +12,8 @@ import { normaliseText } from '../../text/index.js';
 import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
 import { matches } from '../matching/matching.js';
 import { truncate } from '../timeline/text.js';
-import type { ScriptSource, SoundEntry } from '../timeline/timeline.js';
-import type { AgentReply, Caller, CallerAction, CallerLine } from './caller.js';
+import type { ScriptSource } from '../timeline/timeline.js';
+import type { AgentReply, Caller, CallerAction, CallerLine, ScriptedSound } from './caller.js';
 
 /** How often in a row the caller says `otherwise` to the same line of the agent, and to any lines. */
 const MAX_OTHERWISE = { sameLine: 3, anyLine: 6 } as const;
@@ -160,7 +160,7 @@ const SCRIPT_OVER: CallerAction = { type: 'hang_up', code: 'script_over', reason
 
 const partsOf = (line: SpokenLine): CallerLine => (typeof line === 'string' ? [line] : line);
 
-function soundOf(step: BackchannelStep | NoiseStep | PressStep): Pick<SoundEntry, 'kind' | 'name'> {
+function soundOf(step: BackchannelStep | NoiseStep | PressStep): ScriptedSound {
   if ('backchannel' in step) return { kind: 'backchannel', name: step.backchannel };
   if ('noise' in step) return { kind: 'noise', name: step.noise };
   return { kind: 'keys', name: step.press };

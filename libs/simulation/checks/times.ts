@@ -9,7 +9,7 @@ export function durationWithin(limit: number, view: CallView): Finding {
   const endMs = Math.round(view.end?.end ?? 0);
   const ms = Math.round(view.withoutThinking(endMs));
   const plusMinusMs = view.stallWithin(0, endMs);
-  const without = ms < endMs ? " without the caller's thinking" : '';
+  const without = ms < endMs ? ` without the ${endMs - ms} ms in which the caller thought` : '';
   const detail = `The call lasted ${time({ ms, plusMinusMs })}${without}; the limit is ${limit}`;
   const late = view.entries.findIndex(({ end }) => view.withoutThinking(end) > limit);
   const finding = timeFinding(decide(limit, { ms, plusMinusMs }), detail);

@@ -6,6 +6,7 @@ const LEFT_OUT = ', which was not possible';
 export function soundText({ kind, name, possible }: SoundEntry): string {
   const what = {
     backchannel: `The caller says "${name}" without taking the turn`,
+    filler: `The caller says "${name}" while it thinks`,
     noise: `Noise on the caller's side: ${name}`,
     keys: `The caller presses ${name}`,
   }[kind];

@@ -60,8 +60,8 @@ export interface SpeechEntry extends Span {
 export interface SoundEntry extends Span {
   readonly type: 'sound';
   readonly speaker: 'caller';
-  readonly kind: 'backchannel' | 'noise' | 'keys';
-  /** Name of the backchannel or noise, or the keys, as in the script. */
+  readonly kind: 'backchannel' | 'noise' | 'filler' | 'keys';
+  /** Name of the sound, or the keys, as in the script. */
   readonly name: string;
   /** False when it was left out: over text, or because the agent's turn ended first. */
   readonly possible: boolean;

@@ -92,4 +92,8 @@ export class EvaluationEntity extends SoftDeletedRow {
   /** Silence that ends a turn of the agent, in milliseconds. */
   @Column({ name: 'turn_end_ms', type: 'integer', default: 700 })
   turnEndMs: number;
+
+  /** Of voice calls of callers without a script. */
+  @Column({ type: 'boolean', default: false })
+  fillers: boolean;
 }

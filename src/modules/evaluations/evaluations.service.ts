@@ -196,7 +196,7 @@ export function contentOf(row: EvaluationEntity): AuthoredEvaluation {
 
 function toResponse(row: EvaluationEntity): Evaluation {
   const { key, critical, tags, script, checks, criteria, maxTurns, maxDurationSeconds, ...more } = contentOf(row);
-  const { language, variables, toolResults, conditions, turnEndMs } = more;
+  const { language, variables, toolResults, conditions, turnEndMs, fillers } = more;
   return {
     id: row.id,
     createdAt: row.createdAt.toISOString(),
@@ -222,5 +222,6 @@ function toResponse(row: EvaluationEntity): Evaluation {
     toolResults,
     conditions,
     turnEndMs,
+    fillers,
   };
 }

@@ -20,6 +20,7 @@ import { RecordingFacts1733200400000 } from './migrations/1733200400000-recordin
 import { DerivedRuns1733200500000 } from './migrations/1733200500000-derived-runs.js';
 import { ClaimsOfDerivedRuns1733200600000 } from './migrations/1733200600000-claims-of-derived-runs.js';
 import { RejudgedRuns1733200700000 } from './migrations/1733200700000-rejudged-runs.js';
+import { Fillers1733300000000 } from './migrations/1733300000000-fillers.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -55,6 +56,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       DerivedRuns1733200500000,
       ClaimsOfDerivedRuns1733200600000,
       RejudgedRuns1733200700000,
+      Fillers1733300000000,
     ],
   });
 }

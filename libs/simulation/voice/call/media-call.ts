@@ -20,6 +20,7 @@ import type { MediaCallOptions } from './media-call-options.js';
 import { withFindings } from './observed-findings.js';
 import { Recorder } from './recorder.js';
 import type { CallerPort } from './script-port.js';
+import { ThinkingSign } from './thinking-sign.js';
 import { TickTiming } from './tick-timing.js';
 import { TurnPolicy } from './turn-policy.js';
 import { WireFindings } from './wire-findings.js';
@@ -40,6 +41,7 @@ export class MediaCall {
   private readonly wire: Wire;
   private readonly line: Line;
   private readonly callerLine: CallerLine;
+  private readonly thinkingSign: ThinkingSign;
   private readonly ear: Ear;
   private readonly mouth: Mouth;
   private incoming: IncomingAudio;
@@ -81,6 +83,7 @@ export class MediaCall {
     this.recorder = options.recording && new Recorder(options.recording, this.line);
     this.wire = wire(this.side());
     this.callerLine = new CallerLine(plan, this.line, this.wire);
+    this.thinkingSign = new ThinkingSign(this.wire);
   }
 
   /** The connection is open. */
@@ -272,7 +275,7 @@ export class MediaCall {
     this.incoming.advance(dueMs - FRAME_MS);
     const heard = this.ear.hearFrame();
     this.policy.decide(dueMs, dueMs - FRAME_MS);
-    if (this.policy.isThinking) this.wire.callerThinking?.(now);
+    this.thinkingSign.show(now, dueMs, this.policy.isThinking);
     for (const { digit } of this.caller.dueKeys(dueMs)) this.wire.key?.(now, digit);
     const sound = this.mouth.frame(this.frame);
     this.timing.frame(dueMs, this.callTime(now) - dueMs, sound !== null);

@@ -1,6 +1,7 @@
 import { type Failure, failure } from '../../timeline/failure.js';
 import type { ThinkingFact, ThinkingReason } from '../facts/facts.js';
-import type { PreparedStep, VoiceCallPlan } from '../facts/plan.js';
+import type { LineRest, PreparedStep, VoiceCallPlan } from '../facts/plan.js';
+import { OpenLine } from './open-line.js';
 import type { AgentUtterance, TurnAnswer, TurnQuestion } from '../facts/turn-question.js';
 
 /** After this many attempts the last answer is spoken as soon as the agent is silent for `SILENCE_MS`. */
@@ -24,6 +25,8 @@ export type Decision = 'decided' | { readonly failure: Failure } | { readonly un
 
 /** The caller's next steps: those that are prepared, and after them what it answers when it is asked. */
 export class ScriptPort {
+  /** The line whose sentences follow one after the other. */
+  readonly line = new OpenLine();
   private readonly thoughts: ThinkingFact[] = [];
   private readonly steps: PreparedStep[];
   private isComplete: boolean;
@@ -64,6 +67,11 @@ export class ScriptPort {
     return this.sinceMs !== undefined;
   }
 
+  /** Infinity if the caller does not think. */
+  get thinkingSinceMs(): number {
+    return this.sinceMs ?? Infinity;
+  }
+
   /** Whether the caller decides what it does when the agent does not answer its line. */
   get decidesInSilence(): boolean {
     return this.plan.asked?.inSilence === true && this.next() === 'asked';
@@ -76,20 +84,33 @@ export class ScriptPort {
     if (this.isHeldBack) return;
     this.attempts++;
     this.answered = undefined;
-    this.post({ turn: this.turn, attempt: this.attempts, isSilent, utterances: this.caller.utterances(sinceMs) });
+    this.line.forget();
+    const spoken = this.line.dropped;
+    const of = { turn: this.turn, attempt: this.attempts, isSilent, ...(spoken !== undefined && { spoken }) };
+    this.post({ ...of, utterances: this.caller.utterances(sinceMs) });
   }
 
   /** The caller's answer to a question. Ignored if it is not that to the latest one. */
   answer(answer: TurnAnswer): void {
     const isLatest = answer.turn === this.question?.turn && answer.attempt === this.question.attempt;
-    if (isLatest) this.answered ??= answer;
+    if (!isLatest) return;
+    if (this.answered && 'steps' in this.answered) this.line.receive(answer);
+    else this.answered ??= answer;
+  }
+
+  /** The caller waits for the rest of its line. @param sinceMs end of what was spoken of it */
+  awaitRest(sinceMs: number): void {
+    this.sinceMs = sinceMs;
+    this.isHeldBack = false;
+    this.line.isAwaited = true;
   }
 
   /** The agent speaks before the caller has acted. @param turn of the caller that follows @param onsetMs when it began */
   interrupt(turn: number, onsetMs: number): void {
     if (this.sinceMs === undefined) return;
-    const attempts = this.attempts;
-    const reason = this.answered?.reason ?? this.supposedReason();
+    const attempts = Math.max(1, this.attempts);
+    const reason = this.line.isAwaited ? 'speech' : (this.answered?.reason ?? this.supposedReason());
+    this.line.isAwaited = false;
     if (onsetMs > this.sinceMs) {
       this.thoughts.push({ turn, startMs: this.sinceMs, endMs: onsetMs, attempts, reason });
       this.spentMs += onsetMs - this.sinceMs;
@@ -103,6 +124,7 @@ export class ScriptPort {
    */
   decide(turn: number, atMs: number, silentSinceMs: number): Decision {
     if (this.sinceMs === undefined) return undefined;
+    if (this.line.isAwaited) return this.decideRest(turn, atMs);
     const { answered } = this;
     if (!answered) {
       if (this.spentMs + atMs - this.sinceMs >= MAX_THINKING_MS) {
@@ -114,12 +136,27 @@ export class ScriptPort {
     }
     if (this.isHeldBack && atMs < silentSinceMs + SILENCE_MS) return undefined;
     this.interrupt(turn, atMs);
+    if ('rest' in answered) return undefined;
     if (!('steps' in answered)) return answered;
     this.steps.push(...answered.steps);
     this.isComplete = answered.isComplete;
     this.turn++;
     this.attempts = 0;
     this.spentMs = 0;
+    return 'decided';
+  }
+
+  private decideRest(turn: number, atMs: number): Decision {
+    const rest = this.line.take();
+    if (!rest) {
+      if (atMs - this.sinceMs! < MAX_THINKING_MS) return undefined;
+      this.interrupt(turn, atMs);
+      return { failure: failure('caller_slow', `${MAX_THINKING_MS / 1_000} s after the beginning of its line`) };
+    }
+    this.interrupt(turn, atMs);
+    if ('failure' in rest) return rest;
+    this.spentMs = 0;
+    this.steps.splice(this.position, 0, stepOf(rest));
     return 'decided';
   }
 
@@ -147,6 +184,14 @@ export class ScriptPort {
     return this.plan.asked?.inSilence ? 'model' : 'words';
   }
 }
+
+const stepOf = ({ text, sound, hasRest }: LineRest): PreparedStep => ({
+  type: 'say',
+  step: null,
+  text,
+  parts: [sound],
+  ...(hasRest && { hasRest }),
+});
 
 /** Whether a question has to wait for words. */
 export const lacksWords = ({ utterances }: TurnQuestion): boolean => utterances.some(({ text }) => text === null);

@@ -1,11 +1,14 @@
-import type { LevelRange } from '../../../audio/index.js';
 import { AgentTurns, type HeardAgent } from '../hearing/agent-turns.js';
-import type { CallerActs, SayStep, SoundStep } from '../speaking/caller-acts.js';
+import type { CallerActs, SayStep } from '../speaking/caller-acts.js';
 import type { AgentTurnFact, SayAct, Span, ThinkingFact, VoiceFacts } from '../facts/facts.js';
 import { type Failure, failure } from '../../timeline/failure.js';
-import { END_CODES, type EndCode } from '../../timeline/timeline.js';
-import type { PreparedStep, VoiceCallPlan } from '../facts/plan.js';
+import type { EndCode } from '../../timeline/timeline.js';
+import type { LineRest, PreparedStep, VoiceCallPlan } from '../facts/plan.js';
 import type { TurnAnswer } from '../facts/turn-question.js';
+import { afterMsOf, type ArmedStep, isArmed } from './armed-step.js';
+import { neverSilent, reasonOf } from './end-reasons.js';
+import { Fillers } from './fillers.js';
+import { SENTENCE_PAUSE_MS } from './open-line.js';
 import { type CallerPort, ScriptPort } from './script-port.js';
 
 /** How long the caller waits for a greeting before it speaks first. */
@@ -29,9 +32,6 @@ export interface TurnPolicyOptions {
   /** Call time at which the caller's sound can begin. */
   readonly streamStartMs: number;
 }
-
-/** A step that is spoken or heard during the agent's turn. */
-type ArmedStep = (SayStep & { readonly bargeIn: { readonly afterMs: number } }) | (SoundStep & { afterMs: number });
 
 /** What the caller waits for, and with that what it does when nothing is heard. */
 type Awaited = 'greeting' | 'answer' | 'answer_to_keys';
@@ -59,6 +59,7 @@ export class TurnPolicy {
   private readonly turns: AgentTurns;
   private readonly caller: CallerActs;
   private readonly script: ScriptPort;
+  private readonly fillers: Fillers;
   private state: State;
   private armed: ArmedStep[] = [];
   private floor: Span | undefined;
@@ -77,6 +78,7 @@ export class TurnPolicy {
   constructor(private readonly options: TurnPolicyOptions) {
     this.caller = options.caller;
     this.script = new ScriptPort(options.plan, options.port);
+    this.fillers = new Fillers(options.plan, options.caller);
     this.turns = new AgentTurns(options.heard, options.plan.turnEndMs, (atMs) => this.caller.turnAt(atMs));
     const { streamStartMs } = options;
     if (options.plan.firstSpeaker === 'caller') this.state = { name: 'pausing', untilMs: streamStartMs };
@@ -163,9 +165,11 @@ export class TurnPolicy {
     const { openSinceMs } = this.turns;
     if (openSinceMs !== undefined) {
       this.script.interrupt(turn, openSinceMs);
+      this.script.line.drop();
       return this.enter({ name: 'listening', sinceMs: openSinceMs, awaits: null });
     }
     if (this.options.heard.isOnsetPending) return false;
+    if (this.fillers.isHeard(turn, this.script.thinkingSinceMs, untilMs, this.earliest)) return false;
     const decision = this.script.decide(turn, this.earliest, this.options.heard.sounds.at(-1)?.endMs ?? 0);
     if (decision === undefined) return false;
     if (decision === 'decided') return this.act(untilMs);
@@ -180,9 +184,28 @@ export class TurnPolicy {
   }
 
   private finishLine(line: Span, untilMs: number): boolean {
-    if (untilMs < line.endMs) return false;
+    const { line: open } = this.script;
+    const isLate = untilMs >= line.endMs + SENTENCE_PAUSE_MS;
+    const next = isLate ? undefined : open.takeSentence();
+    if (next) return this.goOn(next);
+    if (untilMs < line.endMs || (open.hasRest && !isLate && !this.turns.isOpen)) return false;
+    if (open.hasRest) this.caller.breakLine();
+    if (this.turns.isOpen) open.drop();
+    if (open.hasRest) {
+      this.script.awaitRest(line.endMs);
+      return this.enter({ name: 'deciding' });
+    }
     this.arm();
     return this.enter({ name: 'listening', sinceMs: line.endMs, awaits: 'answer' });
+  }
+
+  private goOn(rest: LineRest): boolean {
+    this.floor = this.caller.extend(rest, SENTENCE_PAUSE_MS);
+    this.script.line.say(rest.text, rest.hasRest);
+    const line = this.lastLine!;
+    const parts = [...line.parts, { pauseMs: SENTENCE_PAUSE_MS }, rest.sound];
+    this.lastLine = { ...line, text: `${line.text} ${rest.text}`, parts };
+    return this.enter({ name: 'speaking', line: this.floor });
   }
 
   private finishPause(endMs: number, untilMs: number): boolean {
@@ -313,6 +336,7 @@ export class TurnPolicy {
     this.keysEndMs = undefined;
     this.lastLine = step;
     this.turns.callerTakesFloor(Math.max(atMs, this.earliest));
+    this.script.line.say(step.text, step.hasRest === true && !more.repeated);
     this.floor = this.caller.say(step, Math.max(atMs, this.earliest), more);
     return this.enter({ name: 'speaking', line: this.floor });
   }
@@ -370,18 +394,7 @@ export class TurnPolicy {
     this.stop('tester', 'failure', broken.message);
   }
 
-  private stop(by: VoiceFacts['end']['by'], code: EndCode, reason = sentence(END_CODES[code])): void {
+  private stop(by: VoiceFacts['end']['by'], code: EndCode, reason = reasonOf(code)): void {
     this.end = { by, code, reason };
   }
 }
-
-const neverSilent = ({ low, high }: LevelRange): string =>
-  `for 30 s it stayed between ${Math.round(low)} and ${Math.round(high)} dBFS; ` +
-  'lower its background audio to 20 dB below its voice, or turn it off';
-
-const isArmed = (step: PreparedStep): step is ArmedStep =>
-  step.type === 'say' ? step.bargeIn !== undefined : 'afterMs' in step && step.afterMs !== undefined;
-
-const afterMsOf = (step: ArmedStep): number => (step.type === 'say' ? step.bargeIn.afterMs : step.afterMs);
-
-const sentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;

@@ -12,27 +12,51 @@ import fixtureEntry from '../../transports/wires/testing/fixture-wire/wire.js';
 import { virtualCalls } from '../call/virtual-call.js';
 import type { TurnAnswer } from '../facts/turn-question.js';
 import { SOUNDS } from '../testing/virtual-calls.js';
+import type { VoiceTransport } from '../wire/voice-transport.js';
 import { AnsweringCaller } from './answering-caller.js';
 
 const GREETING: Act = { afterMs: 200, send: says(1, 'Bella Vista, how can I help?', 900) };
 
+/** Sentences after the first are ready so long after it. */
+const lateRests = (ms: number, clock: VirtualClock, transport: VoiceTransport): VoiceTransport => ({
+  ...transport,
+  call: ({ onTurn, ...options }) =>
+    transport.call({
+      ...options,
+      ...(onTurn && {
+        onTurn: (question, answer) =>
+          onTurn(question, (given) => ('rest' in given ? void clock.schedule(ms, () => answer(given)) : answer(given))),
+      }),
+    }),
+});
+
 /** A call over a wire with words, on virtual time. @param model plays the caller of a definition without a script */
-function call(definition: DefinitionInput, script: FixtureScript, model?: ReturnType<typeof slowModel>) {
+function call(
+  definition: DefinitionInput,
+  script: FixtureScript,
+  model?: ReturnType<typeof slowModel>,
+  restAfterMs = 0,
+) {
+  const clock = new VirtualClock();
   const agents: FixtureAgent[] = [];
   const result = executeCall({
     definition: normalise(definition),
     scenario: { scenarioText: 'You want a table.' },
     personality: { name: 'Caller' },
-    transport: virtualCalls({
-      wire: fixtureEntry({ callId: 'c-1', secrets: [] }),
-      lineRate: 16_000,
-      agent: (socket) => {
-        const agent = new FixtureAgent(socket, script);
-        agents.push(agent);
-        return agent;
-      },
-    }),
-    clock: new VirtualClock(),
+    transport: lateRests(
+      restAfterMs,
+      clock,
+      virtualCalls({
+        wire: fixtureEntry({ callId: 'c-1', secrets: [] }),
+        lineRate: 16_000,
+        agent: (socket) => {
+          const agent = new FixtureAgent(socket, script);
+          agents.push(agent);
+          return agent;
+        },
+      }),
+    ),
+    clock,
     voice: { sounds: SOUNDS, voice: 'any' },
     ...(model && { model }),
   });
@@ -131,6 +155,9 @@ describe('a generated caller over a voice call with words', () => {
     onLine: [[answer(2, 'Your name, please?')], [answer(3, 'It is booked.')], [answer(4, 'Goodbye.')]],
   };
 
+  /** Does not take the caller's "um" for a line. */
+  const patient: FixtureScript = { ...healthy, minLineMs: 700 };
+
   it('takes the time that its model takes, which is in no latency', async () => {
     const result = await call({}, healthy, slowModel(800));
     const { latencies, callerThinking, deadAir } = result.voice!.voice;
@@ -171,12 +198,21 @@ describe('a generated caller over a voice call with words', () => {
   });
 
   it('has no time of its thinking in the length of the call', async () => {
-    const lengthOf = async (thinkMs: number) => {
+    const detailOf = async (thinkMs: number) => {
       const checks = [{ type: 'max_duration_ms', ms: 1 }] as const;
       const [check] = (await call({ checks }, healthy, slowModel(thinkMs))).checks;
-      return check!.detail.replace(" without the caller's thinking", '');
+      return check!.detail;
     };
+    const lengthOf = async (thinkMs: number) => (await detailOf(thinkMs)).replace(/ without the \d+ ms .* thought/, '');
     expect(await lengthOf(4_000)).toBe(await lengthOf(20));
+  });
+
+  it('names the time of its thinking where a check leaves it out, so that both add up to the length of the call', async () => {
+    const checks = [{ type: 'max_duration_ms', ms: 1 }] as const;
+    const { checks: results, measures } = await call({ checks }, healthy, slowModel(4_000));
+    const [, lasted, thought] = /lasted (\d+) ms without the (\d+) ms in which/.exec(results[0]!.detail)!;
+    expect(Number(thought)).toBeGreaterThan(11_000);
+    expect(Number(lasted) + Number(thought)).toBe(Math.round(measures.durationMs));
   });
 
   it('judges an agent that says nothing for nine seconds and then asks by its wait', async () => {
@@ -194,9 +230,54 @@ describe('a generated caller over a voice call with words', () => {
 
   it('lets the platform say that the caller is still there while it thinks', async () => {
     const { received } = await call({}, healthy, slowModel(2_500));
-    const signs = received.filter(({ type }) => type === 'thinking').length;
-    expect(signs).toBe(9);
-    expect((await call(SCRIPT, healthy)).received.filter(({ type }) => type === 'thinking').length).toBeLessThan(5);
+    const signs = received.filter(({ type }) => type === 'thinking').map(({ on }) => on);
+    // At its beginning, after one and two seconds, and at its end: before each of three lines.
+    expect(signs).toEqual(Array.from({ length: 3 }, () => [true, true, true, false]).flat());
+    expect(
+      (await call({ script: [{ say: 'Hello.' }] }, healthy)).received.some(({ type }) => type === 'thinking'),
+    ).toBe(false);
+  });
+
+  it('says "um" after two and a half seconds of thinking, once before each line, which takes no turn and counts in no measure', async () => {
+    const without = await call({}, patient, slowModel(4_000));
+    const result = await call({ fillers: true }, patient, slowModel(4_000));
+    const sounds = result.timeline.filter((entry) => entry.type === 'sound');
+    expect(sounds).toHaveLength(3);
+    expect(new Set(sounds.map(({ name }) => name))).toEqual(new Set(['Um', 'Let me see']));
+    const { callerThinking, latencies, interruptions, collisions, deadAir, backchannels } = result.voice!.voice;
+    sounds.forEach((sound, index) => {
+      expect(sound).toMatchObject({ kind: 'filler', possible: true, turn: index });
+      expect(Math.abs(sound.start - callerThinking![index]!.startMs - 2_500)).toBeLessThanOrEqual(20);
+    });
+    expect(linesOf(result)).toEqual(linesOf(without));
+    expect(latencies.map(({ heardMs }) => heardMs)).toEqual(
+      without.voice!.voice.latencies.map(({ heardMs }) => expect.closeTo(heardMs!, -1.3)),
+    );
+    expect({ interruptions, collisions, backchannels }).toEqual({ interruptions: [], collisions: 0, backchannels: [] });
+    expect(deadAir.over3s).toBe(0);
+    expect(result.outcome).toBe('passed');
+  });
+
+  it('waits with its line until its "um" is over, and says none when it thinks for less time', async () => {
+    const late = await call({ fillers: true }, patient, slowModel(2_510));
+    const [um] = late.timeline.filter((entry) => entry.type === 'sound');
+    const [line] = late.timeline.filter((entry) => entry.type === 'speech' && entry.speaker === 'caller');
+    expect(line!.start).toBeGreaterThanOrEqual(um!.end);
+    const quick = await call({ fillers: true }, patient, slowModel(2_400));
+    expect(quick.timeline.some(({ type }) => type === 'sound')).toBe(false);
+  });
+
+  it('is the same call when it is repeated, fillers included', async () => {
+    const [first, second] = [
+      await call({ fillers: true }, patient, slowModel(4_000)),
+      await call({ fillers: true }, patient, slowModel(4_000)),
+    ];
+    expect(JSON.stringify(second.timeline)).toBe(JSON.stringify(first.timeline));
+    const seeds = [1, 2, 3, 4].map((seed) => call({ fillers: true, conditions: { seed } }, patient, slowModel(4_000)));
+    const names = (await Promise.all(seeds)).map(({ timeline }) =>
+      timeline.flatMap((entry) => (entry.type === 'sound' ? [entry.name] : [])).join(),
+    );
+    expect(new Set(names).size).toBeGreaterThan(1);
   });
 
   it('knows that its words are spoken', async () => {
@@ -217,6 +298,76 @@ describe('a generated caller over a voice call with words', () => {
   });
 });
 
+describe('a generated line of several sentences', () => {
+  const TWO = [
+    { say: 'Good evening to you. A table for four people, please.', end: null },
+    { say: 'Thank you very much, and goodbye to you.', end: 'It is booked' },
+  ];
+  const script: FixtureScript = {
+    onHello: [READY, GREETING],
+    onLine: [[answer(2, 'It is booked.')], [answer(3, 'Goodbye.')], [answer(4, 'Goodbye again.')]],
+  };
+  const callerLines = ({ timeline }: Awaited<ReturnType<typeof call>>) =>
+    timeline.flatMap((entry) => (entry.type === 'speech' && entry.speaker === 'caller' ? [entry] : []));
+
+  it('begins when the first is ready, and goes on without a gap', async () => {
+    const result = await call({}, script, slowModel(500, TWO), 700);
+    const [line] = callerLines(result);
+    expect(line!.text).toBe('Good evening to you. A table for four people, please.');
+    // The thinking ends with the first sentence: 500 ms of the model.
+    const [thought] = result.voice!.voice.callerThinking!;
+    expect(Math.abs(thought!.endMs - thought!.startMs - 500)).toBeLessThanOrEqual(20);
+    const [first, second] = result.voice!.lanes.caller;
+    expect(second!.startMs - first!.endMs).toBeCloseTo(250, 0);
+    expect(result.voice!.voice.latencies).toHaveLength(2);
+    expect(result).toMatchObject({ outcome: 'passed', end: { reason: 'It is booked' } });
+  });
+
+  it('pauses when the second is late, which is its own pause and no wait for the agent', async () => {
+    // The double would answer after 500 ms of silence.
+    const slow: FixtureScript = { ...script, minLineMs: 1_200 };
+    const result = await call({}, slow, slowModel(500, TWO), 2_000);
+    expect(callerLines(result).map(({ text }) => text)).toEqual([
+      'Good evening to you.',
+      'A table for four people, please.',
+      'Thank you very much, and goodbye to you.',
+    ]);
+    const { callerThinking, latencies, deadAir, interruptions } = result.voice!.voice;
+    expect(callerThinking![1]).toMatchObject({ reason: 'speech' });
+    expect(Math.abs(callerThinking![1]!.endMs - callerThinking![1]!.startMs - 1_000)).toBeLessThanOrEqual(20);
+    expect(latencies.map(({ turn }) => turn)).toEqual([2, 3]);
+    expect({ interruptions, over3s: deadAir.over3s }).toEqual({ interruptions: [], over3s: 0 });
+  });
+
+  it('is not continued when the agent speaks before its late sentence, and the model reads what was spoken', async () => {
+    const prompts: string[] = [];
+    const model = slowModel(500, TWO);
+    const { ask } = model;
+    model.ask = (messages: { content: string }[], options: never) => {
+      prompts.push(JSON.stringify(messages.map(({ content }) => content)));
+      return ask(messages, options);
+    };
+    const result = await call({}, script, model, 2_500);
+    expect(callerLines(result).map(({ text }) => text)).toEqual([
+      'Good evening to you.',
+      'Thank you very much, and goodbye to you.',
+    ]);
+    expect(prompts.at(-1)).toContain('Good evening to you.');
+    expect(prompts.at(-1)).not.toContain('A table for four');
+    const { latencies, interruptions, collisions } = result.voice!.voice;
+    expect(latencies.map(({ turn }) => turn)).toEqual([2]);
+    expect({ interruptions, collisions }).toEqual({ interruptions: [], collisions: 0 });
+  });
+
+  it('is the same call when it is repeated', async () => {
+    const [first, second] = [
+      await call({}, script, slowModel(500, TWO), 2_500),
+      await call({}, script, slowModel(500, TWO), 2_500),
+    ];
+    expect(JSON.stringify([second.timeline, second.voice])).toBe(JSON.stringify([first.timeline, first.voice]));
+  });
+});
+
 describe('AnsweringCaller', () => {
   it('answers also when its decision is ready at the moment in which its time is over', async () => {
     const clock = new VirtualClock();
@@ -228,6 +379,7 @@ describe('AnsweringCaller', () => {
         ahead: () => undefined,
         retract: () => undefined,
       },
+      speak: () => Promise.reject(new Error('There is no rest')),
       prepare: () => clock.sleep(10_000).then(() => ({ steps: [], isComplete: true })),
       clock,
       signal: new AbortController().signal,

@@ -3,6 +3,7 @@ import type { Clock } from '../../time/clock.js';
 import { CallFailure, failure, failureOf } from '../../timeline/failure.js';
 import type { ThinkingReason } from '../facts/facts.js';
 import type { TurnAnswer, TurnQuestion } from '../facts/turn-question.js';
+import type { PreparedSound } from '../facts/plan.js';
 import type { PreparedSteps } from '../speaking/prepare.js';
 
 /** How long the caller waits for words of the agent, and then for its own decision, in one attempt. */
@@ -13,6 +14,8 @@ export interface AnsweringCallerOptions {
   readonly caller: Caller;
   /** Its steps from an action on, as far as they are known, with their sounds. */
   readonly prepare: (action: Awaited<ReturnType<Caller['next']>>, signal: AbortSignal) => Promise<PreparedSteps>;
+  /** The sound of a sentence. */
+  readonly speak: (text: string, signal: AbortSignal) => Promise<PreparedSound>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
@@ -39,8 +42,7 @@ export class AnsweringCaller {
     this.working = before.then(async () => {
       if (present?.turn === question.turn && present.wasAsked) this.options.caller.retract();
       else if (present && present.turn !== question.turn) this.heard = present.words || this.heard;
-      const result = await attempt.run(this.heard);
-      if (result) answer(result);
+      await attempt.run(this.heard, answer);
     });
   };
 }
@@ -84,8 +86,31 @@ class Attempt {
     this.abort.abort(new Error('The agent went on speaking'));
   }
 
-  /** @param before the agent's latest words before this turn @returns undefined if nobody waits for an answer */
-  async run(before: string): Promise<TurnAnswer | undefined> {
+  /** @param before the agent's latest words before this turn @param answer not called if nothing waits for it */
+  async run(before: string, answer: Answer): Promise<void> {
+    let rest: readonly string[] = [];
+    const first = await this.decided(before, (texts) => (rest = texts));
+    if (first) answer(first);
+    for (const [index, text] of rest.entries()) {
+      const next = await this.spoken(text, index < rest.length - 1);
+      if (next) answer(next);
+      if (!next || 'failure' in next) return;
+    }
+  }
+
+  /** The next sentence of the line. */
+  private async spoken(text: string, hasRest: boolean): Promise<TurnAnswer | undefined> {
+    const { turn, attempt } = this;
+    const signal = AbortSignal.any([this.abort.signal, this.options.signal]);
+    try {
+      const sound = await this.options.speak(text, signal);
+      return signal.aborted ? undefined : { turn, attempt, reason: 'speech', rest: { text, sound, hasRest } };
+    } catch (error) {
+      return signal.aborted ? undefined : { turn, attempt, reason: 'speech', failure: failureOf(error) };
+    }
+  }
+
+  private async decided(before: string, onRest: (texts: readonly string[]) => void): Promise<TurnAnswer | undefined> {
     const { turn, attempt } = this;
     const { signal } = this.options;
     if (!(await this.timed('words', this.hasWords()))) {
@@ -94,8 +119,10 @@ class Attempt {
       return isOpen ? { turn, attempt, reason: 'words', failure: broken } : undefined;
     }
     try {
-      const steps = await this.decide(this.words || before);
-      return this.isAbandoned ? undefined : { turn, attempt, reason: this.reason, ...steps };
+      const { rest = [], ...steps } = await this.decide(this.words || before);
+      if (this.isAbandoned) return undefined;
+      onRest(rest);
+      return { turn, attempt, reason: this.reason, ...steps };
     } catch (error) {
       if (this.isAbandoned || signal.aborted) return undefined;
       const { reason } = this;
@@ -106,12 +133,13 @@ class Attempt {
 
   private async decide(answer: string): Promise<PreparedSteps> {
     const { caller, prepare, clock } = this.options;
-    const { isSilent } = this.question;
+    const { isSilent, spoken } = this.question;
+    const reply = { answer, isSilent, ...(spoken !== undefined && { spoken }) };
     const signal = AbortSignal.any([this.abort.signal, this.options.signal]);
     const cancel = clock.schedule(DECISION_MS, () => this.abort.abort(new TooSlow()));
     try {
       this.wasAsked = true;
-      const action = await this.timed('model', Promise.resolve(caller.next({ answer, isSilent }, signal)));
+      const action = await this.timed('model', Promise.resolve(caller.next(reply, signal)));
       return await this.timed('speech', prepare(action, signal));
     } finally {
       cancel();

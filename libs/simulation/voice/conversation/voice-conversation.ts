@@ -13,6 +13,7 @@ import { heardTimes, longestLag, voiceMeasures } from '../measures/index.js';
 import { storedFacts } from '../facts/stored-facts.js';
 import type { RecordedCall, RecordingSink, VoiceTransport } from '../wire/voice-transport.js';
 import type { ExerciseInput } from '../../validity/exercise.js';
+import { FILLERS } from '../call/fillers.js';
 import { AnsweringCaller } from './answering-caller.js';
 import { overload } from './overload.js';
 import type { VoiceCallPlan } from '../facts/plan.js';
@@ -88,6 +89,8 @@ export async function runVoiceConversation(options: VoiceConversationOptions): P
       clock: options.clock,
       signal,
       prepare: (first, limit) => prepared(options, sounds, { first, signal: limit }),
+      speak: (text, limit) =>
+        speakable(() => options.clock.awaitExternal(sounds.synthesise({ text, voice: voice.voice }, limit)), limit),
     });
     const facts = await transport.call({
       plan,
@@ -140,9 +143,19 @@ async function planOf(options: VoiceConversationOptions, sounds: CallerSounds): 
     ...(voice.babble && { babble: atRate(voice.babble, rate) }),
     backgroundNoise: voice.backgroundNoise ?? false,
     seed: conditions.seed ?? 1,
+    ...(definition.fillers && caller.kind === 'generated' && { fillers: await fillersOf(options, sounds) }),
     toolResults,
   };
 }
+
+const fillersOf = ({ voice: { voice }, signal }: VoiceConversationOptions, sounds: CallerSounds) =>
+  speakable(async () => {
+    const fillers: NonNullable<VoiceCallPlan['fillers']>[number][] = [];
+    for (const name of FILLERS) {
+      fillers.push({ name, sound: await sounds.synthesise({ text: name, voice }, signal) });
+    }
+    return fillers;
+  }, signal);
 
 /** What the caller does next, as far as it is known. @param first what it decided, if it was asked */
 const prepared = (

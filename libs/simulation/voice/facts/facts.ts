@@ -92,6 +92,8 @@ export interface SayAct extends Scripted {
   readonly words: readonly SpokenWord[];
   /** Present when the caller repeated its line because the agent had not answered. */
   readonly repeated?: true;
+  /** Present when the caller had not finished: the rest of what it says was not ready in time. */
+  readonly goesOn?: true;
   /** Present when the line was meant to be spoken over the agent. */
   readonly bargeIn?: {
     readonly afterMs: number;
@@ -106,9 +108,9 @@ export interface SayAct extends Scripted {
   };
 }
 
-/** A sound without the wish to take the turn. */
+/** A sound without the wish to take the turn; a filler is one that the caller makes while it thinks. */
 export interface SoundAct extends Scripted {
-  readonly type: 'backchannel' | 'noise';
+  readonly type: 'backchannel' | 'noise' | 'filler';
   readonly name: string;
   readonly afterMs: number | null;
   /** False when the agent's turn ended first; the sound was then left out. */

@@ -25,6 +25,8 @@ export type PreparedStep =
       readonly text: string;
       readonly parts: readonly (PreparedSound | { readonly pauseMs: number })[];
       readonly bargeIn?: { readonly afterMs: number };
+      /** Whether more of the line follows (`LineRest`), which is not ready yet. */
+      readonly hasRest?: true;
     }
   | {
       readonly type: 'backchannel' | 'noise';
@@ -38,6 +40,14 @@ export type PreparedStep =
   | { readonly type: 'wait'; readonly step: number; readonly ms: number }
   /** @property code `caller_done` by default */
   | { readonly type: 'end'; readonly step: number | null; readonly reason: string; readonly code?: 'no_answer' };
+
+/** The next sentence of a line that has begun. */
+export interface LineRest {
+  readonly text: string;
+  readonly sound: PreparedSound;
+  /** Whether more follows. */
+  readonly hasRest: boolean;
+}
 
 /** What a voice call needs to run; complete before time 0, but for what the caller is asked at its turns. */
 export interface VoiceCallPlan {
@@ -61,6 +71,8 @@ export interface VoiceCallPlan {
   /** Whether a bed of babble lies 15 dB under the caller's speech (personality's `backgroundNoise`). */
   readonly backgroundNoise: boolean;
   readonly seed: number;
+  /** What the caller says when it thinks for long, such as "um"; none without them. */
+  readonly fillers?: readonly { readonly name: string; readonly sound: PreparedSound }[];
   /** What the tester answers when the agent waits for a tool. */
   readonly toolResults?: readonly ToolResult[];
   /**

@@ -1,6 +1,6 @@
 import type { Failure } from '../../timeline/failure.js';
 import type { Span, ThinkingReason } from './facts.js';
-import type { PreparedStep } from './plan.js';
+import type { LineRest, PreparedStep } from './plan.js';
 
 /** What the agent was heard to say in one go: the words of one item within one of its sounds. */
 export interface AgentUtterance extends Span {
@@ -20,6 +20,8 @@ export interface TurnQuestion {
   readonly attempt: number;
   /** Whether the agent did not answer the caller's line. */
   readonly isSilent: boolean;
+  /** What was spoken of the caller's line, if the agent took the turn before the rest of it was ready. */
+  readonly spoken?: string;
   /** All utterances of the agent since the caller's line, in order. Asked with the same attempt again, when words arrive. */
   readonly utterances: readonly AgentUtterance[];
 }
@@ -33,6 +35,8 @@ export type TurnAnswer = Pick<TurnQuestion, 'turn' | 'attempt'> & {
         /** Whether nothing follows these steps. */
         readonly isComplete: boolean;
       }
+    /** Follows an answer whose line has a rest. */
+    | { readonly rest: LineRest }
     | { readonly failure: Failure }
     /** The simulated caller could not continue. */
     | { readonly unusable: string }

@@ -107,10 +107,12 @@ function hasYielded({ yieldMs, isCleared, isCut, bufferedMs, hasStopped }: React
 export const soundResultsOf = (facts: VoiceFacts): SoundResult[] =>
   facts.caller.flatMap((act) => (isSound(act) ? [soundResultOf(facts, act)] : []));
 
-const isSound = (act: VoiceFacts['caller'][number]): act is SoundAct =>
+type ListenersSound = SoundAct & { readonly type: SoundResult['type'] };
+
+const isSound = (act: VoiceFacts['caller'][number]): act is ListenersSound =>
   act.type === 'backchannel' || act.type === 'noise';
 
-function soundResultOf(facts: VoiceFacts, act: SoundAct): SoundResult {
+function soundResultOf(facts: VoiceFacts, act: ListenersSound): SoundResult {
   const result = { type: act.type, atMs: tenth(act.startMs) };
   if (!act.possible) return { ...result, kept: null };
   return { ...result, kept: act.afterMs === null ? isLeftAlone(facts, act) : isSpokenThrough(facts, act) };

@@ -12,6 +12,7 @@ interface Floor {
   readonly turn: number;
   readonly startMs: number;
   readonly endMs: number;
+  readonly goesOn: boolean;
 }
 
 /**
@@ -32,13 +33,15 @@ export interface FloorWait {
 export function floorWaitsOf(given: VoiceFacts): FloorWait[] {
   const facts = withoutBackchannels(given);
   const floors = floorsOf(facts);
-  return floors.map((floor, index) => {
+  return floors.flatMap((floor, index) => {
+    // The caller had not finished, so that it waited for nothing.
+    if (floor.goesOn) return [];
     // While the caller thinks it does not wait for the agent.
     const thought = given.thinking?.find(({ startMs }) => startMs >= floor.endMs);
     const until = Math.min(floors[index + 1]?.startMs ?? facts.end.atMs, thought?.startMs ?? Infinity);
     const latency = latencyOf(facts, floor, until);
     const wait = { startMs: floor.endMs, endMs: floor.endMs + (latency.heardMs ?? 0) };
-    return { latency, sinceMs: floor.endMs, ...(isBesideBed(facts, wait) && { isBesideBed: true }) };
+    return [{ latency, sinceMs: floor.endMs, ...(isBesideBed(facts, wait) && { isBesideBed: true as const }) }];
   });
 }
 
@@ -57,7 +60,7 @@ function floorsOf(facts: VoiceFacts): Floor[] {
     const { turn, startMs, endMs } = act;
     const hasAnswer = last && facts.agent.some((sound) => sound.startMs >= last.startMs && sound.startMs < startMs);
     if (act.type === 'press' && last && !hasAnswer) floors[floors.length - 1] = { ...last, endMs };
-    else floors.push({ turn, startMs, endMs });
+    else floors.push({ turn, startMs, endMs, goesOn: act.type === 'say' && act.goesOn === true });
   }
   return floors;
 }

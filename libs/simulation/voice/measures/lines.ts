@@ -4,7 +4,7 @@ import { contains } from '../facts/spans.js';
 /** Two sounds of the agent with a shorter silence between them, and no clear, are the same speech going on. */
 export const CONTINUATION_MS = 700;
 
-/** Lines and keys want an answer; backchannels and noises do not. */
+/** Lines and keys want an answer; backchannels, noises and fillers do not. */
 export const takesFloor = ({ type }: CallerAct): boolean => type === 'say' || type === 'press';
 
 /** A line of the caller with the agent's sound around it. */

@@ -1,10 +1,11 @@
 import type { CallerAct, SayAct, SoundAct, Span, SpokenWord } from '../facts/facts.js';
 import type { Line } from '../facts/line.js';
 import type { Mouth } from './mouth.js';
-import type { PreparedSound, PreparedStep } from '../facts/plan.js';
+import type { LineRest, PreparedSound, PreparedStep } from '../facts/plan.js';
 
 export type SayStep = Extract<PreparedStep, { type: 'say' }>;
 export type SoundStep = Extract<PreparedStep, { type: 'backchannel' | 'noise' }>;
+type FillerStep = Pick<SoundStep, 'name' | 'sound'> & { readonly type: 'filler'; readonly step: null };
 export type PressStep = Extract<PreparedStep, { type: 'press' }>;
 
 /** Length of a key's tone and of the silence after it (ITU-T Q.24 asks for 40 ms each at least). */
@@ -22,6 +23,8 @@ interface DueKey {
 export class CallerActs {
   private readonly acts: CallerAct[] = [];
   private readonly keys: DueKey[] = [];
+  /** End of the latest line's last sample. */
+  private lineEndMs = 0;
   /** Starts of its lines. */
   private readonly turnStarts: number[] = [];
 
@@ -48,20 +51,7 @@ export class CallerActs {
 
   /** Begins a line. @returns its speech as recorded */
   say(step: SayStep, atMs: number, more: Pick<SayAct, 'repeated' | 'bargeIn'>): Span {
-    const parts: Span[] = [];
-    const words: SpokenWord[] = [];
-    let position = this.line.onSample(atMs);
-    for (const part of step.parts) {
-      if ('pauseMs' in part) {
-        position += this.line.onSample(part.pauseMs);
-        continue;
-      }
-      parts.push(this.play(part, position));
-      for (const word of part.words) {
-        words.push({ text: word.text, startMs: position + word.startMs, endMs: position + word.endMs });
-      }
-      position += this.line.msOf(part.pcm.length);
-    }
+    const { parts, words } = this.playParts(step.parts, atMs);
     const startMs = parts[0]?.startMs ?? this.line.onSample(atMs);
     const endMs = parts.at(-1)?.endMs ?? startMs;
     this.turnStarts.push(startMs);
@@ -71,8 +61,24 @@ export class CallerActs {
     return { startMs, endMs };
   }
 
-  /** Plays a backchannel or noise. @returns its end */
-  sound(step: SoundStep, atMs: number): number {
+  /** Adds a sentence to the latest line, which is not over. @returns the line's speech as recorded */
+  extend({ text, sound }: LineRest, pauseMs: number): Span {
+    const { act, index } = this.latestLine();
+    const { parts, words } = this.playParts([{ pauseMs }, sound], this.lineEndMs);
+    const endMs = parts.at(-1)?.endMs ?? act.endMs;
+    const whole = { text: `${act.text} ${text}`, parts: [...act.parts, ...parts], words: [...act.words, ...words] };
+    this.acts[index] = { ...act, ...whole, endMs };
+    return { startMs: act.startMs, endMs };
+  }
+
+  /** The latest line ends before the caller has said all of it. */
+  breakLine(): void {
+    const { act, index } = this.latestLine();
+    this.acts[index] = { ...act, goesOn: true };
+  }
+
+  /** Plays a sound that does not take the turn. @returns its end */
+  sound(step: SoundStep | FillerStep, atMs: number): number {
     const span = this.play(step.sound, this.line.onSample(atMs));
     this.acts.push({ ...this.soundAct(step), ...span, possible: true });
     return span.endMs;
@@ -120,14 +126,39 @@ export class CallerActs {
       .map((act) => (act.endMs <= callEndMs ? act : cutOff(act, callEndMs)));
   }
 
+  private latestLine(): { readonly act: SayAct; readonly index: number } {
+    const index = this.acts.findLastIndex(({ type }) => type === 'say');
+    return { act: this.acts[index] as SayAct, index };
+  }
+
+  private playParts(given: SayStep['parts'], atMs: number): Pick<SayAct, 'parts' | 'words'> {
+    const parts: Span[] = [];
+    const words: SpokenWord[] = [];
+    let position = this.line.onSample(atMs);
+    for (const part of given) {
+      if ('pauseMs' in part) {
+        position += this.line.onSample(part.pauseMs);
+        continue;
+      }
+      parts.push(this.play(part, position));
+      for (const word of part.words) {
+        words.push({ text: word.text, startMs: position + word.startMs, endMs: position + word.endMs });
+      }
+      position += this.line.msOf(part.pcm.length);
+    }
+    this.lineEndMs = position;
+    return { parts, words };
+  }
+
   private play(sound: PreparedSound, atMs: number): Span {
     this.mouth.schedule(this.line.samplesOf(atMs - this.streamStartMs), sound.pcm);
     return { startMs: atMs + this.line.msOf(sound.speechStart), endMs: atMs + this.line.msOf(sound.speechEnd) };
   }
 
-  private soundAct(sound: SoundStep): Omit<SoundAct, 'startMs' | 'endMs' | 'possible'> {
-    const { type, step, name, afterMs } = sound;
-    return { type, step, turn: this.turn, name, afterMs: afterMs ?? null };
+  private soundAct(sound: SoundStep | FillerStep): Omit<SoundAct, 'startMs' | 'endMs' | 'possible'> {
+    const { type, step, name } = sound;
+    const afterMs = 'afterMs' in sound ? (sound.afterMs ?? null) : null;
+    return { type, step, turn: this.turn, name, afterMs };
   }
 }
 

@@ -8,6 +8,7 @@ import {
 import type { Caller, CallerAction, CallerLine } from '../../callers/caller.js';
 import { ScriptedCaller } from '../../callers/scripted.js';
 import type { PreparedSound, PreparedStep } from '../facts/plan.js';
+import { sentencesOf } from './sentences.js';
 
 /** Where the caller's sounds come from: a speech engine, and sounds that are not words. */
 export interface CallerSounds {
@@ -20,6 +21,8 @@ export interface PreparedSteps {
   readonly steps: readonly PreparedStep[];
   /** Whether nothing follows these steps. */
   readonly isComplete: boolean;
+  /** Sentences of the first step that are left to synthesise: the caller begins without them. */
+  readonly rest?: readonly string[];
 }
 
 /**
@@ -33,8 +36,10 @@ export async function prepareSteps(
   { first, signal }: { readonly first?: CallerAction; readonly signal?: AbortSignal } = {},
 ): Promise<PreparedSteps> {
   const steps: PreparedStep[] = [];
+  const { begun, rest } = firstSentence(first);
+  const more = rest.length > 0 && { rest };
   // One after the other: the engine speaks one line at a time.
-  for (let action = first ?? (await caller.ahead()); action; action = await caller.ahead()) {
+  for (let action = begun ?? (await caller.ahead()); action; action = await caller.ahead()) {
     signal?.throwIfAborted();
     if (action.type !== 'hang_up') {
       steps.push(await prepareAction(action, voice, sounds, signal));
@@ -43,9 +48,19 @@ export async function prepareSteps(
     const { code, reason, script } = action;
     const step = script?.step ?? null;
     if (code !== 'script_over') steps.push({ type: 'end', step, reason, ...(code === 'no_answer' && { code }) });
-    return { steps, isComplete: true };
+    return { steps: open(steps, more), isComplete: true, ...more };
   }
-  return { steps, isComplete: false };
+  return { steps: open(steps, more), isComplete: false, ...more };
+}
+
+const open = (steps: readonly PreparedStep[], more: object | false): readonly PreparedStep[] =>
+  more ? steps.map((step, index) => (index === 0 && step.type === 'say' ? { ...step, hasRest: true } : step)) : steps;
+
+/** What a caller without a script says begins with its first sentence. */
+function firstSentence(action: CallerAction | undefined): { begun: CallerAction | undefined; rest: readonly string[] } {
+  if (action?.type !== 'speak' || action.script) return { begun: action, rest: [] };
+  const [first, ...rest] = sentencesOf(lineText(action.line));
+  return first === undefined ? { begun: action, rest: [] } : { begun: { ...action, line: [first] }, rest };
 }
 
 /**

@@ -25,10 +25,10 @@ export interface Wire {
   /** A key that the caller presses. */
   key?(now: number, digit: string): void;
   /**
-   * The caller thinks about what to say; called with each frame in which it does. For platforms with a message that keeps the
-   * agent from asking whether the caller is still there.
+   * The caller thinks about what to say: when it begins (`on`), once a second from then on, and when it is over. For platforms
+   * with a message that keeps the agent from asking whether the caller is still there.
    */
-  callerThinking?(now: number): void;
+  callerThinking?(now: number, on: boolean): void;
   /** A message of the platform: text, or the bytes of a binary message. */
   message(now: number, data: string | Uint8Array): void;
   /** The result of a tool that the platform waits for, as JSON. */

@@ -67,6 +67,9 @@ export class CreateEvaluationRequest implements EvaluationInput {
 
   @AuthoredField('turnEndMs', 'optional')
   turnEndMs?: number;
+
+  @AuthoredField('fillers', 'optional')
+  fillers?: boolean;
 }
 
 /** Documents a change; `EvaluationSchemaPipe` validates it. */

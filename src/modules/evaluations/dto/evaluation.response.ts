@@ -90,4 +90,7 @@ export class Evaluation {
 
   @AuthoredField('turnEndMs', 'response')
   turnEndMs: number;
+
+  @AuthoredField('fillers', 'response')
+  fillers: boolean;
 }

@@ -22,6 +22,7 @@ const ROWS = jsonRows({
   toolResults: column('tool_results', 'jsonb'),
   conditions: column('conditions', 'jsonb'),
   turnEndMs: column('turn_end_ms', 'int'),
+  fillers: column('fillers', 'boolean'),
 } satisfies Record<Exclude<FieldName, 'key' | 'personalityId' | 'vendorCallPhoneNumber'>, JsonColumn>);
 
 /** $1: a batch as JSON; $2, $3: its ids and personalities, in the same order; a null id: not this one. */

@@ -94,7 +94,7 @@ const ENTRIES = {
     'sound',
     {
       speaker: oneOf('caller'),
-      kind: oneOf('backchannel', 'noise', 'keys'),
+      kind: oneOf('backchannel', 'noise', 'filler', 'keys'),
       name: { ...text, description: 'Name of the sound, or the keys, as in the script' },
       possible: {
         ...flag,

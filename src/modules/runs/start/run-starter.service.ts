@@ -172,7 +172,8 @@ export class RunStarterService {
     const personalities = await this.requirePersonalities(selected.map((one) => [one.name, one.personalityId]));
     return selected.map((evaluation) => {
       const { id, key, name, critical, tags, scenarioText, generalInstructions, vendorCallPhoneNumber } = evaluation;
-      const { script, checks, criteria, toolResults, maxTurns, maxDurationSeconds, conditions, turnEndMs } = evaluation;
+      const { script, checks, criteria, toolResults, maxTurns, maxDurationSeconds, ...ofVoice } = evaluation;
+      const { conditions, turnEndMs, fillers } = ofVoice;
       return {
         id,
         cases: casesOf(evaluation),
@@ -196,6 +197,7 @@ export class RunStarterService {
             maxDurationSeconds,
             conditions,
             turnEndMs,
+            fillers,
           },
         },
       };

@@ -13,6 +13,8 @@ export interface FixtureScript {
   readonly onHello?: readonly Act[];
   /** When the caller has been silent for half a second after a line: for each line in turn. */
   readonly onLine?: readonly (readonly Act[])[];
+  /** Shorter sounds of the caller are not lines. */
+  readonly minLineMs?: number;
   readonly onToolResult?: (id: string, json: string) => readonly Act[];
 }
 
@@ -52,7 +54,8 @@ export class FixtureAgent {
   readonly received: any[] = [];
   private readonly due: { readonly at: number; readonly act: Act }[] = [];
   private lines = 0;
-  private loudAt: number | undefined;
+  private loudSince: number | undefined;
+  private loudAt = 0;
 
   constructor(
     private readonly socket: Socket,
@@ -68,9 +71,10 @@ export class FixtureAgent {
   }
 
   tick(now: number): void {
-    if (this.loudAt !== undefined && now - this.loudAt >= SILENCE_MS) {
-      this.loudAt = undefined;
-      this.plan(now, this.script.onLine?.[this.lines++] ?? []);
+    if (this.loudSince !== undefined && now - this.loudAt >= SILENCE_MS) {
+      const isLine = this.loudAt - this.loudSince >= (this.script.minLineMs ?? 0);
+      this.loudSince = undefined;
+      if (isLine) this.plan(now, this.script.onLine?.[this.lines++] ?? []);
     }
     while (this.due[0] && this.due[0].at <= now) {
       const { send = [], close } = this.due.shift()!.act;
@@ -87,7 +91,9 @@ export class FixtureAgent {
   private hear(now: number, data: Uint8Array): void {
     const bytes = Buffer.from(data);
     for (let at = 0; at + 1 < bytes.length; at += 2) {
-      if (Math.abs(bytes.readInt16LE(at)) > LOUD) this.loudAt = now;
+      if (Math.abs(bytes.readInt16LE(at)) <= LOUD) continue;
+      this.loudSince ??= now;
+      this.loudAt = now;
     }
   }
 }

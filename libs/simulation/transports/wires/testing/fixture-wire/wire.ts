@@ -9,8 +9,6 @@ export interface FixtureState extends WireState {
   readonly pin?: string;
 }
 
-/** Time between two signs of a caller that thinks. */
-const THINKING_EVERY_MS = 1_000;
 const PCM16 = { encoding: 'pcm16' } as const;
 
 export default ((state) => (side) => new FixtureMediaWire(state, side)) satisfies WireEntry<FixtureState>;
@@ -20,7 +18,6 @@ class FixtureMediaWire implements Wire {
   private readonly platform: OtherSide;
   private decoder = new AudioDecoder(PCM16);
   private item: number | undefined;
-  private thoughtAt = -Infinity;
 
   constructor(
     private readonly state: FixtureState,
@@ -44,10 +41,8 @@ class FixtureMediaWire implements Wire {
     this.send(now, { type: 'key', digit });
   }
 
-  callerThinking(now: number): void {
-    if (now - this.thoughtAt < THINKING_EVERY_MS) return;
-    this.thoughtAt = now;
-    this.send(now, { type: 'thinking' });
+  callerThinking(now: number, on: boolean): void {
+    this.send(now, { type: 'thinking', on });
   }
 
   message(now: number, data: string | Uint8Array): void {

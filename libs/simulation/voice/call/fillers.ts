@@ -1,0 +1,39 @@
+import { Random } from '../../../audio/index.js';
+import type { VoiceCallPlan } from '../facts/plan.js';
+import type { CallerActs } from '../speaking/caller-acts.js';
+
+/** What a caller says while it thinks. */
+export const FILLERS = ['Um', 'Let me see'] as const;
+/** The caller thinks for so long before it says that. */
+const FILLER_AFTER_MS = 2_500;
+
+/** Lets a caller that thinks for long say so: once before each of its lines. */
+export class Fillers {
+  private readonly sounds: NonNullable<VoiceCallPlan['fillers']>;
+  private readonly random: Random;
+  /** The turn that has had its filler, and when that ends. */
+  private turn: number | undefined;
+  private endMs = 0;
+
+  constructor(
+    { fillers = [], seed }: Pick<VoiceCallPlan, 'fillers' | 'seed'>,
+    private readonly caller: Pick<CallerActs, 'sound'>,
+  ) {
+    this.sounds = fillers;
+    this.random = new Random(seed, 'fillers');
+  }
+
+  /**
+   * Whether a filler is heard, which now begins if it is due; the caller's line waits for its end.
+   * @param turn of the caller that it thinks about @param earliestMs when a sound can begin
+   */
+  isHeard(turn: number, thinkingSinceMs: number, untilMs: number, earliestMs: number): boolean {
+    const isDue = this.turn !== turn && untilMs >= thinkingSinceMs + FILLER_AFTER_MS;
+    if (isDue && this.sounds.length > 0) {
+      this.turn = turn;
+      const { name, sound } = this.sounds[Math.floor(this.random.next() * this.sounds.length)]!;
+      this.endMs = this.caller.sound({ type: 'filler', step: null, name, sound }, earliestMs);
+    }
+    return untilMs < this.endMs;
+  }
+}
