@@ -22,6 +22,21 @@ describe('comparisonText', () => {
     );
   });
 
+  it('names both agents and both clocks only where they differ', () => {
+    const { current, baseline } = comparisonOf('Nightly');
+    const latency = { ...baseline.latency, clock: 'text' as const };
+    const other = { ...baseline, agentId: 'text', agentName: 'Chat', latency };
+    const text = comparisonText(comparisonOf('Nightly', { baseline: other }), look);
+    expect(text).toContain(
+      'Earlier: "Nightly" (earlier) of "Chat", agent Nightly, score 97.5, 95 % passed, latencies: text',
+    );
+    expect(text).toContain(
+      'Now:     "Nightly" (run) of "Nightly", agent Nightly, score 80, 60 % passed, latencies: heard',
+    );
+    const unnamed = comparisonText(comparisonOf('Nightly', { current, baseline: { ...other, agentName: null } }), look);
+    expect(unnamed).toContain('(earlier) of text,');
+  });
+
   it('says how many cases had too few calls', () => {
     const text = comparisonText(comparisonOf('Nightly', { change: 'undecided', cases: [undecided, same] }), look);
     expect(text).toContain('0 better, 1 without a difference larger than chance, 1 with too few calls to decide; ');

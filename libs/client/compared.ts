@@ -20,8 +20,8 @@ export function comparisonText(comparison: RunComparison, look: Look): string {
   const rows = cases.length > MAX_ROWS ? cases.filter(hasChanged).slice(0, MAX_ROWS) : cases;
   const rest = cases.length - rows.length;
   return [
-    `Earlier: ${runText(baseline)}`,
-    `Now:     ${runText(current)}`,
+    `Earlier: ${runText(baseline, current)}`,
+    `Now:     ${runText(current, baseline)}`,
     '',
     ...(rows.length > 0 ? [textTable(COLUMNS, rows.map(row), look)] : []),
     ...(rest > 0 ? [`Not shown: ${count(rest, 'case')}.`] : []),
@@ -73,11 +73,18 @@ function pair(before: number | null, now: number | null, format: (value: number)
   return text(before) === text(now) ? text(now) : `${text(before)} → ${text(now)}`;
 }
 
-function runText({ id, name, agentVersion, score, passRate }: Run): string {
+/** A run, with its agent and the clock of its latencies where those of the other run differ. */
+function runText({ id, name, agentId, agentName, agentVersion, score, passRate, latency }: Run, other: Run): string {
+  const agent = agentId === other.agentId ? '' : ` of ${agentName === null ? plain(agentId) : quoted(agentName)}`;
+  const { clock } = latency;
+  const hasOwnClock = clock !== null && other.latency.clock !== null && clock !== other.latency.clock;
   const version = agentVersion === null ? '' : `, agent ${plain(agentVersion, 120)}`;
   const rate = passRate === null ? '' : `, ${percent(passRate)} passed`;
-  return `"${plain(name, 120)}" (${plain(id)})${version}, score ${score === null ? '–' : number(score)}${rate}`;
+  const clockText = hasOwnClock ? `, latencies: ${clock}` : '';
+  return `${quoted(name)} (${plain(id)})${agent}${version}, score ${score === null ? '–' : number(score)}${rate}${clockText}`;
 }
+
+const quoted = (name: string): string => `"${plain(name, 120)}"`;
 
 function verdict({ change, cases }: RunComparison): string {
   const of = (wanted: Change) => cases.filter((one) => one.change === wanted).length;

@@ -23,6 +23,16 @@ describe('comparisonSection', () => {
     expect(text).toContain('Shared cases together ✗ Worse 95 % → 60 %');
   });
 
+  it('names both agents and both clocks only where they differ', () => {
+    const comparison = comparisonWith(['Books a table'], 'Nightly');
+    expect(words(comparisonSection(comparison))).not.toMatch(/Other agent|This agent|Clock/);
+    const { current } = comparison;
+    const other = { agentId: 'text', agentName: 'Chat <b>', latency: { ...current.latency, clock: 'text' } };
+    const text = words(comparisonSection({ ...comparison, baseline: { ...comparison.baseline, ...other } }));
+    expect(text).toMatch(/Other agent Chat <b> This agent Nightly/);
+    expect(text).toContain('Clock of the latencies text → heard');
+  });
+
   it('shows both pass rates of a case with their intervals', () => {
     const text = words(comparisonSection(comparisonWith(['Books a table'], 'Nightly')));
     expect(text).toMatch(/Books a table .*✗ Worse .*95 % 19 of 20 .*76 % to 99 % .*60 % 12 of 20 .*39 % to 78 %/);

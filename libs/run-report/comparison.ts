@@ -2,7 +2,7 @@ import type { Change } from '../statistics/index.js';
 import { clipped, count, dateTime, duration, number, percent, title } from '../text/index.js';
 import { html, type Html, NOTHING } from './html.js';
 import { badge, facts, passRate } from './parts.js';
-import type { ReportedCase, ReportedComparison } from './reported.js';
+import type { ReportedCase, ReportedComparison, ReportedRunSide } from './reported.js';
 
 /** Maximum number of rows; cases that changed come first. */
 const MAX_ROWS = 100;
@@ -17,17 +17,35 @@ export function comparisonSection(comparison: ReportedComparison | null): Html {
     <h2 id="comparison">Compared with <bdi>${title(baseline.name)}</bdi></h2>
     ${facts([
       ['Other run', html`<code>${baseline.id}</code>`],
+      ...agents(comparison),
       ['Ended', baseline.endedAt === null ? undefined : dateTime(baseline.endedAt)],
       ['Agent version then', baseline.agentVersion === null ? undefined : title(baseline.agentVersion)],
       ['Score', pair(baseline.score, current.score, number)],
       ['Latency p50', pair(baseline.latency.p50, current.latency.p50, duration)],
       ['Latency p95', pair(baseline.latency.p95, current.latency.p95, duration)],
+      ['Clock of the latencies', clocks(comparison)],
       ['Shared cases together', html`${changeLabel(change)} ${pair(baseline.passRate, current.passRate, percent)}`],
     ])}
     ${warnings.map((warning) => html`<p class="note">${clipped(warning, MAX_NAME)}</p>`)} ${table(rows)}
     ${cases.length > rows.length && html`<p class="note">${count(cases.length - rows.length, 'more case')}.</p>`}
     <p class="note">Better and worse are differences larger than chance (exact tests at 5 %, Holm-corrected).</p>
   </section>`;
+}
+
+/** Both agents, if the runs are of two. */
+function agents({ baseline, current }: ReportedComparison): [string, Html][] {
+  if (baseline.agentId === current.agentId) return [];
+  const named = ({ agentId, agentName }: ReportedRunSide) => html`<bdi>${title(agentName ?? agentId)}</bdi>`;
+  return [
+    ['Other agent', named(baseline)],
+    ['This agent', named(current)],
+  ];
+}
+
+/** Both clocks, if they differ. */
+function clocks({ baseline, current }: ReportedComparison): string | undefined {
+  const [before, now] = [baseline.latency.clock, current.latency.clock];
+  return before === null || now === null || before === now ? undefined : `${before} → ${now}`;
 }
 
 const RANK: Readonly<Record<Change, number>> = { worse: 0, better: 1, undecided: 2, same: 3 };

@@ -51,8 +51,8 @@ export interface ReportedRun extends GateSettings {
 export interface ReportedComparison {
   /** Of all shared cases together. */
   readonly change: Change;
-  readonly current: ReportedSide;
-  readonly baseline: ReportedSide & {
+  readonly current: ReportedRunSide;
+  readonly baseline: ReportedRunSide & {
     readonly id: string;
     readonly name: string;
     readonly agentVersion: string | null;
@@ -79,6 +79,13 @@ export interface ReportedSide {
   readonly passRateInterval: Interval | null;
   readonly score: number | null;
   readonly latency: LatencyMeasures;
+}
+
+/** Results of a whole run, with what tells the agents and the clocks of both runs apart. */
+export interface ReportedRunSide extends ReportedSide {
+  readonly agentId: string;
+  readonly agentName: string | null;
+  readonly latency: LatencyMeasures & { readonly clock: string | null };
 }
 
 export interface ReportedCounts {

@@ -27,7 +27,9 @@ describe('comparison of runs of two agents', () => {
     const script = [{ say: 'Hello from {{city}}.' }, { end: 'Greeted' }];
     const set = (id: string, body: object) => mine.client.patch(`/evaluations/${id}`, body);
     // The other agent belongs to the same workspace, and has the evaluations in another order.
-    const agentId = (await mine.client.post('/agents', agentBody({ assistantId: randomUUID() }))).body.data.id;
+    const agentId = (await mine.client.post('/agents', agentBody({ assistantId: randomUUID(), name: 'Candidate' })))
+      .body.data.id;
+    const nameOf = async (id: string) => (await mine.client.get(`/agents/${id}`)).body.data.name;
     const create = (body: object) =>
       mine.client.post(
         `/agents/${agentId}/evaluations`,
@@ -47,8 +49,8 @@ describe('comparison of runs of two agents', () => {
     expect(body.data).toMatchObject({
       change: 'same',
       overall: { change: 'same', callsNeeded: null },
-      current: { id: run.id, agentId: mine.agentId, counted: 6 },
-      baseline: { id: baseline.id, agentId, counted: 6 },
+      current: { id: run.id, agentId: mine.agentId, agentName: await nameOf(mine.agentId), counted: 6 },
+      baseline: { id: baseline.id, agentId, agentName: 'Candidate', counted: 6 },
       onlyInCurrent: 1,
       onlyInBaseline: 1,
       cases: [
@@ -67,6 +69,7 @@ describe('comparison of runs of two agents', () => {
     expect(body.data.warnings.join()).not.toContain('clocks');
     const report = await mine.client.get<string>(`/runs/${run.id}/report?with=${baseline.id}`);
     expect(report.body).toContain('Compared with <bdi>Of another agent</bdi>');
+    expect(report.body).toContain('<bdi>Candidate</bdi>');
     expect(report.body).toContain('Too few calls');
     expectForbidden(await other.client.get(`/runs/${run.id}/report?with=${baseline.id}`));
     expectForbidden(

@@ -81,7 +81,7 @@ export function comparisonOf(name: string, values: Partial<RunComparison> = {}):
     latency,
   };
   const now = { ...before, runId: 'run', passed: 12, passRate: 0.6, ...rate(0.39, 0.78), score: 80 };
-  const run = { id: 'run', name, status: 'COMPLETED' as const, agentVersion: name, endedAt: NOW };
+  const run = { id: 'run', name, status: 'COMPLETED' as const, agentName: name, agentVersion: name, endedAt: NOW };
   const overall = { change: 'worse', pValue: 0.01, callsNeeded: null } as const;
   return {
     ...overall,

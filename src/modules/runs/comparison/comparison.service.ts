@@ -66,8 +66,8 @@ export class ComparisonService {
     const [figures] = await this.repository.figures([run]);
     const planned = await this.repository.cases(run.id);
     return comparisonOf(
-      { figures: figures!, agentId: run.agentId, planned: byCaseKey(planned) },
-      { figures: baseline, agentId: run.agentId },
+      { figures: figures!, ...agentOf(run), planned: byCaseKey(planned) },
+      { figures: baseline, ...agentOf(run) },
     );
   }
 
@@ -78,10 +78,10 @@ export class ComparisonService {
     // Evaluations belong to an agent, so those of two agents have nothing in common but their keys.
     const identify = isSameAgent ? byCaseKey : byRowOfKey;
     return comparisonOf(
-      { figures: current!, agentId: run.agentId, planned: identify(planned) },
+      { figures: current!, ...agentOf(run), planned: identify(planned) },
       {
         figures: before!,
-        agentId: other.agentId,
+        ...agentOf(other),
         ...(!isSameAgent && { planned: identify(await this.repository.cases(other.id)) }),
       },
     );
@@ -111,9 +111,15 @@ type Identified = ReadonlyMap<string, NamedCase>;
 interface Side {
   readonly figures: BaselineFigures;
   readonly agentId: string;
+  readonly agentName: string | null;
   /** The cases of the plan, in order; the baseline's may be omitted if its cases are identified by `caseKey`. */
   readonly planned?: Identified;
 }
+
+const agentOf = ({ agentId, agentSnapshot }: RunEntity): Pick<Side, 'agentId' | 'agentName'> => ({
+  agentId,
+  agentName: agentSnapshot.name,
+});
 
 const byCaseKey = (cases: readonly NamedCase[]): Identified => new Map(cases.map((one) => [one.caseKey, one]));
 
@@ -156,9 +162,9 @@ const sum = (counts: readonly PassCounts[]): PassCounts => ({
   passed: counts.reduce((total, { passed }) => total + passed, 0),
 });
 
-const comparedRun = ({ figures, agentId }: Side): Omit<ComparedRun, keyof ReturnType<typeof passRate>> => {
+const comparedRun = ({ figures, agentId, agentName }: Side): Omit<ComparedRun, keyof ReturnType<typeof passRate>> => {
   const { id, name, status, agentVersion, endedAt, score, latency } = figures;
-  return { id, runId: id, agentId, name, status, agentVersion, endedAt, score, latency: withClock(latency) };
+  return { id, runId: id, agentId, agentName, name, status, agentVersion, endedAt, score, latency: withClock(latency) };
 };
 
 function comparedCase(

@@ -92,6 +92,14 @@ export class ComparedRun extends ComparedResult {
   @StringField({ description: 'Its name', example: 'Nightly', maxLength: MAX_LENGTH.name })
   name: string;
 
+  @StringField({
+    description: "Its agent's name at its start; null if it had none",
+    example: 'Bella Vista booking line',
+    maxLength: MAX_LENGTH.name,
+    nullable: true,
+  })
+  agentName: string | null;
+
   @EnumField(RUN_STATUSES, { description: 'How it ended', example: 'COMPLETED' })
   status: RunStatus;
 
