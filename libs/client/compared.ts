@@ -81,7 +81,8 @@ function runText({ id, name, agentId, agentName, agentVersion, score, passRate, 
   const version = agentVersion === null ? '' : `, agent ${plain(agentVersion, 120)}`;
   const rate = passRate === null ? '' : `, ${percent(passRate)} passed`;
   const clockText = hasOwnClock ? `, latencies: ${clock}` : '';
-  return `${quoted(name)} (${plain(id)})${agent}${version}, score ${score === null ? '–' : number(score)}${rate}${clockText}`;
+  const scored = score === null ? '–' : number(score);
+  return `${quoted(name)} (${plain(id)})${agent}${version}, score ${scored}${rate}${clockText}`;
 }
 
 const quoted = (name: string): string => `"${plain(name, 120)}"`;
