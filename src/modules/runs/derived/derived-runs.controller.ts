@@ -4,7 +4,24 @@ import type { Caller } from '../../../platform/access/caller.js';
 import { Operation } from '../../../platform/openapi/operation.decorator.js';
 import { EXAMPLE_ID } from '../../../platform/http/dto/example-ids.js';
 import { RunDetails } from '../dto/run.responses.js';
+import type { DerivedKind } from '../run.entity.js';
 import { DerivedRunsService } from './derived-runs.service.js';
+
+/** The response of an operation that starts a derived run. */
+const started = (name: string, kind: DerivedKind) => ({
+  shape: 'data' as const,
+  type: RunDetails,
+  message: 'Run started successfully',
+  status: 201 as const,
+  example: {
+    name,
+    status: 'QUEUED',
+    score: 0,
+    startedAt: null,
+    endedAt: null,
+    derivedFrom: { runId: EXAMPLE_ID.run, kind },
+  },
+});
 
 @Controller('runs/:id')
 export class DerivedRunsController {
@@ -17,20 +34,7 @@ export class DerivedRunsController {
     tag: 'Runs',
     access: 'EDITOR',
     path: { id: 'Identifier of the run' },
-    response: {
-      shape: 'data',
-      type: RunDetails,
-      message: 'Run started successfully',
-      status: 201,
-      example: {
-        name: 'Remeasured: Nightly',
-        status: 'QUEUED',
-        score: 0,
-        startedAt: null,
-        endedAt: null,
-        derivedFrom: { runId: EXAMPLE_ID.run, kind: 'remeasure' },
-      },
-    },
+    response: started('Remeasured: Nightly', 'remeasure'),
     errors: ['CONFLICT'],
   })
   @Post('remeasure')
@@ -45,20 +49,7 @@ export class DerivedRunsController {
     tag: 'Runs',
     access: 'EDITOR',
     path: { id: 'Identifier of the run' },
-    response: {
-      shape: 'data',
-      type: RunDetails,
-      message: 'Run started successfully',
-      status: 201,
-      example: {
-        name: 'Rejudged: Nightly',
-        status: 'QUEUED',
-        score: 0,
-        startedAt: null,
-        endedAt: null,
-        derivedFrom: { runId: EXAMPLE_ID.run, kind: 'rejudge' },
-      },
-    },
+    response: started('Rejudged: Nightly', 'rejudge'),
     errors: ['CONFLICT'],
   })
   @Post('rejudge')
