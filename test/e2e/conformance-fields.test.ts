@@ -67,8 +67,9 @@ const TESTED_ELSEWHERE = [
 /** The same of a connection, tested by `connections.test.ts`: an address of its protocol, and objects with free names. */
 const OF_CONNECTION = ['url', 'headers', 'options'];
 
-/** What a value needs beside it: a protocol has addresses of its own. */
+/** What a value needs beside it: a protocol has addresses of its own, only callers without a script think. */
 const BESIDE: Readonly<Record<string, object>> = {
+  'fillers: true': { script: [] },
   'protocol: openai-realtime': { url: 'wss://example.com/v1/realtime?model=gpt-realtime' },
 };
 
