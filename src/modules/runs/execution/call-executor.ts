@@ -79,7 +79,7 @@ export class CallExecutor {
     { onAborted, onHangUp }: CallEvents,
   ): Promise<CallResult> {
     // The only time that a call reads its connection. Not cached: address, headers, options and key are those of one moment.
-    const endpoint = await this.connections.endpoint(agentId);
+    const endpoint = await this.connections.endpoint(agentId, protocol);
     if (!endpoint) return unstartedCall('none', failure('url_refused', noAddress(agent.provider)));
     if (endpoint.protocol !== protocol) {
       return unstartedCall('none', failure('connection_changed', otherProtocol(protocol, endpoint.protocol)));
