@@ -72,11 +72,12 @@ export { chatCompletions, type ChatCompletionsOptions } from './transports/text/
 export { type AgentAction, inProcess } from './transports/text/in-process.js';
 export {
   type AgentEndpoint,
+  type CallLedger,
   FIRST_SPEAKERS,
   type FirstSpeaker,
   type ProtocolName,
 } from './transports/modules/endpoint.js';
-export type { Medium, ProtocolModule } from './transports/modules/module.js';
+export type { Medium, PlatformRequest, ProtocolModule } from './transports/modules/module.js';
 export { mediaThread, mediaThreadEvents, PROTOCOLS, transportTo } from './transports/protocols.js';
 export type { ThreadDeath } from './voice/thread/media-thread.js';
 export type { Invalidity } from './validity/invalidity.js';

@@ -21,7 +21,8 @@ describe('a run over the other protocol of a platform', () => {
     servers = new TestServers();
     url = await servers.http((response, _body, { url: path = '', headers }) => {
       requests.push({ path, headers });
-      if (path === '/calls') response.writeHead(201).end('{}');
+      if (path === '/calls') response.writeHead(201).end('{"id":"call-1"}');
+      else if (path.startsWith('/calls/')) response.end();
       else streamText(response, 'Welcome!');
     });
     const env = {
@@ -79,6 +80,7 @@ describe('a run over the other protocol of a platform', () => {
     expect(requests).toMatchObject([
       { path: '/calls', headers: { authorization: 'Bearer key-of-the-agent' } },
       { path: `/attempts/${call.attempts[0].callId}/chat`, headers: { 'x-tenant': 'bella-vista' } },
+      { path: '/calls/call-1' },
     ]);
     const endpoint = (protocol: string) => app.nest.get(ConnectionService).endpoint(agentId, protocol);
     expect(await endpoint('paid-voice')).toMatchObject({ protocol: 'paid-voice', options: { accent: 'Scottish' } });

@@ -27,6 +27,8 @@ import { FinishRepository } from './execution/finish.repository.js';
 import { RunFinisher } from './execution/run-finisher.js';
 import { RunWorker } from './execution/run-worker.js';
 import { UndecidedCalls } from './execution/undecided-calls.repository.js';
+import { Lines } from './lines/lines.js';
+import { LinesRepository } from './lines/lines.repository.js';
 import { RecordedCallsRepository } from './remeasure/recorded-calls.repository.js';
 import { RecordedCalls } from './remeasure/recorded-calls.js';
 import { ReportLinksController } from './report-links/report-links.controller.js';
@@ -87,6 +89,8 @@ import { RunStarterService } from './start/run-starter.service.js';
     CallerVoices,
     ExecutionRepository,
     UndecidedCalls,
+    Lines,
+    LinesRepository,
     RunWatcher,
     RequestLifetime,
     RunEventsService,

@@ -2,6 +2,7 @@ import { EnvError, makeValidator, str, type ValidatorSpec } from 'envalid';
 import { type ProtocolName, PROTOCOLS } from '../../../libs/simulation/index.js';
 import { AGENT_PROVIDERS, type AgentProvider } from './agent-providers.js';
 import { SettingsError } from './settings-error.js';
+import { wholeNumber } from './whole-number.js';
 
 export interface AgentProviderSetting {
   readonly protocol: ProtocolName;
@@ -9,6 +10,8 @@ export interface AgentProviderSetting {
   readonly textProtocol: ProtocolName | undefined;
   /** May contain `{assistantId}`, `{phoneNumber}` and `{callId}`; undefined for the default of the protocol, if it has one. */
   readonly url: string | undefined;
+  /** Calls at once per credential, across all processes; undefined for the default of the protocol. */
+  readonly concurrency: number | undefined;
 }
 
 /**
@@ -33,7 +36,7 @@ const agentAddress = makeValidator<string>((input) => {
 
 type ProviderSettings = { readonly [Name in `${AgentProvider}_PROTOCOL`]: ProtocolName } & {
   readonly [Name in `${AgentProvider}_TEXT_PROTOCOL` | `${AgentProvider}_URL`]: string | undefined;
-};
+} & { readonly [Name in `${AgentProvider}_CONCURRENCY`]: number | undefined };
 
 const textProtocols = () => PROTOCOLS.names.filter((name) => PROTOCOLS.of(name).medium === 'text');
 
@@ -44,6 +47,7 @@ export const agentProviderSettings = () =>
       [`${provider}_PROTOCOL`, str<ProtocolName>({ choices: PROTOCOLS.names, default: 'chat-completions' })],
       [`${provider}_TEXT_PROTOCOL`, str<ProtocolName>({ choices: textProtocols(), default: undefined })],
       [`${provider}_URL`, agentAddress({ default: undefined })],
+      [`${provider}_CONCURRENCY`, { ...wholeNumber(1, 1_000), default: undefined }],
     ]),
   ) as { [Name in keyof ProviderSettings]: ValidatorSpec<ProviderSettings[Name]> };
 
@@ -65,6 +69,6 @@ export const agentProviders = (clean: ProviderSettings) =>
         const allowed = schemes.map((scheme) => `${scheme}//`).join(' or ');
         throw new SettingsError(`${provider}_URL must begin with ${allowed} for ${name}`);
       }
-      return [provider, { protocol, textProtocol, url }];
+      return [provider, { protocol, textProtocol, url, concurrency: clean[`${provider}_CONCURRENCY`] }];
     }),
   ) as Record<AgentProvider, AgentProviderSetting>;

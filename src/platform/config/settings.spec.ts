@@ -43,7 +43,7 @@ describe('settings', () => {
       agentProviders: Object.fromEntries(
         [1, 2, 3, 4].map((n) => [
           `AGENT_PROVIDER_${n}`,
-          { protocol: 'chat-completions', textProtocol: undefined, url: undefined },
+          { protocol: 'chat-completions', textProtocol: undefined, url: undefined, concurrency: undefined },
         ]),
       ),
       outboundAllowedNetworks: [],
@@ -314,6 +314,7 @@ describe('settings', () => {
       protocol: 'chat-completions',
       textProtocol: undefined,
       url,
+      concurrency: undefined,
     });
   });
 
@@ -322,7 +323,7 @@ describe('settings', () => {
     const AGENT_PROVIDER_2_PROTOCOL = protocol;
     expect(
       readSettings({ AGENT_PROVIDER_2_PROTOCOL, AGENT_PROVIDER_2_URL: url }).agentProviders.AGENT_PROVIDER_2,
-    ).toEqual({ protocol, textProtocol: undefined, url });
+    ).toEqual({ protocol, textProtocol: undefined, url, concurrency: undefined });
     expect(errorLines({ AGENT_PROVIDER_2_URL: url })).toEqual([
       'AGENT_PROVIDER_2_URL must begin with http:// or https:// for chat-completions',
     ]);
@@ -333,6 +334,7 @@ describe('settings', () => {
       protocol: 'openai-realtime',
       textProtocol: undefined,
       url: undefined,
+      concurrency: undefined,
     });
   });
 

@@ -5,6 +5,7 @@ import type { AgentProvider } from './agent-providers.js';
 import { PLANS, type Plan } from './plans.js';
 import { agentProviders, type AgentProviderSetting, agentProviderSettings } from './provider-settings.js';
 import { SettingsError } from './settings-error.js';
+import { wholeNumber } from './whole-number.js';
 
 export { SettingsError };
 
@@ -80,15 +81,6 @@ export interface EncryptionKeySetting {
 }
 
 const SECRET_SETTINGS = new Set(['BOOTSTRAP_API_KEY', 'ENCRYPTION_KEYS', 'DATABASE_URL', 'REDIS_URL', 'LLM_API_KEY']);
-
-const wholeNumber = (lowest: number, highest: number) =>
-  makeValidator<number>((input) => {
-    const value = Number(input);
-    if (!/^\d+$/.test(input) || value < lowest || value > highest) {
-      throw new EnvError(`must be a whole number from ${lowest} to ${highest}`);
-    }
-    return value;
-  })();
 
 const address = (...protocols: string[]) =>
   makeValidator<string>((input) => {

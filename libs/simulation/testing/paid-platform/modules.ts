@@ -1,5 +1,6 @@
 import type { AgentCall, AgentEndpoint } from '../../transports/modules/endpoint.js';
-import type { TextModule, WireModule } from '../../transports/modules/module.js';
+import type { PlatformRequest, TextModule, WireModule } from '../../transports/modules/module.js';
+import type { JsonValue } from '../../timeline/text.js';
 import { CallFailure, failureOf } from '../../timeline/failure.js';
 import type { Line, LineOptions, Transport } from '../../conversation/transport.js';
 import { chatCompletions } from '../../transports/text/chat-completions/index.js';
@@ -14,6 +15,16 @@ const PLATFORM = {
   schemes: ['http:', 'https:'],
   defaultUrl: 'https://paid.example.com',
   reservedHeaders: [],
+  bills: true,
+  end: async (handle: JsonValue, { endpoint, client, signal }: PlatformRequest): Promise<void> => {
+    const path = `/calls/${(handle as { id: string }).id}`;
+    const { status } = await request(endpoint, client, { method: 'DELETE', path, signal });
+    if (status !== 200) throw new Error(`HTTP ${status}`);
+  },
+  find: async (attemptId: string, { endpoint, client, signal }: PlatformRequest): Promise<JsonValue | null> => {
+    const { status, body } = await request(endpoint, client, { method: 'GET', path: `/attempts/${attemptId}`, signal });
+    return status === 200 ? (JSON.parse(body.toString()) as JsonValue) : null;
+  },
 } as const;
 
 /** Calls of a made-up platform over text: one request opens a call, and it stays open until another one ends it. */
@@ -91,16 +102,25 @@ class PaidTransport implements Transport {
 }
 
 /** Opens the call. @throws CallFailure */
-async function opened({ url, apiKey }: AgentEndpoint, { client, callId, assistantId }: AgentCall): Promise<void> {
-  const response = await client.request({
-    url: `${url}/calls`,
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${apiKey}` },
-    body: JSON.stringify({ attempt: callId, assistant: assistantId }),
-    timeoutMs: 10_000,
-    maxBodyBytes: 10_000,
-  });
-  if (response.status === 201) return;
-  const retryAfter = retryAfterMs(response.headers['retry-after']);
-  throw new CallFailure('rate_limited', { what: `HTTP ${response.status}`, retryAfterMs: retryAfter });
+async function opened(endpoint: AgentEndpoint, { client, callId, ledger }: AgentCall): Promise<void> {
+  const body = JSON.stringify({ attempt: callId });
+  const response = await request(endpoint, client, { method: 'POST', path: '/calls', body });
+  if (response.status !== 201) {
+    const retryAfter = retryAfterMs(response.headers['retry-after']);
+    throw new CallFailure('rate_limited', { what: `HTTP ${response.status}`, retryAfterMs: retryAfter });
+  }
+  const { id } = JSON.parse(response.body.toString()) as { id: string };
+  await ledger?.placed({ id }, id);
+}
+
+interface Sent {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly body?: string;
+  readonly signal?: AbortSignal;
+}
+
+function request({ url, apiKey }: AgentEndpoint, client: AgentCall['client'], { path, ...sent }: Sent) {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${apiKey}` };
+  return client.request({ url: `${url}${path}`, headers, timeoutMs: 10_000, maxBodyBytes: 10_000, ...sent });
 }

@@ -18,7 +18,7 @@ import { AgentSecrets } from '../agent-secrets.js';
 import { type AgentDescription, AgentsService } from '../agents.service.js';
 import { type ConnectionSecrets, connectionSecretsPurpose } from './agent-connection.entity.js';
 import { ConnectionCheck } from './connection-rules.js';
-import { ConnectionRepository, type ConnectionRow } from './connection.repository.js';
+import { type CalledAgent, ConnectionRepository, type ConnectionRow } from './connection.repository.js';
 import type { Connection, PutConnectionRequest } from './dto/connection.dtos.js';
 import {
   type AvailableProtocols,
@@ -91,10 +91,24 @@ export class ConnectionService {
    */
   async endpoint(agentId: string, wanted?: ProtocolName): Promise<AgentEndpoint | undefined> {
     const agent = await this.repository.findCalled(agentId);
-    if (!agent) return undefined;
+    return agent && this.endpointOf(agent, (name) => name === wanted);
+  }
+
+  /** The same over the agent's protocol of a medium; undefined if it has none. */
+  async endpointOver(
+    agentId: string,
+    medium: Medium,
+  ): Promise<{ readonly provider: AgentProvider; readonly endpoint: AgentEndpoint } | undefined> {
+    const agent = await this.repository.findCalled(agentId);
+    const endpoint = agent && this.endpointOf(agent, (name) => PROTOCOLS.of(name).medium === medium);
+    if (!endpoint || PROTOCOLS.of(endpoint.protocol).medium !== medium) return undefined;
+    return { provider: agent.provider, endpoint };
+  }
+
+  private endpointOf(agent: CalledAgent, isWanted: (protocol: ProtocolName) => boolean): AgentEndpoint | undefined {
     const { provider, connection } = agent;
     const reachable = reachableBy(this.available(provider, connection?.protocol ?? null));
-    const protocol = wanted !== undefined && reachable.includes(wanted) ? wanted : reachable[0]!;
+    const protocol = reachable.find(isWanted) ?? reachable[0]!;
     if (!connection) {
       const apiKey = this.agentSecrets.keyOf(agent) ?? undefined;
       const { url, isVendors } = this.addressOf(provider, protocol);

@@ -124,6 +124,17 @@ export class StartRunRequest extends GateRequest {
   })
   concurrency?: number;
 
+  @IntegerField({
+    description:
+      'Attempts at a call that its platform has answered, and may bill: after that many, the call is not tried again. Without effect over protocols that do not bill',
+    example: 2,
+    minimum: 1,
+    maximum: 3,
+    optional: true,
+    default: 2,
+  })
+  maxPaidAttempts?: number;
+
   @EnumField(MEDIA, {
     description:
       "Only with a protocol for such calls: refused with 409 if the agent has none; defaults to that of the agent's protocol",
@@ -242,6 +253,18 @@ export class RunPlan extends GateFields {
 
   @IntegerField({ description: 'Total number of calls', example: 3, minimum: 1 })
   totalCalls: number;
+
+  @IntegerField({ description: 'Attempts at a call that its platform may bill', example: 2, minimum: 1, maximum: 3 })
+  maxPaidAttempts: number;
+
+  @IntegerField({
+    description:
+      'The most seconds that the platform can bill for the run: every call at its `maxDurationSeconds`, in all paid attempts; null if it does not bill',
+    example: null,
+    minimum: 0,
+    nullable: true,
+  })
+  maxPaidSeconds: number | null;
 
   @ApiProperty({ description: 'The evaluations, in order', type: [PlannedEvaluation] })
   evaluations: PlannedEvaluation[];

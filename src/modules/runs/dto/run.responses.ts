@@ -128,6 +128,18 @@ export class RunDetails extends IntersectionType(Run, RunMetrics, GateFields) {
   })
   concurrency: number;
 
+  @IntegerField({ description: 'Attempts at a call that its platform may bill', example: 2, minimum: 1, maximum: 3 })
+  maxPaidAttempts: number;
+
+  @NumberField({
+    description:
+      'Seconds that the platform bills for all attempts at its calls so far, by its own figures where it has them, else as measured; null if it does not bill',
+    example: null,
+    minimum: 0,
+    nullable: true,
+  })
+  paidSeconds: number | null;
+
   @TimestampField({ description: 'When its first call started', nullable: true })
   startedAt: string | null;
 

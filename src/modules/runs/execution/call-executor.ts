@@ -17,6 +17,7 @@ import type { LanguageModelSetting, Settings } from '../../../platform/config/se
 import { ConnectionService } from '../../agents/connection/connection.service.js';
 import { RecordingsService } from '../../recordings/recordings.service.js';
 import { type Judged, RecordedCalls } from '../remeasure/recorded-calls.js';
+import { Lines } from '../lines/lines.js';
 import type { AgentSnapshot } from '../run.entity.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 import { CallMetrics } from './call-metrics.js';
@@ -49,6 +50,7 @@ export class CallExecutor {
     private readonly recordings: RecordingsService,
     private readonly recordedCalls: RecordedCalls,
     private readonly metrics: CallMetrics,
+    private readonly lines: Lines,
   ) {
     this.model = settings.languageModel && languageModel(settings.languageModel, metrics);
     this.plans = new LRUCache({
@@ -72,24 +74,29 @@ export class CallExecutor {
   }
 
   private async call(
-    { id, claimId, runId, workspaceId, agentId, protocol, medium }: ClaimedCall,
+    claimed: ClaimedCall,
     agent: AgentSnapshot,
     snapshot: EvaluationSnapshot,
     signal: AbortSignal,
     { onAborted, onHangUp }: CallEvents,
   ): Promise<CallResult> {
+    const { id, claimId, runId, workspaceId, agentId, protocol, medium } = claimed;
     // The only time that a call reads its connection. Not cached: address, headers, options and key are those of one moment.
     const endpoint = await this.connections.endpoint(agentId, protocol);
     if (!endpoint) return unstartedCall('none', failure('url_refused', noAddress(agent.provider)));
     if (endpoint.protocol !== protocol) {
       return unstartedCall('none', failure('connection_changed', otherProtocol(protocol, endpoint.protocol)));
     }
+    const stale = await this.lines.staleness(claimed, endpoint, medium);
+    if (stale !== undefined) return unstartedCall('none', failure('platform_busy', stale));
+    const ledger = await this.lines.dial(claimed);
     const transport = transportTo(endpoint, {
       client: this.client,
       // New for each attempt, and known to the database even if this process dies.
       callId: claimId,
       assistantId: agent.assistantId,
       phoneNumber: snapshot.phoneNumber,
+      ...(ledger && { ledger }),
       isSuspect: medium === 'voice' && isSuspect(await this.repository.attempts(id)),
     });
     const judged = judgedBy(agent, snapshot);

@@ -13,6 +13,7 @@ const plan = (definitions: Readonly<Record<string, DefinitionInput>>, concurrenc
   name: 'Plan',
   repeat: 1,
   concurrency,
+  maxPaidAttempts: 2,
   minimumScore: null,
   minimumPassRate: null,
   allowedUncounted: 0,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { callLanguage, caseKey } from '../../../../libs/evaluation-definition/index.js';
 import { explanationOf, misfits, PERSONALITY_DELETED, wordsCure } from '../../../../libs/run-plan/index.js';
+import { type ProtocolName, PROTOCOLS } from '../../../../libs/simulation/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { requireOwned } from '../../../platform/access/ownership.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
@@ -62,6 +63,7 @@ export class RunStarterService {
       ...choice,
       baselineRunId: baselines.gate?.id ?? null,
       totalCalls: callCount(plan),
+      maxPaidSeconds: maxPaidSeconds(plan, choice.protocol),
       evaluations: evaluations.map(({ id, snapshot, cases }) => ({
         id,
         key: snapshot.key,
@@ -113,11 +115,12 @@ export class RunStarterService {
       }
       await this.requirePersonalities(evaluations.map(({ snapshot }) => [snapshot.name, snapshot.personality.id]));
       this.requireRunnable(evaluations, choice);
-      const { name, medium, repeat, concurrency, minimumScore, minimumPassRate, allowedUncounted, notWorseThan } = run;
+      const { name, medium, repeat, concurrency, maxPaidAttempts } = run;
+      const { minimumScore, minimumPassRate, allowedUncounted, notWorseThan } = run;
       const gate = { minimumScore, minimumPassRate, allowedUncounted, notWorseThan };
       const baselines = await this.baselines.ofRerun(run, evaluations);
       // The agent may have changed since, so its version is unknown.
-      const settings = { name, agentVersion: null, medium, repeat, concurrency, ...gate };
+      const settings = { name, agentVersion: null, medium, repeat, concurrency, maxPaidAttempts, ...gate };
       return this.write(caller, agent, { ...settings, evaluations, baselines }, choice);
     });
   }
@@ -131,6 +134,7 @@ export class RunStarterService {
     const { minimumScore = null, minimumPassRate = null, allowedUncounted = 0 } = request;
     const notWorseThan = request.notWorseThan?.toLowerCase() ?? null;
     const { repeat = DEFAULTS.repeat, concurrency = DEFAULTS.concurrency } = request;
+    const { maxPaidAttempts = DEFAULTS.maxPaidAttempts } = request;
     const selected = await this.select(caller, agent.id, request);
     const choice = await this.connections.choose(agent, medium);
     const evaluations = await this.snapshots(agent, selected);
@@ -142,7 +146,7 @@ export class RunStarterService {
     }
     const gate = { minimumScore, minimumPassRate, allowedUncounted, notWorseThan };
     const baselines = await this.baselines.find(caller, agent.id, notWorseThan, evaluations);
-    const settings = { name, agentVersion, medium, repeat, concurrency, ...gate };
+    const settings = { name, agentVersion, medium, repeat, concurrency, maxPaidAttempts, ...gate };
     return { plan: { ...settings, evaluations, baselines }, choice };
   }
 
@@ -254,6 +258,14 @@ export class RunStarterService {
     return toDetails(run, { pending: totalCalls });
   }
 }
+
+/** What a run can cost at most; null if its platform does not bill. */
+const maxPaidSeconds = ({ evaluations, repeat, maxPaidAttempts }: Plan, protocol: ProtocolName): number | null =>
+  PROTOCOLS.of(protocol).bills === true
+    ? evaluations.reduce((sum, { cases, snapshot }) => sum + cases.length * snapshot.definition.maxDurationSeconds, 0) *
+      repeat *
+      maxPaidAttempts
+    : null;
 
 /** One per row of variables, in their order. */
 const casesOf = ({ id, variables }: SelectedEvaluation): PlannedCase[] =>
