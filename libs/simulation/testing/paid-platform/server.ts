@@ -20,8 +20,8 @@ export interface PaidPlatformOptions {
     readonly refusals?: number[];
     /** Statuses for the next requests that end a call. */
     readonly endings?: number[];
-    /** The call is opened, and its answer is never sent. */
-    readonly noAnswer?: boolean;
+    /** The call is opened, and the connection cut before the answer. */
+    readonly isAnswerLost?: boolean;
   };
 }
 
@@ -39,6 +39,8 @@ export class PaidPlatform {
   readonly most = new Map<string, number>();
   /** Called when a call was opened, before the answer; and when the caller has spoken. */
   onEvent: (event: 'opened' | 'spoken' | 'ending', attempt: string) => Promise<void> | void = () => undefined;
+  /** Asked when the caller has spoken: whether the connection is cut instead of an answer. */
+  isCut: (attempt: string) => boolean = () => false;
   faults: NonNullable<PaidPlatformOptions['faults']>;
 
   private constructor(
@@ -88,6 +90,7 @@ export class PaidPlatform {
       return json(response, 200, {});
     }
     await this.onEvent('spoken', id);
+    if (this.isCut(id)) return void response.destroy();
     setTimeout(() => streamText(response, 'Welcome!'), this.options.answerMs ?? 0);
   }
 
@@ -104,7 +107,8 @@ export class PaidPlatform {
     const count = [...this.open.values()].filter((one) => one.key === key).length;
     this.most.set(key, Math.max(count, this.most.get(key) ?? 0));
     await this.onEvent('opened', attempt);
-    if (!this.faults.noAnswer) json(response, 201, { id: call.id });
+    if (this.faults.isAnswerLost) response.destroy();
+    else json(response, 201, { id: call.id });
   }
 }
 

@@ -89,8 +89,8 @@ export const CLAIM_CALLS_WITH_LINES = `
          WHERE calls.id IN (SELECT u.id FROM unserved u) AND line_wait_since IS NULL),
       noted AS (
         INSERT INTO line_waits (credential, agent_id, medium, workspace_id, since, seen_at)
-        SELECT DISTINCT line_credential, agent, slot_medium, u.workspace_id, clock_timestamp(), clock_timestamp()
-          FROM unserved u
+        SELECT line_credential, agent, slot_medium, u.workspace_id, clock_timestamp(), clock_timestamp()
+          FROM (SELECT workspace_id FROM unserved LIMIT 1) u
         ON CONFLICT ON CONSTRAINT line_waits_pkey DO UPDATE SET seen_at = excluded.seen_at)
       SELECT count(*) INTO waiting FROM unserved;
       IF waiting = 0 AND taken < cardinality(claims) THEN
@@ -127,22 +127,22 @@ export const LINE_FUNCTIONS = `
     DECLARE
       workspace uuid := (SELECT a.workspace_id FROM agents a WHERE a.id = agent);
       free integer;
-      of_workspace integer;
-      of_agent integer;
-      since timestamptz;
+      own_workspace integer;
+      own_agent integer;
+      own_since timestamptz;
       granted integer := 0;
     BEGIN
       SELECT line_limit - count(*), count(*) FILTER (WHERE u.workspace_id = workspace),
              count(*) FILTER (WHERE u.agent_id = agent)
-        INTO free, of_workspace, of_agent FROM used_lines u WHERE u.credential = line_credential;
-      SELECT w.since INTO since FROM line_waits w
+        INTO free, own_workspace, own_agent FROM used_lines u WHERE u.credential = line_credential;
+      SELECT w.since INTO own_since FROM line_waits w
        WHERE w.credential = line_credential AND w.agent_id = agent AND w.medium = slot_medium;
-      since := coalesce(since, clock_timestamp());
+      own_since := coalesce(own_since, clock_timestamp());
       WHILE granted < least(wanted, free) LOOP
         EXIT WHEN free - granted <= (
           SELECT count(*) FROM line_queue q
            WHERE q.credential = line_credential AND (q.agent_id, q.medium) <> (agent, slot_medium)
-             AND (q.of_workspace, q.of_agent, q.since) < (of_workspace + granted, of_agent + granted, since));
+             AND (q.of_workspace, q.of_agent, q.since) < (own_workspace + granted, own_agent + granted, own_since));
         granted := granted + 1;
       END LOOP;
       RETURN granted;
