@@ -54,7 +54,7 @@ describe('calls on a platform that bills', () => {
     }
   });
 
-  it('wait while the platform has no line for them, which is no attempt and no retry', async () => {
+  it('wait while the platform has no line for them, without an attempt or a retry', async () => {
     const { platform, app } = await prepare({ faults: { refusals: [429, 429] } });
     const { client, agentId } = await prepareEvaluations(app);
     const run = await executeRun(client, agentId, { medium: 'text' });
@@ -130,7 +130,7 @@ describe('calls on a platform that bills', () => {
     await until('all lines are taken', () => platform.open.size === 6);
     const others = await executeRun(free.client, free.agentId, { repeat: 20, concurrency: 20 });
     expect(others).toMatchObject({ status: 'COMPLETED', counts: { passed: 20 } });
-    // Nothing has changed meanwhile: 74 calls wait, and none of them has a slot.
+    // Still 74 calls wait, and none of them has a slot.
     expect(platform.opened).toHaveLength(6);
     expect(await sql(app.databaseUrl, `SELECT count(*)::int AS n FROM calls WHERE status = 'RUNNING'`)).toEqual([
       { n: 6 },

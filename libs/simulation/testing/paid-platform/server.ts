@@ -39,6 +39,8 @@ export class PaidPlatform {
   readonly most = new Map<string, number>();
   /** Called when a call was opened, before the answer; and when the caller has spoken. */
   onEvent: (event: 'opened' | 'spoken' | 'ending', attempt: string) => Promise<void> | void = () => undefined;
+  /** Called when a connection is accepted: whether it is cut before its first request is read. */
+  isConnectionCut: () => boolean = () => false;
   /** Asked when the caller has spoken: whether the connection is cut instead of an answer. */
   isCut: (attempt: string) => boolean = () => false;
   faults: NonNullable<PaidPlatformOptions['faults']>;
@@ -48,6 +50,9 @@ export class PaidPlatform {
     private readonly options: PaidPlatformOptions,
   ) {
     this.faults = options.faults ?? {};
+    server.on('connection', (socket) => {
+      if (this.isConnectionCut()) socket.destroy();
+    });
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -52,7 +52,7 @@ interface ModuleBase {
   readonly twin?: string;
   /** Its calls cost money as long as they are open: they take lines and are kept in a ledger until they have ended. */
   readonly bills?: boolean;
-  /** Ends a call that may be open. That it has ended already is no failure. @throws if the platform could not be asked */
+  /** Ends a call that may be open. That it has ended already does not matter. @throws if the platform could not be asked */
   readonly end?: (handle: JsonValue, request: PlatformRequest) => Promise<void>;
   /** Handle of the call of an attempt (`AgentCall.callId`); null if the platform has none. @throws as `end` does */
   readonly find?: (attemptId: string, request: PlatformRequest) => Promise<JsonValue | null>;

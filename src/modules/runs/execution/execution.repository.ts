@@ -176,7 +176,7 @@ export class ExecutionRepository {
     });
   }
 
-  /** Requeues the call, which is no attempt: the platform had no line for it. It asks again after `delayMs`. */
+  /** Requeues the call without an attempt: the platform had no line for it. It asks again after `delayMs`. */
   async wait({ id, claimId, agentId, workspaceId, medium }: ClaimedCall, delayMs: number): Promise<void> {
     await this.database.transaction(async () => {
       const [row] = await this.database.query<{ dueAt: Date }>(sql.WAIT, [id, claimId, delayMs]);
