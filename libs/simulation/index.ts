@@ -71,6 +71,7 @@ export { agentUrl } from './transports/http/agent-url.js';
 export { chatCompletions, type ChatCompletionsOptions } from './transports/text/chat-completions/index.js';
 export { type AgentAction, inProcess } from './transports/text/in-process.js';
 export {
+  type AgentCall,
   type AgentEndpoint,
   type CallLedger,
   FIRST_SPEAKERS,

@@ -10,7 +10,7 @@ import { createTestApp, TEST_KEY, type TestApp } from '../support/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(240_000);
 usePaidPlatform();
 
 const PRELOAD = path.join(process.env['TEST_BUILD']!, 'libs/simulation/testing/paid-platform/preload.js');
@@ -48,6 +48,9 @@ describe('a process that is killed during calls on a platform that bills', () =>
     const evaluation = shortEvaluation({ script: [{ say: 'Hello' }, { say: 'Again' }] });
     ({ client, agentId } = await prepareEvaluations(app, [evaluation]));
     await startWorker();
+    // Until it is ready and has loaded what calls need.
+    const { id } = (await client.post(`/agents/${agentId}/runs`, {})).body.data;
+    await until('the first run has ended', async () => await hasEnded(id), 150_000);
   });
   afterAll(async () => {
     for (const worker of workers) await worker.dispose();
@@ -55,6 +58,8 @@ describe('a process that is killed during calls on a platform that bills', () =>
     await platform.stop();
     await database.drop();
   });
+
+  const hasEnded = async (id: string): Promise<boolean> => (await client.get(`/runs/${id}`)).body.data.endedAt !== null;
 
   /** Holds the attempt's row, so that the process cannot write that the call was placed. */
   const lockRow = async (attempt: string): Promise<Client> => {
@@ -105,13 +110,8 @@ describe('a process that is killed during calls on a platform that bills', () =>
     const { id } = (await client.post(`/agents/${agentId}/runs`, {})).body.data;
     await until('the process is killed', () => killedAt !== undefined, 60_000);
     await startWorker();
-    let run: any;
-    const hasEnded = async () => {
-      run = (await client.get(`/runs/${id}`)).body.data;
-      return run.endedAt !== null;
-    };
-    await until('the run has ended', hasEnded, ENDED_WITHIN_MS + 30_000);
-    expect(run).toMatchObject({ status: 'COMPLETED', counts: { passed: 1 } });
+    await until('the run has ended', () => hasEnded(id), ENDED_WITHIN_MS + 30_000);
+    expect((await client.get(`/runs/${id}`)).body.data).toMatchObject({ status: 'COMPLETED', counts: { passed: 1 } });
     await until('no call is open', () => platform.open.size === 0, killedAt! + ENDED_WITHIN_MS - Date.now());
     expect(platform.opened.length - before).toBe(dialled);
     const [call] = (await client.get(`/runs/${id}/calls`)).body.data;

@@ -1,4 +1,5 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import type { VariablesRow } from '../../../libs/evaluation-definition/index.js';
 import type { GateExitCode } from '../../../libs/statistics/index.js';
 import { UpdatedRow } from '../../platform/database/timestamps.js';
 import type { AgentType } from '../agents/agents.service.js';
@@ -120,6 +121,14 @@ export class RunEntity extends UpdatedRow {
   /** Medium that was asked for at the start; null: that of the agent's protocol. */
   @Column({ type: 'text', nullable: true })
   medium: Medium | null;
+
+  /** Dynamic variables for the agent's platform, above those of the connection. */
+  @Column({ name: 'agent_variables', type: 'jsonb', default: {} })
+  agentVariables: VariablesRow;
+
+  /** Version of the agent that the platform is asked for; null for its own choice. */
+  @Column({ name: 'assistant_version', type: 'text', nullable: true })
+  assistantVersion: string | null;
 
   /** Attempts at a call that a platform may bill. */
   @Column({ name: 'max_paid_attempts', type: 'smallint', default: 2 })

@@ -100,6 +100,8 @@ export function toDetails(row: RunEntity, counts: Partial<CallCounts>): RunDetai
     notWorseThan: row.notWorseThan,
     baselineRunId: row.baselineRunId,
     agentVersion: row.agentVersion,
+    agentVariables: row.agentVariables,
+    assistantVersion: row.assistantVersion,
     derivedFrom: toDerivedFrom(row),
     exitCode: row.exitCode,
     startedAt: row.startedAt?.toISOString() ?? null,

@@ -21,6 +21,7 @@ import { DerivedRuns1733200500000 } from './migrations/1733200500000-derived-run
 import { ClaimsOfDerivedRuns1733200600000 } from './migrations/1733200600000-claims-of-derived-runs.js';
 import { RejudgedRuns1733200700000 } from './migrations/1733200700000-rejudged-runs.js';
 import { Fillers1733300000000 } from './migrations/1733300000000-fillers.js';
+import { AgentVariables1733400600100 } from './migrations/1733400600100-agent-variables.js';
 import { PlatformCalls1733400600000 } from './migrations/1733400600000-platform-calls.js';
 
 export interface DataSourceInput {
@@ -59,6 +60,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       RejudgedRuns1733200700000,
       Fillers1733300000000,
       PlatformCalls1733400600000,
+      AgentVariables1733400600100,
     ],
   });
 }

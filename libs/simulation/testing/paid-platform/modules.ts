@@ -16,6 +16,7 @@ const PLATFORM = {
   defaultUrl: 'https://paid.example.com',
   reservedHeaders: [],
   bills: true,
+  takes: { variables: true, assistantVersion: true },
   end: async (handle: JsonValue, { endpoint, client, signal }: PlatformRequest): Promise<void> => {
     const path = `/calls/${(handle as { id: string }).id}`;
     const { status } = await request(endpoint, client, { method: 'DELETE', path, signal });
@@ -102,8 +103,11 @@ class PaidTransport implements Transport {
 }
 
 /** Opens the call. @throws CallFailure */
-async function opened(endpoint: AgentEndpoint, { client, callId, ledger }: AgentCall): Promise<void> {
-  const body = JSON.stringify({ attempt: callId });
+async function opened(
+  endpoint: AgentEndpoint,
+  { client, callId, ledger, variables, assistantVersion }: AgentCall,
+): Promise<void> {
+  const body = JSON.stringify({ attempt: callId, variables, version: assistantVersion });
   const response = await request(endpoint, client, { method: 'POST', path: '/calls', body });
   if (response.status !== 201) {
     const retryAfter = retryAfterMs(response.headers['retry-after']);

@@ -9,7 +9,12 @@ export interface OpenCall {
   readonly attempt: string;
   readonly key: string;
   readonly openedAt: number;
+  /** As the request gave them. */
+  readonly variables?: object;
+  readonly version?: string;
 }
+
+type Opening = Pick<OpenCall, 'attempt' | 'variables' | 'version'>;
 
 export interface PaidPlatformOptions {
   /** Milliseconds for each answer of the agent. */
@@ -80,7 +85,7 @@ export class PaidPlatform {
     const { method, url = '', headers } = request;
     const [, folder, id = ''] = url.split('/');
     if (method === 'POST' && folder === 'calls') {
-      return this.openCall(response, headers.authorization ?? '', JSON.parse(body) as { attempt: string });
+      return this.openCall(response, headers.authorization ?? '', JSON.parse(body) as Opening);
     }
     if (method === 'GET' && folder === 'attempts') {
       const call = this.opened.find(({ attempt }) => attempt === id);
@@ -99,14 +104,14 @@ export class PaidPlatform {
     setTimeout(() => streamText(response, 'Welcome!'), this.options.answerMs ?? 0);
   }
 
-  private async openCall(response: ServerResponse, key: string, { attempt }: { attempt: string }): Promise<void> {
+  private async openCall(response: ServerResponse, key: string, { attempt, ...asked }: Opening): Promise<void> {
     const status = this.faults.refusals?.shift();
     if (status !== undefined) {
       this.refused.push(attempt);
       response.setHeader('retry-after', '1');
       return json(response, status, {});
     }
-    const call = { id: randomUUID(), attempt, key, openedAt: Date.now() };
+    const call = { ...asked, id: randomUUID(), attempt, key, openedAt: Date.now() };
     this.open.set(call.id, call);
     this.opened.push(call);
     const count = [...this.open.values()].filter((one) => one.key === key).length;

@@ -52,6 +52,8 @@ interface ModuleBase {
   readonly twin?: string;
   /** Its calls cost money as long as they are open: they take lines and are kept in a ledger until they have ended. */
   readonly bills?: boolean;
+  /** What of `AgentCall` its platform takes; neither unless it says so. */
+  readonly takes?: { readonly variables?: boolean; readonly assistantVersion?: boolean };
   /** Ends a call that may be open. That it has ended already does not matter. @throws if the platform could not be asked */
   readonly end?: (handle: JsonValue, request: PlatformRequest) => Promise<void>;
   /** Handle of the call of an attempt (`AgentCall.callId`); null if the platform has none. @throws as `end` does */

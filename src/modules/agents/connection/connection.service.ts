@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { OutboundClient } from '../../../../libs/outbound-http/index.js';
 import {
+  type AgentCall,
   type AgentEndpoint,
   agentUrl,
   type Medium,
@@ -133,6 +134,12 @@ export class ConnectionService {
     };
   }
 
+  /** Names of the dynamic variables that the agent's own connection sets. */
+  async variableNames(agentId: string): Promise<readonly string[]> {
+    const connection = await this.repository.find(agentId);
+    return Object.keys(variablesOf(connection?.options ?? {}));
+  }
+
   /**
    * Decides on the protocol of an agent's calls (decision 105).
    * @param own protocol of the agent's own connection; null without one
@@ -249,6 +256,11 @@ function optionsOf(protocol: ProtocolName, given: AgentEndpoint['options']): Age
   const isKnown = (name: string, value: unknown) =>
     Object.hasOwn(options, name) && options[name]?.violation(value) === undefined;
   return Object.fromEntries(Object.entries(given).filter(([name, value]) => isKnown(name, value)));
+}
+
+/** The option `variables` of protocols that have it. */
+export function variablesOf({ variables }: AgentEndpoint['options']): NonNullable<AgentCall['variables']> {
+  return typeof variables === 'object' && variables !== null ? (variables as NonNullable<AgentCall['variables']>) : {};
 }
 
 /** Each name with null in place of its value. */

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { VariablesRow } from '../../../../libs/evaluation-definition/index.js';
 import type { CallResult } from '../../../../libs/simulation/index.js';
 import type { Outcome } from '../../../../libs/statistics/index.js';
 import { Database } from '../../../platform/database/database.js';
@@ -30,6 +31,8 @@ export type WholeCall = CallWithResult & {
   readonly evaluation: EvaluationSnapshot;
   readonly agent: AgentSnapshot;
   readonly agentVersion: string | null;
+  readonly agentVariables: VariablesRow;
+  readonly assistantVersion: string | null;
   /** Of its attempts that took a line; null if its platform does not bill. */
   readonly platform: PlatformFigures | null;
 };
@@ -73,7 +76,8 @@ const LIST = {
 const LIST_BY_OUTCOME = { ...LIST, where: 'c.run_id = $1 AND c.outcome = $2' };
 
 const FIND = `
-  SELECT ${COLUMNS}, e.snapshot AS evaluation, r.agent_snapshot AS agent, r.agent_version AS "agentVersion", ${RESULTS},
+  SELECT ${COLUMNS}, e.snapshot AS evaluation, r.agent_snapshot AS agent, r.agent_version AS "agentVersion",
+         r.agent_variables AS "agentVariables", r.assistant_version AS "assistantVersion", ${RESULTS},
          ${PLATFORM} AS platform
     FROM calls c ${EVALUATION} JOIN runs r ON r.id = c.run_id LEFT JOIN call_results s ON s.call_id = c.id
    WHERE c.id = $1 AND ${notErased('c.agent_id')}`;

@@ -36,6 +36,7 @@ import type { RecordingFacts } from '../../recordings/recordings.service.js';
 import { CALL_STATUSES, type CallStatus, MEDIA, type Medium, OUTCOMES } from '../call.entity.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 import type { AgentSnapshot } from '../run.entity.js';
+import { AgentVariablesField } from './agent-variables.field.js';
 import { ListField, NullableField, refTo, variablesRow } from './call-schemas.js';
 
 /** One attempt at a call. */
@@ -297,6 +298,17 @@ export class CallDetails extends IntersectionType(Call, CallRecord) {
     nullable: true,
   })
   medium: Medium | null;
+
+  @AgentVariablesField('Dynamic variables that the run gave to the platform of the agent')
+  agentVariables: VariablesRow;
+
+  @StringField({
+    description: 'Version of the agent that its platform was asked for',
+    example: null,
+    maxLength: MAX_LENGTH.name,
+    nullable: true,
+  })
+  assistantVersion: string | null;
 
   @ApiProperty({
     type: PlatformCall,

@@ -19,6 +19,7 @@ import { PageQuery } from '../../../platform/http/dto/pagination.js';
 import { SchemaField } from '../../../platform/openapi/named-schemas.js';
 import { MEDIA, type Medium, OUTCOMES } from '../call.entity.js';
 import { RUN_STATUSES, type RunStatus } from '../run.entity.js';
+import { AgentVariablesField } from './agent-variables.field.js';
 import { variablesRow } from './call-schemas.js';
 import { GateFields, GateRequest, RunReferenceField } from './gate.fields.js';
 import type { Outcome } from '../../../../libs/statistics/index.js';
@@ -154,6 +155,24 @@ export class StartRunRequest extends GateRequest {
   })
   agentVersion?: string | null;
 
+  @AgentVariablesField(
+    'Dynamic variables for the platform of the agent, for instance the name of the customer: at most 50 strings, numbers and booleans, above those of the `variables` of its connection. They are shown in results: no secrets',
+    { optional: true },
+  )
+  agentVariables?: VariablesRow;
+
+  @StringField({
+    description:
+      "Version of the agent that its platform is asked for, in the platform's own terms; by default the one that it has published",
+    example: 'branch-7',
+    minLength: 1,
+    maxLength: MAX_LENGTH.name,
+    optional: true,
+    nullable: true,
+    default: null,
+  })
+  assistantVersion?: string | null;
+
   @BooleanField({
     description: 'With `true` nothing is started; the response is the plan',
     example: false,
@@ -229,6 +248,17 @@ export class RunPlan extends GateFields {
 
   @StringField({ description: 'Version of the agent', example: 'a1b2c3d', maxLength: MAX_LENGTH.name, nullable: true })
   agentVersion: string | null;
+
+  @AgentVariablesField('Dynamic variables for the platform of the agent')
+  agentVariables: VariablesRow;
+
+  @StringField({
+    description: 'Version of the agent that its platform is asked for',
+    example: null,
+    maxLength: MAX_LENGTH.name,
+    nullable: true,
+  })
+  assistantVersion: string | null;
 
   @StringField({
     description: 'Protocol of the calls',

@@ -1,4 +1,5 @@
 import { ApiProperty, IntersectionType } from '@nestjs/swagger';
+import type { VariablesRow } from '../../../../libs/evaluation-definition/index.js';
 import {
   EnumField,
   IdField,
@@ -8,6 +9,7 @@ import {
   StringField,
   TimestampField,
 } from '../../../platform/http/dto/fields.js';
+import { AgentVariablesField } from './agent-variables.field.js';
 import { GateFields } from './gate.fields.js';
 import {
   DERIVED_KINDS,
@@ -108,6 +110,17 @@ export class RunDetails extends IntersectionType(Run, RunMetrics, GateFields) {
     nullable: true,
   })
   agentVersion: string | null;
+
+  @AgentVariablesField('Dynamic variables that the run gave to the platform of the agent')
+  agentVariables: VariablesRow;
+
+  @StringField({
+    description: 'Version of the agent that its platform was asked for',
+    example: null,
+    maxLength: MAX_LENGTH.name,
+    nullable: true,
+  })
+  assistantVersion: string | null;
 
   @ApiProperty({
     type: DerivedFrom,

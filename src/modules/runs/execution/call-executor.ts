@@ -14,7 +14,7 @@ import {
 } from '../../../../libs/simulation/index.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { LanguageModelSetting, Settings } from '../../../platform/config/settings.js';
-import { ConnectionService } from '../../agents/connection/connection.service.js';
+import { ConnectionService, variablesOf } from '../../agents/connection/connection.service.js';
 import { RecordingsService } from '../../recordings/recordings.service.js';
 import { type Judged, RecordedCalls } from '../remeasure/recorded-calls.js';
 import { Lines } from '../lines/lines.js';
@@ -70,12 +70,12 @@ export class CallExecutor {
     const judged = judgedBy(plan.agent, snapshot);
     if (plan.derivedKind === 'remeasure') return this.recordedCalls.remeasure(id, judged, signal);
     if (plan.derivedKind === 'rejudge') return this.rejudge(id, judged, signal);
-    return this.metrics.observe(call.protocol, signal, () => this.call(call, plan.agent, snapshot, signal, events));
+    return this.metrics.observe(call.protocol, signal, () => this.call(call, plan, snapshot, signal, events));
   }
 
   private async call(
     claimed: ClaimedCall,
-    agent: AgentSnapshot,
+    { agent, agentVariables, assistantVersion }: CallPlan,
     snapshot: EvaluationSnapshot,
     signal: AbortSignal,
     { onAborted, onHangUp }: CallEvents,
@@ -96,6 +96,8 @@ export class CallExecutor {
       callId: claimId,
       assistantId: agent.assistantId,
       phoneNumber: snapshot.phoneNumber,
+      variables: { ...variablesOf(endpoint.options), ...agentVariables },
+      ...(assistantVersion !== null && { assistantVersion }),
       ...(ledger && { ledger }),
       isSuspect: medium === 'voice' && isSuspect(await this.repository.attempts(id)),
     });

@@ -89,6 +89,9 @@ export interface CallPlan {
   readonly agent: AgentSnapshot;
   /** Whether each of its calls has a row of variables. */
   readonly hasVariables: boolean;
+  /** What the platform is asked for. */
+  readonly agentVariables: VariablesRow;
+  readonly assistantVersion: string | null;
   /** How its calls are judged again; null if the agent is called. */
   readonly derivedKind: DerivedKind | null;
 }

@@ -78,7 +78,8 @@ export const IS_OVER = `
 
 /** A case has a row of variables if the first call of its evaluation has one. */
 export const SNAPSHOT = `
-  SELECT e.snapshot, r.agent_snapshot AS agent, r.derived_kind AS "derivedKind", EXISTS (
+  SELECT e.snapshot, r.agent_snapshot AS agent, r.derived_kind AS "derivedKind",
+         r.agent_variables AS "agentVariables", r.assistant_version AS "assistantVersion", EXISTS (
            SELECT 1 FROM calls c WHERE c.run_id = $1 AND c.position = e.first_call AND c.variables IS NOT NULL) AS "hasVariables"
     FROM run_evaluations e JOIN runs r ON r.id = e.run_id
    WHERE e.run_id = $1 AND e.evaluation_id = $2`;

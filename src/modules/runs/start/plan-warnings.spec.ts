@@ -4,6 +4,8 @@ import { type PlanContext, planWarnings } from './plan-warnings.js';
 
 const CONTEXT: PlanContext = {
   protocol: 'chat-completions',
+  prompt: null,
+  connectionVariables: [],
   hasModel: true,
   concurrency: { text: 20, voice: 50 },
 };
@@ -14,6 +16,8 @@ const plan = (definitions: Readonly<Record<string, DefinitionInput>>, concurrenc
   repeat: 1,
   concurrency,
   maxPaidAttempts: 2,
+  agentVariables: {},
+  assistantVersion: null,
   minimumScore: null,
   minimumPassRate: null,
   allowedUncounted: 0,

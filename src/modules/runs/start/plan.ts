@@ -19,6 +19,10 @@ export interface Plan extends GateSettings {
   readonly medium: Medium | null;
   readonly repeat: number;
   readonly concurrency: number;
+  /** Dynamic variables for the agent's platform. */
+  readonly agentVariables: VariablesRow;
+  /** Version of the agent that the platform is asked for. */
+  readonly assistantVersion: string | null;
   /** Attempts at a call that a platform may bill. */
   readonly maxPaidAttempts: number;
   readonly evaluations: readonly PlannedEvaluation[];

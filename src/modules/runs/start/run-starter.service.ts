@@ -78,6 +78,8 @@ export class RunStarterService {
       })),
       warnings: planWarnings(plan, {
         protocol: choice.protocol,
+        prompt: agent.prompt,
+        connectionVariables: await this.connections.variableNames(agent.id),
         hasModel: this.settings.languageModel !== undefined,
         concurrency: { text: this.settings.workerConcurrency, voice: this.settings.voiceConcurrency },
       }),
@@ -115,12 +117,13 @@ export class RunStarterService {
       }
       await this.requirePersonalities(evaluations.map(({ snapshot }) => [snapshot.name, snapshot.personality.id]));
       this.requireRunnable(evaluations, choice);
-      const { name, medium, repeat, concurrency, maxPaidAttempts } = run;
+      const { name, medium, repeat, concurrency, maxPaidAttempts, agentVariables, assistantVersion } = run;
       const { minimumScore, minimumPassRate, allowedUncounted, notWorseThan } = run;
       const gate = { minimumScore, minimumPassRate, allowedUncounted, notWorseThan };
       const baselines = await this.baselines.ofRerun(run, evaluations);
       // The agent may have changed since, so its version is unknown.
-      const settings = { name, agentVersion: null, medium, repeat, concurrency, maxPaidAttempts, ...gate };
+      const ofAgent = { agentVersion: null, agentVariables, assistantVersion };
+      const settings = { name, medium, repeat, concurrency, maxPaidAttempts, ...ofAgent, ...gate };
       return this.write(caller, agent, { ...settings, evaluations, baselines }, choice);
     });
   }
@@ -130,7 +133,7 @@ export class RunStarterService {
     agent: AgentDescription,
     request: StartRunRequest,
   ): Promise<{ plan: Plan; choice: ProtocolChoice }> {
-    const { agentVersion = null, medium = null } = request;
+    const { agentVersion = null, agentVariables = {}, assistantVersion = null, medium = null } = request;
     const { minimumScore = null, minimumPassRate = null, allowedUncounted = 0 } = request;
     const notWorseThan = request.notWorseThan?.toLowerCase() ?? null;
     const { repeat = DEFAULTS.repeat, concurrency = DEFAULTS.concurrency } = request;
@@ -146,7 +149,8 @@ export class RunStarterService {
     }
     const gate = { minimumScore, minimumPassRate, allowedUncounted, notWorseThan };
     const baselines = await this.baselines.find(caller, agent.id, notWorseThan, evaluations);
-    const settings = { name, agentVersion, medium, repeat, concurrency, maxPaidAttempts, ...gate };
+    const ofAgent = { agentVersion, agentVariables, assistantVersion };
+    const settings = { name, medium, repeat, concurrency, maxPaidAttempts, ...ofAgent, ...gate };
     return { plan: { ...settings, evaluations, baselines }, choice };
   }
 

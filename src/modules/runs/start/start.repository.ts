@@ -15,9 +15,9 @@ const INSERT_RUN = `
   INSERT INTO runs AS r (id, workspace_id, agent_id, user_id, label, name, status, score, total_calls, repeat,
                          concurrency, minimum_score, minimum_pass_rate, allowed_uncounted, agent_snapshot, reasons,
                          not_worse_than, baseline_id, agent_version, medium, derived_from, derived_kind, warnings,
-                         max_paid_attempts)
+                         max_paid_attempts, agent_variables, assistant_version)
   VALUES ($1, $2, $3, $4, 'READ', $5, 'QUEUED', 0, $6, $7, $8, $9, $10, $11, $12, '{}', $13, $14, $15, $16, $17, $18,
-          $19, $20)
+          $19, $20, $21, $22)
   RETURNING ${RUN_COLUMNS}`;
 
 /** $2: number of waiting calls. */
@@ -80,7 +80,12 @@ export type NewRun = Pick<
   | 'agentVersion'
   | 'medium'
 > &
-  Partial<Pick<RunEntity, 'derivedFrom' | 'derivedKind' | 'warnings' | 'maxPaidAttempts'>>;
+  Partial<
+    Pick<
+      RunEntity,
+      'derivedFrom' | 'derivedKind' | 'warnings' | 'maxPaidAttempts' | 'agentVariables' | 'assistantVersion'
+    >
+  >;
 
 /** SQL for starting runs. */
 @Injectable()
@@ -120,6 +125,8 @@ export class StartRepository {
       run.derivedKind ?? null,
       run.warnings ?? [],
       run.maxPaidAttempts ?? DEFAULTS.maxPaidAttempts,
+      JSON.stringify(run.agentVariables ?? {}),
+      run.assistantVersion ?? null,
     ];
     const [row] = await this.database.query<RunEntity>(INSERT_RUN, values);
     return row!;
