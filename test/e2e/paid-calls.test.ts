@@ -54,6 +54,41 @@ describe('calls on a platform that bills', () => {
     }
   });
 
+  it('give the platform the variables of the connection and, above them, those of the run, and the version', async () => {
+    const { platform, app } = await prepare();
+    const { client, agentId } = await prepareEvaluations(app);
+    await client.put(`/agents/${agentId}/connection`, { url: platform.url });
+    const options = JSON.stringify({ variables: { shop: 'Roma', name: 'nobody' } });
+    const set = `UPDATE agent_connections SET protocol = 'paid-text', options = $2 WHERE agent_id = $1`;
+    await sql(app.databaseUrl, set, [agentId, options]);
+    const body = { agentVariables: { name: 'Rossi', people: 4, isRegular: true }, assistantVersion: 'branch-7' };
+    const run = await executeRun(client, agentId, body);
+    expect(run).toMatchObject({ status: 'COMPLETED', ...body });
+    expect(platform.opened).toMatchObject([
+      { variables: { shop: 'Roma', ...body.agentVariables }, version: 'branch-7' },
+    ]);
+    expect((await callsOf(client, run.id))[0]).toMatchObject(body);
+    const again = (await client.post(`/runs/${run.id}/rerun`)).body.data;
+    expect(again).toMatchObject(body);
+    expect(await client.get(`/runs/${again.id}?wait=60`)).toMatchObject({ body: { data: { status: 'COMPLETED' } } });
+  });
+
+  it.each([
+    [[], 'must be an object'],
+    [{ name: null }, 'name must be a string, a number or a boolean'],
+    [{ name: { first: 'Rossi' } }, 'name must be a string, a number or a boolean'],
+    [{ name: 'x'.repeat(2_001) }, 'name must have at most 2000 characters'],
+    [{ '': 'x' }, 'must have a name of 1 to'],
+    [Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`v${n}`, n])), 'must have at most 50 entries'],
+  ])('are refused with the variables %j', async (agentVariables, issue) => {
+    const { app } = await prepare();
+    const { client, agentId } = await prepareEvaluations(app);
+    expect(await client.post(`/agents/${agentId}/runs`, { agentVariables })).toMatchObject({
+      status: 400,
+      body: { issues: [expect.stringContaining(issue)] },
+    });
+  });
+
   it('wait while the platform has no line for them, without an attempt or a retry', async () => {
     const { platform, app } = await prepare({ faults: { refusals: [429, 429] } });
     const { client, agentId } = await prepareEvaluations(app);

@@ -1,4 +1,6 @@
 import { type DefinitionInput, normalise } from '../../../../libs/evaluation-definition/index.js';
+import { PROTOCOLS } from '../../../../libs/simulation/index.js';
+import { usePaidPlatform } from '../../../../libs/simulation/testing/paid-platform/register.js';
 import type { Plan } from './plan.js';
 import { type PlanContext, planWarnings } from './plan-warnings.js';
 
@@ -68,5 +70,44 @@ describe('planWarnings', () => {
     expect(warnings(46)).toEqual([
       'A concurrency of 46 needs more than one process: one executes at most 45 calls of a workspace at once (nine tenths of VOICE_CONCURRENCY, 50).',
     ]);
+  });
+
+  describe('over a platform with variables', () => {
+    usePaidPlatform();
+
+    const checks = [{ type: 'max_turns', turns: 3 }] as const;
+    const warnings = (values: Partial<Plan>, context: Partial<PlanContext>) =>
+      planWarnings({ ...plan({ A: { checks } }), ...values }, { ...CONTEXT, protocol: 'paid-text', ...context });
+
+    it('names the variables of the prompt that nothing sets', () => {
+      const prompt = 'Greet {{name}}, who has {{ points }} points at {{shop.name}} and {{ points }} again.';
+      expect(warnings({}, { prompt })).toEqual([
+        'The prompt of the agent names {{name}}, {{points}}, {{shop.name}}, and nothing sets them: give their values in ' +
+          'agentVariables, or in the variables of its connection.',
+      ]);
+      const set = { agentVariables: { name: 'Rossi', points: 4 } };
+      expect(warnings(set, { prompt, connectionVariables: ['shop.name'] })).toEqual([]);
+      expect(warnings({}, { prompt, protocol: 'chat-completions' })).toEqual([]);
+    });
+
+    it('says that variables and a version have no effect where the platform has none', () => {
+      const values = { agentVariables: { name: 'Rossi' }, assistantVersion: 'branch-7' };
+      expect(warnings(values, {})).toEqual([]);
+      expect(warnings(values, { protocol: 'chat-completions' })).toEqual([
+        'agentVariables have no effect, because chat-completions has no variables.',
+        'assistantVersion has no effect, because chat-completions does not take a version.',
+      ]);
+    });
+
+    it('says that tools run for real where they are only seen', () => {
+      const module = PROTOCOLS.of('paid-text') as { provides: object };
+      const { provides } = module;
+      module.provides = { ...provides, toolCalls: 'seen' };
+      try {
+        expect(warnings({}, {})).toEqual([expect.stringMatching(/^Tools of this agent run for real/)]);
+      } finally {
+        module.provides = provides;
+      }
+    });
   });
 });
