@@ -77,6 +77,7 @@ export {
   type ProtocolName,
 } from './transports/modules/endpoint.js';
 export type { Medium, ProtocolModule } from './transports/modules/module.js';
+export { TRANSCRIPTION_MODES, type TranscriptionMode } from './transports/modules/voice-options.js';
 export { mediaThread, mediaThreadEvents, PROTOCOLS, transportTo } from './transports/protocols.js';
 export type { ThreadDeath } from './voice/thread/media-thread.js';
 export type { Invalidity } from './validity/invalidity.js';
