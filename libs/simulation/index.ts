@@ -33,6 +33,7 @@ export { unstartedCall } from './call/unstarted-call.js';
 export { executeCall, RECORDING_OMITTED } from './call/call.js';
 export type { CallOptions, CallProgress, CallResult, CallVersions, RecordingOmitted } from './call/call.js';
 export { rejudge } from './call/rejudge.js';
+export { attemptWithoutTexts, withoutTexts } from './call/without-texts.js';
 export { remeasure, type RemeasureOptions } from './call/remeasure.js';
 export { SEND_LIMITS } from './other-side/send-limits.js';
 export type { Personality, Scenario } from './callers/persona.js';

@@ -38,9 +38,10 @@ export interface SpeechEntry extends Span {
   readonly promptedByWait?: true;
   /**
    * How much is known of the words that the agent was heard to say on a voice call: with `unknown`, `text` is empty; with
-   * `partly` it has the known ones. Absent for the caller and on text calls, whose words are all known.
+   * `partly` it has the known ones. Absent for the caller and on text calls, whose words are all known. `deleted` for both
+   * sides of a voice call whose texts were deleted later.
    */
-  readonly words?: 'known' | 'partly' | 'unknown';
+  readonly words?: 'known' | 'partly' | 'unknown' | 'deleted';
   /** Parts of `text`, from and to a position, that may not have been heard because the agent was cut off there. */
   readonly uncertain?: readonly (readonly [number, number])[];
   /** Present when the rest of the agent's words was dropped before it was heard. */

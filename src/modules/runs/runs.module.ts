@@ -37,6 +37,8 @@ import { AgentEraser } from './retention/agent-eraser.js';
 import { RetentionRepository } from './retention/retention.repository.js';
 import { RunDeletionService } from './retention/run-deletion.service.js';
 import { RunPruner } from './retention/run-pruner.js';
+import { TranscriptPruner } from './retention/transcript-pruner.js';
+import { TranscriptsRepository } from './retention/transcripts.repository.js';
 import { ResultsController } from './results/results.controller.js';
 import { ResultsService } from './results/results.service.js';
 import { RequestLifetime } from './progress/request-lifetime.js';
@@ -100,6 +102,8 @@ import { RunStarterService } from './start/run-starter.service.js';
     ReportLinksRepository,
     RunDeletionService,
     RunPruner,
+    TranscriptPruner,
+    TranscriptsRepository,
     AgentEraser,
     RetentionRepository,
     AgentMetricsService,

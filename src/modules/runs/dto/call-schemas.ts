@@ -61,8 +61,9 @@ const ENTRIES = {
       continues: flag,
       script,
       words: {
-        ...oneOf('known', 'partly', 'unknown'),
-        description: 'How much is known of what the agent was heard to say on a voice call; absent elsewhere',
+        ...oneOf('known', 'partly', 'unknown', 'deleted'),
+        description:
+          'How much is known of what the agent was heard to say on a voice call; absent elsewhere. `deleted`: the texts of the call were deleted (`TRANSCRIPT_RETENTION_DAYS`)',
       },
       uncertain: {
         ...list(list(count)),
