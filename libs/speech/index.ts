@@ -6,6 +6,7 @@ export { type Piece, type PieceOptions, piecesOf } from './recogniser/pieces.js'
 export {
   type Recogniser,
   RecogniserError,
+  type TranscribedWord,
   type Transcription,
   type TranscriptionRequest,
 } from './recogniser/recogniser.js';

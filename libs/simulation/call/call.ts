@@ -1,4 +1,4 @@
-import type { EvaluationDefinition } from '../../evaluation-definition/index.js';
+import { type Check, DEFAULT_LANGUAGE, type EvaluationDefinition } from '../../evaluation-definition/index.js';
 import { Redaction } from '../../text/index.js';
 import { eventLoopYielder } from '../time/yield-to-event-loop.js';
 import { type CallExchange, UNUSABLE_ANSWER_LIMITS, type UnusableAnswer } from '../other-side/call-exchange.js';
@@ -9,6 +9,7 @@ import { ScriptedCaller } from '../callers/scripted.js';
 import { CallView } from '../timeline/call-view.js';
 import type { CheckResult } from '../checks/check-result.js';
 import { evaluateChecks } from '../checks/evaluate-checks.js';
+import { confirmed, isInDoubt } from '../checks/hear-again.js';
 import { type Clock, RealClock } from '../time/clock.js';
 import { type ConversationResult, runConversation } from '../conversation/conversation.js';
 import {
@@ -179,7 +180,8 @@ class Call {
     const wasAgentSilent = conversation.failure?.fault === 'infrastructure' && !entries.some(isFromAgent);
     const applicable = wasAgentSilent ? [] : definition.checks;
     const { evaluateVoiceCheck, frameLatenessMs, lagMs, voice = null } = conversation;
-    const checks = await evaluateChecks(applicable, view, this.yielder(), evaluateVoiceCheck);
+    const found = await evaluateChecks(applicable, view, this.yielder(), evaluateVoiceCheck);
+    const checks = await this.confirmed(applicable, found, view, conversation);
     const broken = this.invalidity(conversation);
     const spokeOther = broken?.code === 'no_answer' ? await this.otherLanguage(view) : undefined;
     const invalidity = spokeOther === undefined ? broken : undefined;
@@ -211,13 +213,27 @@ class Call {
     };
   }
 
+  /** A call is not failed by what a recogniser heard once. */
+  private async confirmed(
+    checks: readonly Check[],
+    found: readonly CheckResult[],
+    view: CallView,
+    { hearAgain, evaluateVoiceCheck }: Partial<VoiceConversationResult>,
+  ): Promise<readonly CheckResult[]> {
+    if (!hearAgain || !evaluateVoiceCheck || !found.some((result, index) => isInDoubt(checks[index]!, result))) return found;
+    const second = await hearAgain();
+    return confirmed(checks, found, { view, second, evaluateVoiceCheck, yieldToEventLoop: this.yielder() });
+  }
+
   private talk(): Promise<ConversationResult & Partial<VoiceConversationResult>> {
     const { definition, transport, voice, patienceMs = DEFAULT_PATIENCE_MS } = this.options;
     const { clock, timeline, signal } = this;
+    const language = this.options.scenario.language ?? DEFAULT_LANGUAGE;
     if ('facts' in transport) return Promise.resolve(recordedConversation(transport, definition, timeline));
     if ('call' in transport) {
       if (!voice) throw new TypeError('A voice call needs the option "voice".');
-      return runVoiceConversation({ transport, definition, caller: this.caller(), clock, voice, timeline, signal });
+      const caller = this.caller();
+      return runVoiceConversation({ transport, definition, caller, clock, language, voice, timeline, signal });
     }
     const { maxTurns, maxDurationSeconds } = definition;
     return runConversation({

@@ -228,6 +228,11 @@ export class Timeline {
     this.add({ type: 'tool_call', ...redacted(call, this.redaction), ...this.span(start, end) });
   }
 
+  /** Another timeline of the same call, without an entry. */
+  empty(): Timeline {
+    return new Timeline(undefined, this.redaction);
+  }
+
   /** Something that was observed on a voice call, in order of its start. */
   observed(entry: TimelineEntry): void {
     this.turnNumber = Math.max(this.turnNumber, entry.turn);
@@ -237,15 +242,13 @@ export class Timeline {
   private withoutSecrets(entry: TimelineEntry): TimelineEntry {
     if (entry.type === 'tool_call') return { ...entry, ...redacted(entry, this.redaction) };
     if (entry.type !== 'speech') return entry;
-    if (entry.speaker === 'agent') {
-      const text = this.cleaned(entry.text);
-      // Positions in a text that was changed mean nothing.
-      return entry.uncertain && text !== entry.text
-        ? { ...entry, text, uncertain: [[0, text.length]] }
-        : { ...entry, text };
-    }
-    const { alternative } = entry;
-    return alternative ? { ...entry, alternative: { ...alternative, text: this.cleaned(alternative.text) } } : entry;
+    const { alternative, uncertain } = entry;
+    const other = alternative && { alternative: { ...alternative, text: this.cleaned(alternative.text) } };
+    if (entry.speaker === 'caller') return { ...entry, ...other };
+    const text = this.cleaned(entry.text);
+    // Positions in a text that was changed mean nothing.
+    const cut = uncertain && text !== entry.text ? { uncertain: [[0, text.length] as const] } : {};
+    return { ...entry, ...other, text, ...cut };
   }
 
   /** A text of the agent without secrets. */

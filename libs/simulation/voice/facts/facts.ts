@@ -1,6 +1,7 @@
 import type { Failure } from '../../timeline/failure.js';
 import type { JsonValue } from '../../timeline/text.js';
 import type { EndCode, EndEntry, ScriptSource } from '../../timeline/timeline.js';
+import type { RecognisedFact } from './recognised.js';
 
 /**
  * What was observed on a voice call: plain data, from which timeline, measures and checks are computed. All times are
@@ -44,6 +45,8 @@ export interface VoiceFacts {
   readonly answeredTurns: number;
   /** Words that the agent generated, where its platform reports them, in order. */
   readonly said: readonly SaidFact[];
+  /** What a recogniser understood, if one was asked: its words decide, and not those of the platform. */
+  readonly recognised?: RecognisedFact;
   /** The platform's transcripts of the caller. */
   readonly heardCaller: readonly HeardCallerFact[];
   readonly toolCalls: readonly ToolCallFact[];

@@ -14,7 +14,9 @@ export function storedFacts(facts: VoiceFacts, secrets: readonly string[]): stri
   const clean = (_key: string, value: unknown) => (typeof value === 'string' ? redaction.clean(value) : value);
   const json = JSON.stringify({ version: VERSION, facts }, clean);
   if (secrets.length === 0) return json;
-  const words = [facts.said, facts.heardCaller].map((reports) => reports.map(({ text }) => clean('', text)));
+  const { pieces = [], again = [] } = facts.recognised ?? {};
+  const heard = [pieces, again].map((all) => all.map(({ text }) => ({ text: text ?? '' })));
+  const words = [facts.said, facts.heardCaller, ...heard].map((reports) => reports.map(({ text }) => clean('', text)));
   const isClean = words.every((texts) => [' ', ''].every((between) => isWithout(redaction, texts.join(between))));
   return isClean ? json : undefined;
 }

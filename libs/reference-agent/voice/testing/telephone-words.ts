@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import type { EvaluationInput } from '../../../evaluation-definition/index.js';
+import { OutboundClient } from '../../../outbound-http/index.js';
+import type { CallResult, RecordingSink } from '../../../simulation/index.js';
+import { HttpRecogniser, type TranscribedWord } from '../../../speech/index.js';
+import { type ListeningBehaviour, listeningServer } from '../../../speech/recogniser/testing/listening-server.js';
+import { SentenceListener } from '../../../speech/recogniser/testing/sentence-listener.js';
+import type { TranscriptionServer } from '../../../speech/recogniser/testing/transcription-server.js';
+import { EVALUATION_KEYS, type EvaluationKey, referenceEvaluations } from '../../evaluations.js';
+import { type Expectation, expectationOf } from '../../expected.js';
+import { CALLER_VOICES, OWN_VOICE } from '../prepare.js';
+import { WORD_FAULT_NAMES, type WordFaultName } from '../realtime/realtime-faults.js';
+import { repertoireOf } from '../repertoire.js';
+import { linesOf, RealtimeCells } from './realtime-cells.js';
+import { TODAY, type VoiceCalls } from './voice-call.js';
+
+/** A call of the text evaluations over Twilio, of which only the agent's sound is known. */
+export interface TelephoneWordCell {
+  readonly fault: WordFaultName | undefined;
+  readonly key: EvaluationKey;
+  /** Counts from 1; varies the voice of the caller. */
+  readonly seed: number;
+}
+
+export const telephoneWordCells = (seeds: number): TelephoneWordCell[] =>
+  [undefined, ...WORD_FAULT_NAMES].flatMap((fault) =>
+    EVALUATION_KEYS.flatMap((key) => Array.from({ length: seeds }, (_, index) => ({ fault, key, seed: index + 1 }))),
+  );
+
+const evaluations = referenceEvaluations('any');
+
+/** Without the checks on tool calls, which a telephone does not transmit. */
+export function telephoneEvaluationOf({ key, seed }: Pick<TelephoneWordCell, 'key' | 'seed'>): EvaluationInput {
+  const evaluation = evaluations[EVALUATION_KEYS.indexOf(key)]!;
+  const checks = (evaluation.checks ?? []).filter(({ type }) => !type.endsWith('calls_tool'));
+  return { ...evaluation, checks, conditions: { seed } };
+}
+
+/** A fault that only its tool calls show is not found. */
+export function telephoneExpectationOf({ fault, key }: Pick<TelephoneWordCell, 'fault' | 'key'>): Expectation {
+  const expected = expectationOf(fault, key);
+  if (expected.outcome === 'passed' || 'failure' in expected) return expected;
+  const left = telephoneEvaluationOf({ key, seed: 1 }).checks!.map(({ name }) => name as string);
+  const fails = expected.fails.filter((name) => left.includes(name));
+  return fails.length === 0 && expected.endCode === undefined ? { outcome: 'passed' } : { ...expected, fails };
+}
+
+/** Calls in which a transcription server hears the agent. */
+export class TelephoneWords {
+  private readonly cells: RealtimeCells;
+  private readonly listeners = new Map<EvaluationKey, Promise<SentenceListener>>();
+  private readonly servers: TranscriptionServer[] = [];
+  private readonly outbound = new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] });
+
+  constructor(private readonly calls: VoiceCalls) {
+    this.cells = new RealtimeCells(calls);
+  }
+
+  async call(
+    { fault, key, seed }: TelephoneWordCell,
+    recogniser: HttpRecogniser,
+    recording?: RecordingSink,
+  ): Promise<CallResult> {
+    const evaluation = telephoneEvaluationOf({ key, seed });
+    return this.calls.call(evaluation, CALLER_VOICES[(seed - 1) % CALLER_VOICES.length]!, {
+      ...{ wordFault: fault, prepared: await this.cells.preparedFor(key), recogniser },
+      ...(recording && { recording }),
+    });
+  }
+
+  /** One that hears what the agent may say in an evaluation. */
+  async recogniser(key: EvaluationKey, behaviour: ListeningBehaviour = {}): Promise<HttpRecogniser> {
+    const listener = this.listeners.get(key) ?? this.listenerOf(key);
+    this.listeners.set(key, listener);
+    const server = listeningServer(await listener, behaviour);
+    this.servers.push(server);
+    return new HttpRecogniser({ baseUrl: await server.start(), concurrency: 4, outbound: this.outbound });
+  }
+
+  async close(): Promise<void> {
+    for (const server of this.servers.splice(0)) await server.stop();
+  }
+
+  private async listenerOf(key: EvaluationKey): Promise<SentenceListener> {
+    const lines = linesOf(evaluations[EVALUATION_KEYS.indexOf(key)]!.script ?? []);
+    const sounds = [];
+    for (const text of repertoireOf(lines, TODAY, WORD_FAULT_NAMES)) {
+      sounds.push(await this.calls.synthesiser.synthesise({ text, voice: OWN_VOICE }));
+    }
+    return new RememberingListener(sounds);
+  }
+}
+
+/** Hears equal audio once: the agent says the same in many calls. */
+class RememberingListener extends SentenceListener {
+  private readonly known = new Map<string, TranscribedWord[]>();
+
+  override hear(pcm: Int16Array, rate: number): TranscribedWord[] {
+    const key = createHash('sha256').update(pcm).update(String(rate)).digest('base64');
+    const heard = this.known.get(key) ?? super.hear(pcm, rate);
+    this.known.set(key, heard);
+    return heard;
+  }
+}
