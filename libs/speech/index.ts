@@ -1,7 +1,12 @@
 /** Text to audio for the simulated caller, and audio of the agent to text. */
 export { CachedSpeech } from './cache/cached-speech.js';
 export { FliteEngine } from './flite/flite-engine.js';
-export { HttpRecogniser, type HttpRecogniserOptions } from './recogniser/http-recogniser.js';
+export {
+  HttpRecogniser,
+  type HttpRecogniserOptions,
+  type ObservedTranscription,
+  TRANSCRIPTION_OUTCOMES,
+} from './recogniser/http-recogniser.js';
 export { type Piece, type PieceOptions, piecesOf } from './recogniser/pieces.js';
 export {
   type Recogniser,

@@ -19,6 +19,7 @@ import { ComparisonService } from './comparison/comparison.service.js';
 import { DerivedRunsController } from './derived/derived-runs.controller.js';
 import { DerivedRunsRepository } from './derived/derived-runs.repository.js';
 import { DerivedRunsService } from './derived/derived-runs.service.js';
+import { AgentWords } from './execution/agent-words.js';
 import { CallExecutor } from './execution/call-executor.js';
 import { CallMetrics } from './execution/call-metrics.js';
 import { CallerVoices } from './execution/caller-voices.js';
@@ -87,6 +88,7 @@ import { RunStarterService } from './start/run-starter.service.js';
     CallExecutor,
     CallMetrics,
     CallerVoices,
+    AgentWords,
     ExecutionRepository,
     UndecidedCalls,
     RunWatcher,
