@@ -1,7 +1,8 @@
 /** Voice calls, for measurements outside of this library. */
 export type { Truncation } from '../voice/realtime/heard-account.js';
 export type { PreparedVoice } from '../voice/prepare.js';
-export { CALLER_VOICES } from '../voice/prepare.js';
+export { CALLER_VOICES, OWN_VOICE } from '../voice/prepare.js';
+export { repertoireOf } from '../voice/repertoire.js';
 export {
   guideEvaluation,
   isGuideFaultFound,
