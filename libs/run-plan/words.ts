@@ -70,9 +70,10 @@ const transcribedCases = (evaluations: readonly PlannedEvaluation[], equipment: 
 
 function transcribedCasesOf({ snapshot: { definition }, cases }: PlannedEvaluation, equipment: WordsEquipment): number {
   const { hasModel, transcription } = equipment;
+  const judged = hasModel ? definition : { ...definition, criteria: [] };
   const isSame = transcription.isAlways || !hasVariableKinds(definition);
   const isTranscribed = (row: PlannedEvaluation['cases'][number]['variables']) =>
-    transcription.isAlways || needsWords(isSame ? definition : withVariables(definition, row), hasModel);
+    transcription.isAlways || needsWords(isSame ? judged : withVariables(judged, row));
   if (isSame) return isTranscribed(null) ? cases.length : 0;
   return cases.filter(({ variables }) => isTranscribed(variables)).length;
 }

@@ -62,6 +62,7 @@ export {
   END_CODES,
   type EndCode,
   type EndEntry,
+  joinSpeech,
   type ScriptSource,
   type SpeechEntry,
   type TimelineEntry,
@@ -90,7 +91,9 @@ export type { InProcessMediaAgentFactory } from './voice/call/in-process-agent.j
 export type { VoiceFacts } from './voice/facts/facts.js';
 export { readFacts } from './voice/facts/stored-facts.js';
 export { recordingFormat } from './voice/facts/recording-format.js';
-export type { TimedWord, VoiceMeasures, VoiceResult, WordsFrom } from './voice/facts/results.js';
+export type { TimedWord, VoiceMeasures, VoiceResult, WordsFrom, WordSource } from './voice/facts/results.js';
 export type { VoiceOptions } from './voice/conversation/voice-conversation.js';
+export type { VoiceTranscription } from './voice/conversation/transcriber.js';
+export { type SpokenDifference, spokenDifferences } from './values/spoken-form.js';
 export { virtualCalls, type VirtualCallOptions } from './voice/call/virtual-call.js';
 export type { MediaTiming, WireFinding } from './voice/facts/facts.js';

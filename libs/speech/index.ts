@@ -15,6 +15,8 @@ export {
   type Transcription,
   type TranscriptionRequest,
 } from './recogniser/recogniser.js';
+export { probeRecogniser, type RecogniserProbe } from './recogniser/probe-recogniser.js';
+export { type FailedRequests, WatchedRecogniser } from './recogniser/watched-recogniser.js';
 export type { SpeechEngine } from './sound.js';
 export { babbleLoop } from './sounds/babble.js';
 export { SOUND_NAMES, soundOf } from './sounds/sounds.js';

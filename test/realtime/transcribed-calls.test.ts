@@ -21,6 +21,8 @@ import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
 const STT_KEY = 'stt-key-8d1f';
+/** With which a server is probed. */
+const PROBE = 'Good evening, your table for four people is booked for Friday at seven.';
 const FAULTS = ['wrong-fact', 'leaks-prompt'] as const;
 const HOURS = {
   key: 'hours',
@@ -68,7 +70,7 @@ describe('text evaluations over Twilio with a transcription server', () => {
     for (const wordFault of FAULTS) {
       agents.push(await startReferenceAgent({ port: 0, telephone: { ...telephone, wordFault } }));
     }
-    server = await ListeningProcess.start({ lines, faults: FAULTS, today: TODAY, behaviour: {} });
+    server = await ListeningProcess.start({ lines, faults: FAULTS, today: TODAY, behaviour: {}, sentences: [PROBE] });
     const stt = { STT_BASE_URL: `${server.url}/v1`, STT_API_KEY: STT_KEY, STT_MODEL: 'small-en' };
     const env = { ...callEnv(`${agents[0]!.url}/v1/chat/completions`), ...stt, DATA_DIR: dataDir };
     app = await createTestApp({ env, log });
@@ -151,9 +153,20 @@ describe('text evaluations over Twilio with a transcription server', () => {
     }
     const sent = server.received.reduce((sum, { ms }) => sum + ms / 1_000, 0);
     const metrics = await app.nest.get(Metrics).registry.metrics();
-    const value = (name: string) => Number(new RegExp(`^${name}{outcome="recognised"} (.*)$`, 'm').exec(metrics)?.[1]);
+    const value = (name: string) =>
+      [...metrics.matchAll(new RegExp(`^${name}{outcome="\\w+"} (.*)$`, 'gm'))].reduce(
+        (sum, [, n]) => sum + Number(n),
+        0,
+      );
     expect(value('transcription_duration_seconds_count')).toBe(server.received.length);
     expect(value('transcription_audio_seconds_total')).toBeCloseTo(sent, 0);
+  });
+
+  it('probe the server once, and log what it understood', () => {
+    const probes = log.lines.filter(({ msg }) => /transcription server/.test(msg));
+    expect(probes.map(({ level, msg }) => ({ level, msg }))).toEqual([
+      { level: 30, msg: `The transcription server works: "${PROBE}" was heard as "${PROBE}"` },
+    ]);
   });
 
   it('show the key nowhere: in logs, results, reports, files and the database', async () => {

@@ -12,6 +12,8 @@ export interface ListeningInput {
   readonly faults: Parameters<typeof repertoireOf>[2];
   readonly today: number;
   readonly behaviour: ListeningBehaviour;
+  /** Further sentences that it knows, in the voice of the agent. */
+  readonly sentences?: readonly string[];
 }
 
 /** What it received. */
@@ -21,11 +23,11 @@ export interface Listened {
   readonly ms: number;
 }
 
-async function main({ lines, faults, today, behaviour }: ListeningInput): Promise<void> {
+async function main({ lines, faults, today, behaviour, sentences = [] }: ListeningInput): Promise<void> {
   const engine = new FliteEngine();
   const speech = new CachedSpeech(engine, { folder: path.join(tmpdir(), 'reference-agent-speech') });
   const sounds = [];
-  for (const text of repertoireOf(lines, today, faults)) {
+  for (const text of [...repertoireOf(lines, today, faults), ...sentences]) {
     sounds.push(await speech.synthesise({ text, voice: OWN_VOICE }));
   }
   await engine.close();

@@ -19,7 +19,7 @@ import {
   type VoiceOptions,
 } from '../voice/conversation/voice-conversation.js';
 import type { RecordedCall, VoiceTransport } from '../voice/wire/voice-transport.js';
-import type { VoiceResult } from '../voice/facts/results.js';
+import type { VoiceResult, WordSource } from '../voice/facts/results.js';
 import { CallFailure, failure } from '../timeline/failure.js';
 import type { CriterionResult } from '../judge/criterion-result.js';
 import type { JudgeSamples } from '../judge/judge.js';
@@ -185,7 +185,7 @@ class Call {
     const broken = this.invalidity(conversation);
     const spokeOther = broken?.code === 'no_answer' ? await this.otherLanguage(view) : undefined;
     const invalidity = spokeOther === undefined ? broken : undefined;
-    const judged = await this.judge(conversation, invalidity);
+    const judged = await this.judge(conversation, invalidity, voice?.wordsFrom?.source);
     const verdict = decide({
       ...conversation,
       ...judged,
@@ -298,7 +298,11 @@ class Call {
     return otherLanguage({ view, script: definition.script, scenario });
   }
 
-  private async judge({ failure: broken }: Pick<ConversationResult, 'failure'>, invalidity: Invalidity | undefined) {
+  private async judge(
+    { failure: broken }: Pick<ConversationResult, 'failure'>,
+    invalidity: Invalidity | undefined,
+    wordSource: WordSource | undefined,
+  ) {
     const { definition, model, scenario, judged, judgeSamples: samples } = this.options;
     const { clock, signal, judgeMeter: meter } = this;
     const isGenerated = this.kind === 'generated';
@@ -306,7 +310,7 @@ class Call {
     if (judged)
       return { criteria: judged.criteria, invalidity: (invalidity ?? (isGenerated && judged.invalidity)) || undefined };
     return judgeCall({
-      ...{ definition, scenario, entries: this.timeline.entries, isGenerated, broken, invalidity },
+      ...{ definition, scenario, entries: this.timeline.entries, isGenerated, wordSource, broken, invalidity },
       ...{ model, samples, clock, signal, meter },
       onJudging: () => this.enter('judging'),
     });

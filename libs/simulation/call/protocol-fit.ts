@@ -52,11 +52,9 @@ export function misfitOf(
   return reasons.length === 0 ? undefined : reasons.join('; ');
 }
 
-/** Whether anything of an evaluation depends on the agent's words. @param isJudged whether a model judges its criteria */
-export const needsWords = (
-  definition: Pick<EvaluationDefinition, 'script' | 'checks' | 'criteria'>,
-  isJudged: boolean,
-): boolean => (isJudged && definition.criteria.length > 0) || partsOf(definition).some(({ need }) => need === 'words');
+/** Whether its script, its caller, a check or a criterion depends on words of the agent. */
+export const needsWords = (definition: Pick<EvaluationDefinition, 'script' | 'checks' | 'criteria'>): boolean =>
+  definition.criteria.length > 0 || partsOf(definition).some(({ need }) => need === 'words');
 
 function partsOf({ script, checks, criteria }: Pick<EvaluationDefinition, 'script' | 'checks' | 'criteria'>): Lack[] {
   return [

@@ -46,7 +46,10 @@ export interface SpeechEntry extends Span {
   readonly uncertain?: readonly (readonly [number, number])[];
   /** Present when the rest of the agent's words was dropped before it was heard. */
   readonly interrupted?: true;
-  /** What the platform of a voice call understood of a caller's line: shown, never judged. */
+  /**
+   * Shown, never judged: what the platform of a voice call understood of a caller's line; on the agent's first words in a turn,
+   * what it generated in that turn, where a recogniser heard something else.
+   */
   readonly alternative?: { readonly source: 'wire'; readonly text: string };
   /** Present on a caller's line that was to be spoken over the agent. */
   readonly bargeIn?: {

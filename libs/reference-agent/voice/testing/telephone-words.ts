@@ -7,7 +7,8 @@ import { type ListeningBehaviour, listeningServer } from '../../../speech/recogn
 import { SentenceListener } from '../../../speech/recogniser/testing/sentence-listener.js';
 import type { TranscriptionServer } from '../../../speech/recogniser/testing/transcription-server.js';
 import { EVALUATION_KEYS, type EvaluationKey, referenceEvaluations } from '../../evaluations.js';
-import { type Expectation, expectationOf } from '../../expected.js';
+import { expectationOf } from '../../expected.js';
+import { isExpected, type RealtimeExpectation } from '../expected.js';
 import { CALLER_VOICES, OWN_VOICE } from '../prepare.js';
 import { WORD_FAULT_NAMES, type WordFaultName } from '../realtime/realtime-faults.js';
 import { repertoireOf } from '../repertoire.js';
@@ -37,12 +38,29 @@ export function telephoneEvaluationOf({ key, seed }: Pick<TelephoneWordCell, 'ke
 }
 
 /** A fault that only its tool calls show is not found. */
-export function telephoneExpectationOf({ fault, key }: Pick<TelephoneWordCell, 'fault' | 'key'>): Expectation {
+export function telephoneExpectationOf({ fault, key }: Pick<TelephoneWordCell, 'fault' | 'key'>): RealtimeExpectation {
   const expected = expectationOf(fault, key);
-  if (expected.outcome === 'passed' || 'failure' in expected) return expected;
+  if ('failure' in expected) throw new Error(`${fault} is a fault of HTTP`);
+  if (expected.outcome === 'passed') return expected;
   const left = telephoneEvaluationOf({ key, seed: 1 }).checks!.map(({ name }) => name as string);
   const fails = expected.fails.filter((name) => left.includes(name));
   return fails.length === 0 && expected.endCode === undefined ? { outcome: 'passed' } : { ...expected, fails };
+}
+
+export interface JudgedTelephoneWords extends TelephoneWordCell {
+  readonly expected: RealtimeExpectation;
+  readonly outcome: CallResult['outcome'];
+  readonly isRight: boolean;
+  /** What happened, for people. */
+  readonly found: string;
+}
+
+export function judgedTelephoneWords(cell: TelephoneWordCell, result: CallResult): JudgedTelephoneWords {
+  const { outcome, end, checks, failure, reason } = result;
+  const expected = telephoneExpectationOf(cell);
+  const failed = checks.filter(({ met }) => met === false).map(({ name }) => name);
+  const isRight = isExpected(expected, { outcome, endCode: end.code, failed });
+  return { ...cell, expected, outcome, isRight, found: `${outcome} (${failure?.code ?? end.code}). ${reason}` };
 }
 
 /** Calls in which a transcription server hears the agent. */
