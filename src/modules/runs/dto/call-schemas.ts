@@ -81,7 +81,8 @@ const ENTRIES = {
       },
       alternative: {
         ...object({ source: oneOf('wire'), text }),
-        description: 'What the platform of a voice call understood of a line of the caller: shown, never judged',
+        description:
+          'Shown, never judged: what the platform of a voice call understood of a line of the caller, or what the agent generated in a turn in which something else was heard',
       },
       bargeIn: {
         ...object({ afterMs: count, possible: flag }),
