@@ -60,7 +60,7 @@ describe('the words of calls over a protocol that has none', () => {
       { mode: 'off', host: undefined },
       `transcription is off (${SETTING}), and no transcription server is configured (STT_BASE_URL)`,
     ],
-  ])('are missing, with what would bring them: %j', (transcription, lack) => {
+  ])('are missing, with what would provide them: %j', (transcription, lack) => {
     for (const definition of needing) {
       const [misfit] = misfits([planned(definition)], equipped(transcription));
       expect(misfit!.reason).toContain("it needs the agent's words, which twilio-media-streams does not provide: ");
@@ -71,7 +71,7 @@ describe('the words of calls over a protocol that has none', () => {
     expect(misfits([planned({ script, checks: [turns] })], equipped(transcription))).toEqual([]);
   });
 
-  it('bring no tool calls', () => {
+  it('come without tool calls', () => {
     const checks = [{ type: 'calls_tool', tool: 'book' }] as const;
     expect(misfits([planned({ script, checks })], equipped())[0]!.reason).toContain("it needs the agent's tool calls");
     expect(wordsCures([planned({ script, checks })], equipped({ host: undefined }))).toEqual([]);
