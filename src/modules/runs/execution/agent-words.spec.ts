@@ -37,9 +37,9 @@ describe('AgentWords', () => {
     url = await server.start();
     logged.splice(0);
     for (const level of ['log', 'warn'] as const) {
-      jest
-        .spyOn(Logger.prototype, level)
-        .mockImplementation((text: unknown) => void logged.push(`${level}: ${String(text)}`));
+      jest.spyOn(Logger.prototype, level).mockImplementation((...args: unknown[]) => {
+        logged.push(`${level}: ${String(args[0])}`);
+      });
     }
   });
   afterEach(async () => {
