@@ -36,4 +36,20 @@ export {
   realtimeVoiceOf,
   WORD_SESSION,
 } from '../voice/testing/realtime-cells.js';
+export { heardAgent } from '../voice/testing/heard-agent.js';
+export { Recognisers } from '../voice/testing/recognisers.js';
+export {
+  decisionOf,
+  RECOGNISER_FAILURES,
+  type RecogniserFailure,
+  TelephoneFailures,
+} from '../voice/testing/telephone-failures.js';
+export {
+  judgedTelephoneWords,
+  type JudgedTelephoneWords,
+  telephoneExpectationOf,
+  type TelephoneWordCell,
+  telephoneWordCells,
+  TelephoneWords,
+} from '../voice/testing/telephone-words.js';
 export { WORD_FAULT_NAMES } from '../voice/realtime/realtime-faults.js';

@@ -47,9 +47,7 @@ const legend = (voice: ReportedVoice, timeline: ReportedCall['timeline']): Html 
 
 /** Where the agent was heard to say something else than it generated. */
 function differences(timeline: ReportedCall['timeline']): Html {
-  const speech = timeline.filter(
-    (entry): entry is SpeechEntry => entry.type === 'speech' && entry.speaker === 'agent',
-  );
+  const speech = timeline.filter((entry): entry is SpeechEntry => entry.type === 'speech' && entry.speaker === 'agent');
   const lines = speech.flatMap(({ alternative, turn, start }) => {
     if (!alternative) return [];
     const heard = joinSpeech(speech.filter((entry) => entry.turn === turn));
@@ -57,11 +55,14 @@ function differences(timeline: ReportedCall['timeline']): Html {
   });
   if (lines.length === 0) return NOTHING;
   return html`<ul class="differences">
-    ${lines.slice(0, MAX_DIFFERENCES).map(
-      ({ start, first, second }) => html`<li>
-        <time data-ms="${start}">${moment(start)}</time> generated ${quoted(first)}, heard ${quoted(second)}
-      </li>`,
-    )}
+    ${lines
+      .slice(0, MAX_DIFFERENCES)
+      .map(
+        ({ start, first, second }) =>
+          html`<li>
+            <time data-ms="${start}">${moment(start)}</time> generated ${quoted(first)}, heard ${quoted(second)}
+          </li>`,
+      )}
     ${lines.length > MAX_DIFFERENCES && html`<li>and ${number(lines.length - MAX_DIFFERENCES)} more</li>`}
   </ul>`;
 }

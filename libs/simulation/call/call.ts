@@ -220,7 +220,8 @@ class Call {
     view: CallView,
     { hearAgain, evaluateVoiceCheck }: Partial<VoiceConversationResult>,
   ): Promise<readonly CheckResult[]> {
-    if (!hearAgain || !evaluateVoiceCheck || !found.some((result, index) => isInDoubt(checks[index]!, result))) return found;
+    if (!hearAgain || !evaluateVoiceCheck || !found.some((result, index) => isInDoubt(checks[index]!, result)))
+      return found;
     const second = await hearAgain();
     return confirmed(checks, found, { view, second, evaluateVoiceCheck, yieldToEventLoop: this.yielder() });
   }

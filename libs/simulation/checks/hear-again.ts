@@ -22,8 +22,10 @@ interface Hearings {
   readonly evaluateVoiceCheck: EvaluateVoiceCheck;
 }
 
-/** Words of a check that are tried where the hearings differ. */
-const MAX_NAMED = 60;
+/** Texts of a check that are tried where the hearings differ. */
+const MAX_NAMED = 80;
+/** Where more words in a row are heard differently, anything may have been said. */
+const MAX_ROW = 4;
 
 /** Whether a check would fail the call by words that were heard once. */
 export const isInDoubt = (check: Check, { met, required }: CheckResult): boolean =>
@@ -58,7 +60,7 @@ async function couldBeMet(check: Check, { view, second, yieldToEventLoop, ...fir
     (await evaluateChecks([check], heard, yieldToEventLoop, evaluateVoiceCheck))[0]!.met !== false;
   if (await isMet(second.view, second)) return true;
   const turns = differingTurns(view, second.view);
-  if (turns.length === 0) return false;
+  if (turns.some(({ differences }) => differences.some(({ words }) => words > MAX_ROW))) return true;
   for (const words of alternatives(turns, check)) {
     if (await isMet(withTexts(view, turns, words), first)) return true;
   }
@@ -69,21 +71,32 @@ async function couldBeMet(check: Check, { view, second, yieldToEventLoop, ...fir
 interface HeardTurn {
   readonly first: Utterance;
   readonly second: string;
-  readonly differences: readonly WordDifference[];
+  readonly differences: readonly Difference[];
+}
+
+interface Difference extends WordDifference {
+  /** Number of words, in the hearing with more of them. */
+  readonly words: number;
 }
 
 function differingTurns(first: CallView, second: CallView): HeardTurn[] {
   const again = new Map(second.said('agent').map(({ turn, text }) => [turn, text]));
   return first.said('agent').flatMap((utterance) => {
     const text = again.get(utterance.turn) ?? '';
-    const differences = wordDifferences(utterance.text, text);
+    const differences = wordDifferences(utterance.text, text).map((difference) => ({
+      ...difference,
+      words: Math.max(
+        wordsIn(utterance.text.slice(...difference.first)).length,
+        wordsIn(text.slice(...difference.second)).length,
+      ),
+    }));
     return differences.length === 0 ? [] : [{ first: utterance, second: text, differences }];
   });
 }
 
 /**
- * What may have been said instead, as texts of the turns: each difference as it was heard the other time, and all of them as a
- * word that the check names, or nothing.
+ * What may have been said instead, as texts of the turns: each difference as it was heard the other time, and all of them as
+ * words that the check names, no more than were heard, or nothing.
  */
 function* alternatives(turns: readonly HeardTurn[], check: Check): Generator<string[]> {
   const bases = ['first', 'second'] as const;
@@ -95,7 +108,10 @@ function* alternatives(turns: readonly HeardTurn[], check: Check): Generator<str
         );
       }
     }
-    for (const word of ['', ...namedBy(check)]) yield turns.map((turn) => replaced(turn, base, () => word));
+    for (const named of ['', ...namedBy(check)]) {
+      const { length } = wordsIn(named);
+      yield turns.map((turn) => replaced(turn, base, ({ words }) => (length <= words ? named : null)));
+    }
   }
 }
 
@@ -106,7 +122,7 @@ function* alternatives(turns: readonly HeardTurn[], check: Check): Generator<str
 function replaced(
   { first, second, differences }: HeardTurn,
   base: 'first' | 'second',
-  wordAt: (difference: WordDifference) => string | null | undefined,
+  wordAt: (difference: Difference) => string | null | undefined,
 ): string {
   const texts = { first: first.text, second };
   const other = base === 'first' ? 'second' : 'first';
@@ -123,12 +139,18 @@ function replaced(
   return (text + texts[base].slice(at)).replace(/ {2,}/g, ' ').trim();
 }
 
-/** The words of a check's texts and patterns, and each two that follow each other. */
+const wordsIn = (text: string): readonly string[] => text.match(/\S+/gu) ?? [];
+
+/** The words of a check's texts and patterns, also several that follow each other, and two as one. */
 function namedBy(check: Check): string[] {
   const words: string[] = [];
   for (const text of textsIn(check)) {
-    const found = text.replace(/\(\?[a-z]+\)|\\[bBsSdDwW]/g, ' ').match(/[\p{L}\p{N}]+(?:[.:,'’][\p{L}\p{N}]+)*/gu) ?? [];
-    words.push(...found, ...found.slice(1).flatMap((word, index) => [found[index]! + word, `${found[index]!} ${word}`]));
+    const found =
+      text.replace(/\(\?[a-z]+\)|\\[bBsSdDwW]/g, ' ').match(/[\p{L}\p{N}]+(?:[.:,'’][\p{L}\p{N}]+)*/gu) ?? [];
+    for (let length = 1; length <= MAX_ROW; length++) {
+      for (let at = 0; at + length <= found.length; at++) words.push(found.slice(at, at + length).join(' '));
+    }
+    words.push(...found.slice(1).map((word, index) => found[index]! + word));
   }
   return [...new Set(words)].slice(0, MAX_NAMED);
 }

@@ -32,7 +32,9 @@ export function wordDifferences(first: string, second: string): WordDifference[]
 
 const tokensOf = (text: string): Token[] =>
   [...text.matchAll(/\S+/gu)].flatMap(({ 0: found, index }) => {
-    const word = normaliseText(found).replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '').toLowerCase();
+    const word = normaliseText(found)
+      .replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '')
+      .toLowerCase();
     return word === '' ? [] : [{ word, from: index, to: index + found.length }];
   });
 
@@ -55,7 +57,7 @@ function commonWords(a: readonly Token[], b: readonly Token[]): (readonly [numbe
     }
   }
   const found: (readonly [number, number])[] = [];
-  for (let i = 0, j = 0; i < a.length && j < b.length; ) {
+  for (let i = 0, j = 0; i < a.length && j < b.length;) {
     if (a[i]!.word === b[j]!.word) found.push([i++, j++]);
     else if (longest[(i + 1) * width + j]! >= longest[i * width + j + 1]!) i++;
     else j++;

@@ -1,18 +1,23 @@
-import { createHash } from 'node:crypto';
 import type { EvaluationInput } from '../../../evaluation-definition/index.js';
-import { OutboundClient } from '../../../outbound-http/index.js';
-import type { CallResult, RecordingSink } from '../../../simulation/index.js';
-import { HttpRecogniser, type TranscribedWord } from '../../../speech/index.js';
-import { type ListeningBehaviour, listeningServer } from '../../../speech/recogniser/testing/listening-server.js';
-import { SentenceListener } from '../../../speech/recogniser/testing/sentence-listener.js';
-import type { TranscriptionServer } from '../../../speech/recogniser/testing/transcription-server.js';
+import {
+  type Attempt,
+  afterAttempt,
+  attemptOf,
+  type CallResult,
+  type RecordingSink,
+} from '../../../simulation/index.js';
+import type { Recogniser } from '../../../speech/index.js';
+import type { ListeningBehaviour } from '../../../speech/recogniser/testing/listening-server.js';
+import type { SentenceListener } from '../../../speech/recogniser/testing/sentence-listener.js';
 import { EVALUATION_KEYS, type EvaluationKey, referenceEvaluations } from '../../evaluations.js';
 import { expectationOf } from '../../expected.js';
 import { isExpected, type RealtimeExpectation } from '../expected.js';
 import { CALLER_VOICES, OWN_VOICE } from '../prepare.js';
 import { WORD_FAULT_NAMES, type WordFaultName } from '../realtime/realtime-faults.js';
 import { repertoireOf } from '../repertoire.js';
+import { RememberingListener } from './heard-agent.js';
 import { linesOf, RealtimeCells } from './realtime-cells.js';
+import { Recognisers } from './recognisers.js';
 import { TODAY, type VoiceCalls } from './voice-call.js';
 
 /** A call of the text evaluations over Twilio, of which only the agent's sound is known. */
@@ -67,8 +72,7 @@ export function judgedTelephoneWords(cell: TelephoneWordCell, result: CallResult
 export class TelephoneWords {
   private readonly cells: RealtimeCells;
   private readonly listeners = new Map<EvaluationKey, Promise<SentenceListener>>();
-  private readonly servers: TranscriptionServer[] = [];
-  private readonly outbound = new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] });
+  private readonly recognisers = new Recognisers();
 
   constructor(private readonly calls: VoiceCalls) {
     this.cells = new RealtimeCells(calls);
@@ -76,7 +80,7 @@ export class TelephoneWords {
 
   async call(
     { fault, key, seed }: TelephoneWordCell,
-    recogniser: HttpRecogniser,
+    recogniser: Recogniser,
     recording?: RecordingSink,
   ): Promise<CallResult> {
     const evaluation = telephoneEvaluationOf({ key, seed });
@@ -86,17 +90,27 @@ export class TelephoneWords {
     });
   }
 
-  /** One that hears what the agent may say in an evaluation. */
-  async recogniser(key: EvaluationKey, behaviour: ListeningBehaviour = {}): Promise<HttpRecogniser> {
-    const listener = this.listeners.get(key) ?? this.listenerOf(key);
-    this.listeners.set(key, listener);
-    const server = listeningServer(await listener, behaviour);
-    this.servers.push(server);
-    return new HttpRecogniser({ baseUrl: await server.start(), concurrency: 4, outbound: this.outbound });
+  /** The result after the attempts that the service makes, without the time between them. */
+  async untilEnd(cell: TelephoneWordCell, recogniser: Recogniser): Promise<CallResult> {
+    const earlier: Attempt[] = [];
+    for (;;) {
+      const result = await this.call(cell, recogniser);
+      const after = afterAttempt(result, earlier);
+      if (after.next === 'end') return after.result;
+      const now = new Date().toISOString();
+      earlier.push(attemptOf(result, { startedAt: now, endedAt: now }));
+    }
   }
 
-  async close(): Promise<void> {
-    for (const server of this.servers.splice(0)) await server.stop();
+  /** One that hears what the agent may say in an evaluation. */
+  async recogniser(key: EvaluationKey, behaviour?: ListeningBehaviour): Promise<Recogniser> {
+    const listener = this.listeners.get(key) ?? this.listenerOf(key);
+    this.listeners.set(key, listener);
+    return this.recognisers.listening(await listener, behaviour);
+  }
+
+  close(): Promise<void> {
+    return this.recognisers.close();
   }
 
   private async listenerOf(key: EvaluationKey): Promise<SentenceListener> {
@@ -106,17 +120,5 @@ export class TelephoneWords {
       sounds.push(await this.calls.synthesiser.synthesise({ text, voice: OWN_VOICE }));
     }
     return new RememberingListener(sounds);
-  }
-}
-
-/** Hears equal audio once: the agent says the same in many calls. */
-class RememberingListener extends SentenceListener {
-  private readonly known = new Map<string, TranscribedWord[]>();
-
-  override hear(pcm: Int16Array, rate: number): TranscribedWord[] {
-    const key = createHash('sha256').update(pcm).update(String(rate)).digest('base64');
-    const heard = this.known.get(key) ?? super.hear(pcm, rate);
-    this.known.set(key, heard);
-    return heard;
   }
 }

@@ -41,7 +41,9 @@ export const TODAY = Date.UTC(2026, 11, 4, 10);
 const sid = (prefix: string, digit: string): string => prefix + digit.repeat(32);
 
 export interface TestCallOptions
-  extends Pick<VoiceAgentOptions, 'fault' | 'wordFault' | 'responseMs' | 'onAnswer'>, Pick<VirtualCallOptions, 'stalls'> {
+  extends
+    Pick<VoiceAgentOptions, 'fault' | 'wordFault' | 'responseMs' | 'onAnswer'>,
+    Pick<VirtualCallOptions, 'stalls'> {
   readonly recording?: RecordingSink;
   /** What it speaks and hears with, if it is not that of all calls. */
   readonly prepared?: PreparedVoice;

@@ -127,7 +127,10 @@ export async function runVoiceConversation(options: VoiceConversationOptions): P
       if (facts.recognised && again) store({ ...facts, recognised: { ...facts.recognised, again } });
       return again;
     };
-    return { ...observe(facts, { timeline, turnEndMs: plan.turnEndMs, clock: transport.clock, listenAgain }), exchange };
+    return {
+      ...observe(facts, { timeline, turnEndMs: plan.turnEndMs, clock: transport.clock, listenAgain }),
+      exchange,
+    };
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof CallFailure)) throw error;

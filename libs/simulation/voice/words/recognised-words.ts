@@ -27,7 +27,10 @@ export const wordsOfPieces = (pieces: readonly RecognisedPiece[], facts: Facts):
   });
 
 /** Audible milliseconds of a sound with and without known words. What is too short for a word is not transcribed. */
-export function recognisedMs(sound: Span, pieces: readonly RecognisedPiece[]): readonly [known: number, unknown: number] {
+export function recognisedMs(
+  sound: Span,
+  pieces: readonly RecognisedPiece[],
+): readonly [known: number, unknown: number] {
   const ms = sound.endMs - sound.startMs;
   if (ms < WORD_MS) return [ms, 0];
   const known = pieces.reduce((sum, piece) => sum + (piece.text === null ? 0 : overlapOf(sound, piece)), 0);

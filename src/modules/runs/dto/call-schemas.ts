@@ -82,7 +82,7 @@ const ENTRIES = {
       alternative: {
         ...object({ source: oneOf('wire'), text }),
         description:
-          'Shown, never judged: what the platform of a voice call understood of a line of the caller, or what the agent generated in a turn in which something else was heard',
+          'Shown, never judged: what the platform of a voice call understood of a line of the caller; on the first words of the agent in a turn, what it generated in that turn where a recogniser heard something else',
       },
       bargeIn: {
         ...object({ afterMs: count, possible: flag }),

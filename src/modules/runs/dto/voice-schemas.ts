@@ -126,8 +126,7 @@ export const VOICE_SCHEMAS = {
       endMs: number,
       source: {
         enum: ['wire', 'recogniser'],
-        description:
-          'Where a word of the agent comes from: the platform reported it, or a transcription server heard it',
+        description: 'Where a word of the agent comes from: the platform reported it, or a recogniser heard it',
       },
       unheard: described(flag, 'Present on a word that was dropped before it was heard'),
       uncertain: described(flag, 'Present on a word at which the agent was cut off: it may have been heard'),
@@ -137,13 +136,13 @@ export const VOICE_SCHEMAS = {
   WordsFrom: object({
     source: {
       enum: ['wire', 'recogniser'],
-      description: '`wire`: the platform reported what the agent said; `recogniser`: a transcription server heard it',
+      description: '`wire`: the platform reported what the agent said; `recogniser`: the words were transcribed from its sound',
     },
     model: described(or(text), 'The model that recognised them; null where the platform reported them'),
     times: {
       enum: ['word', 'estimated', 'utterance'],
       description:
-        "`word`: the source's own; `estimated` (`wire`) and `utterance` (`recogniser`): spread over the audio of what they belong to",
+        "`word`: the source's own; `estimated`, `utterance`: spread over the audio of what the platform reported or the recogniser heard",
     },
   }),
   CallRecording: object({
