@@ -82,7 +82,7 @@ describe('text evaluations over Twilio with a transcription server', () => {
       agentWith([HOURS], `${agents[1]!.url}/voice`),
       agentWith([SUITE.find(({ key }) => key === 'keeps-its-prompt')], `${agents[2]!.url}/voice`),
     ]);
-    const ended = await Promise.all([text!, healthy!, ...faulty].map((agentId) => executed(agentId)));
+    const ended = await Promise.all([text, healthy, ...faulty].map((agentId) => executed(agentId)));
     runs = { text: ended[0], healthy: ended[1], faulty: ended.slice(2) };
   }, 240_000);
   afterAll(async () => {

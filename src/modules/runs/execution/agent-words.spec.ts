@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { type DefinitionInput, normalise } from '../../../../libs/evaluation-definition/index.js';
+import type { TranscriptionMode } from '../../../../libs/simulation/index.js';
 import { FliteEngine, type SpeechEngine } from '../../../../libs/speech/index.js';
 import {
   type ServerAnswer,
@@ -20,6 +21,12 @@ const TIMES: DefinitionInput = { script, checks: [{ type: 'max_turns', turns: 3 
 const JUDGED: DefinitionInput = { ...TIMES, criteria: [{ text: 'Polite.', required: false }] };
 const MODEL = { LLM_BASE_URL: 'http://127.0.0.1:9/v1', LLM_MODEL: 'none' };
 const SAID = 'Good evening, your table for four people is booked for Friday at seven.';
+
+interface Asked {
+  readonly protocol: string;
+  readonly transcription: TranscriptionMode;
+  readonly env: NodeJS.ProcessEnv;
+}
 
 /** Never speaks. */
 const MUTE = { synthesise: () => new Promise<never>(() => undefined) };
@@ -56,7 +63,7 @@ describe('AgentWords', () => {
   };
   const asked = (
     definition: DefinitionInput,
-    { protocol = TWILIO, transcription = 'auto' as 'auto' | 'heard' | 'off', env = {} } = {},
+    { protocol = TWILIO, transcription = 'auto', env = {} }: Partial<Asked> = {},
   ) => create(env, MUTE).options({ protocol, transcription }, normalise(definition)) !== undefined;
   const until = async (isReached: () => boolean) => {
     while (!isReached()) await new Promise((resolve) => setTimeout(resolve, 5));
