@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { OWN_VOICE, repertoireOf } from '../../libs/reference-agent/testing/voice.js';
 import { CachedSpeech, FliteEngine } from '../../libs/speech/index.js';
-import { type ListeningBehaviour, listeningServer } from '../../libs/speech/recogniser/testing/listening-server.js';
-import { SentenceListener } from '../../libs/speech/recogniser/testing/sentence-listener.js';
+import { type ListeningBehaviour, listeningServer, SentenceListener } from '../../libs/speech/testing/transcription.js';
 
 export interface ListeningInput {
   /** What callers say to the agent whose answers it knows. */

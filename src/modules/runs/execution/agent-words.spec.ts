@@ -2,10 +2,7 @@ import { Logger } from '@nestjs/common';
 import { type DefinitionInput, normalise } from '../../../../libs/evaluation-definition/index.js';
 import type { TranscriptionMode } from '../../../../libs/simulation/index.js';
 import { FliteEngine, type SpeechEngine } from '../../../../libs/speech/index.js';
-import {
-  type ServerAnswer,
-  TranscriptionServer,
-} from '../../../../libs/speech/recogniser/testing/transcription-server.js';
+import { type ServerAnswer, TranscriptionServer } from '../../../../libs/speech/testing/transcription.js';
 import type { Database } from '../../../platform/database/database.js';
 import { readSettings } from '../../../platform/config/settings.js';
 import { Metrics } from '../../../platform/observability/metrics.js';
