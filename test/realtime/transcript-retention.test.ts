@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { stubModel } from '../../libs/simulation/testing/llm-stub.js';
 import { wellBehavedJudge } from '../../libs/simulation/testing/misbehaving-models.js';
 import { TestServers } from '../../libs/simulation/testing/servers.js';
@@ -11,6 +10,7 @@ import { expectError, expectNotFound } from '../support/expect.js';
 import { jobContext } from '../support/job-context.js';
 import { callEnv, executeRun, prepareEvaluations } from '../support/run-app.js';
 import { sql } from '../support/sql.js';
+import { filesWith, tablesWith } from '../support/stored-words.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { startVoiceAgent } from '../support/voice-agent.js';
 
@@ -76,36 +76,15 @@ describe('TRANSCRIPT_RETENTION_DAYS', () => {
       .get(Queue)
       .handled.find(({ job }) => job.name === 'runs.prune-transcripts')!
       .handler({}, jobContext(new AbortController().signal));
-  /** Tables with a row that has what was said. */
-  const tablesWith = async (words: string): Promise<string[]> => {
-    const tables = await query(
-      `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
-        WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
-    );
-    const found: string[] = [];
-    for (const { name } of tables) {
-      const rows = await query(`SELECT 1 FROM ${name} t WHERE t::text LIKE $1 LIMIT 1`, [`%${words}%`]);
-      if (rows.length > 0) found.push(name);
-    }
-    return found.sort();
-  };
-  /** Files of DATA_DIR with what was said, compressed or not, by their endings. */
-  const filesWith = async (words: string): Promise<string[]> => {
-    const entries = await readdir(dataDir, { recursive: true, withFileTypes: true });
-    const found: string[] = [];
-    for (const entry of entries.filter((one) => one.isFile())) {
-      const bytes = await readFile(path.join(entry.parentPath, entry.name));
-      const plain = entry.name.endsWith('.gz') ? gunzipSync(bytes) : bytes;
-      if (plain.includes(words)) found.push(entry.name.slice(36));
-    }
-    return found.sort();
-  };
+  const tables = () => tablesWith(app.databaseUrl, SAID);
+  /** Endings of the names of files. */
+  const files = async () => (await filesWith(dataDir, SAID)).map((name) => name.slice(36)).sort();
 
   it('deletes what was said from database and DATA_DIR, with derived runs, and keeps verdicts and audio', async () => {
     const before = await callOf(run.id);
     expect(before).toMatchObject({ outcome: 'failed', reason: expect.stringContaining(SAID) });
-    expect(await tablesWith(SAID)).toEqual(['public.call_results', 'public.calls', 'public.webhook_events']);
-    expect(await filesWith(SAID)).toEqual(['.facts.json.gz', '.facts.json.gz', '.ndjson', '.ndjson']);
+    expect(await tables()).toEqual(['public.call_results', 'public.calls', 'public.webhook_events']);
+    expect(await files()).toEqual(['.facts.json.gz', '.facts.json.gz', '.ndjson', '.ndjson']);
     expect(await callOf(rejudged.id)).toMatchObject({ reason: expect.stringContaining(SAID) });
 
     await query(`UPDATE runs SET ended_at = now() - interval '${DAYS - 1} days' WHERE id = $1`, [run.id]);
@@ -116,7 +95,7 @@ describe('TRANSCRIPT_RETENTION_DAYS', () => {
 
     // A run that ended later keeps its texts.
     expect(await callOf(recent.id)).toMatchObject({ reason: expect.stringContaining(SAID) });
-    expect(await filesWith(SAID)).toEqual(['.facts.json.gz', '.ndjson']);
+    expect(await files()).toEqual(['.facts.json.gz', '.ndjson']);
     for (const id of [run.id, rejudged.id]) {
       const call = await callOf(id);
       expect(JSON.stringify(call)).not.toContain(SAID);
@@ -142,7 +121,7 @@ describe('TRANSCRIPT_RETENTION_DAYS', () => {
 
     await query("UPDATE runs SET ended_at = now() - $1 * interval '25 hours'", [DAYS]);
     await runJob();
-    expect([await tablesWith(SAID), await filesWith(SAID)]).toEqual([[], []]);
+    expect([await tables(), await files()]).toEqual([[], []]);
     const [event] = await query(`SELECT body::jsonb -> 'data' AS data FROM webhook_events WHERE type = 'run.failed'`);
     expect(event.data.failedCases).toEqual([
       expect.objectContaining({ key: 'hours', outcome: 'failed', reason: null }),
