@@ -101,7 +101,7 @@ async function isNearlyViolated(check: Check, first: FirstHearing): Promise<bool
   return false;
 }
 
-/** Every so many words one is replaced: what is forbidden may have two words fewer. */
+/** One word in a row of this many is replaced: what is forbidden may have two words fewer. */
 const STRIDE = 6;
 
 function withWordAt(text: string, from: number, word: string): string {

@@ -77,7 +77,7 @@ export class Transcriber {
     return { model: this.options.model, pieces };
   }
 
-  /** Waits for all words of the call that is over, but not for ever. @throws the signal's reason */
+  /** Waits for all words of the call that is over, up to a limit. @throws the signal's reason */
   async final(): Promise<RecognisedFact> {
     await this.settled();
     return { model: this.options.model, pieces: this.heard.map(({ piece, result }) => result ?? late(piece)) };

@@ -136,7 +136,8 @@ export const VOICE_SCHEMAS = {
   WordsFrom: object({
     source: {
       enum: ['wire', 'recogniser'],
-      description: '`wire`: the platform reported what the agent said; `recogniser`: the words were transcribed from its sound',
+      description:
+        '`wire`: the platform reported what the agent said; `recogniser`: the words were transcribed from its sound',
     },
     model: described(or(text), 'The model that recognised them; null where the platform reported them'),
     times: {
