@@ -1,7 +1,7 @@
 import { tone } from '../../../audio/index.js';
 import type { Recogniser, TranscriptionRequest } from '../../../speech/index.js';
 import { VirtualClock } from '../../time/virtual-clock.js';
-import type { HeardPiece } from '../facts/recognised.js';
+import type { HeardPiece } from '../facts/heard-piece.js';
 import { agentSound } from '../testing/facts.js';
 import { Transcriber } from './transcriber.js';
 

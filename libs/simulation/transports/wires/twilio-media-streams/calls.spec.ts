@@ -1,6 +1,6 @@
 import { collected, planOf, speech } from '../../../voice/testing/virtual-calls.js';
 import type { VoiceFacts } from '../../../voice/facts/facts.js';
-import type { HeardPiece } from '../../../voice/facts/recognised.js';
+import type { HeardPiece } from '../../../voice/facts/heard-piece.js';
 import { toMulaw } from '../../../testing/telephone-sounds.js';
 import { twilioSignature } from '../../twiml/signature.js';
 import type { AgentScript } from '../../../testing/twilio-agent.js';
