@@ -1,4 +1,9 @@
-import { heardAgent, Recognisers, type VoiceCalls } from '../../libs/reference-agent/testing/voice.js';
+import {
+  heardAgent,
+  isHeardOnTelephone,
+  Recognisers,
+  type VoiceCalls,
+} from '../../libs/reference-agent/testing/voice.js';
 import type { EvaluationInput } from '../../libs/evaluation-definition/index.js';
 import type { CallResult } from '../../libs/simulation/index.js';
 import { Progress } from './progress.js';
@@ -10,9 +15,6 @@ export interface TelephoneRowResult {
   readonly isRight: boolean;
   readonly found: string;
 }
-
-/** Formatting is not heard. */
-const NOT_HEARD = ['speakable'];
 
 /** The rows of the text matrix over Twilio, by a transcription server that hears exactly. */
 export async function telephoneRows(calls: VoiceCalls): Promise<{
@@ -44,12 +46,10 @@ export async function telephoneRows(calls: VoiceCalls): Promise<{
 
 const titleOf = ({ group, name, check }: VoiceRow): string => `${group}: ${name}${check ? ` (${check})` : ''}`;
 
-const isAboutTool = (check: object): boolean => JSON.stringify(check).includes('"tool"');
-
 /** The checks that a telephone call can decide. */
 const withoutTools = ({ checks = [], ...evaluation }: EvaluationInput): EvaluationInput => ({
   ...evaluation,
-  checks: checks.filter((check) => !isAboutTool(check) && !NOT_HEARD.includes(check.type)),
+  checks: checks.filter(isHeardOnTelephone),
 });
 
 /** Whether what the row is about can be heard. */

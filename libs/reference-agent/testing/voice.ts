@@ -40,6 +40,7 @@ export { heardAgent } from '../voice/testing/heard-agent.js';
 export { Recognisers } from '../voice/testing/recognisers.js';
 export {
   decisionOf,
+  isHeardOnTelephone,
   RECOGNISER_FAILURES,
   type RecogniserFailure,
   TelephoneFailures,

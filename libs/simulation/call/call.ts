@@ -9,7 +9,7 @@ import { ScriptedCaller } from '../callers/scripted.js';
 import { CallView } from '../timeline/call-view.js';
 import type { CheckResult } from '../checks/check-result.js';
 import { evaluateChecks } from '../checks/evaluate-checks.js';
-import { confirmed, isInDoubt } from '../checks/hear-again.js';
+import { confirmed, inDoubt } from '../checks/hear-again.js';
 import { type Clock, RealClock } from '../time/clock.js';
 import { type ConversationResult, runConversation } from '../conversation/conversation.js';
 import {
@@ -213,17 +213,17 @@ class Call {
     };
   }
 
-  /** A call is not failed by what a recogniser heard once. */
+  /** A call is not decided by what a recogniser may have misheard. */
   private async confirmed(
     checks: readonly Check[],
     found: readonly CheckResult[],
     view: CallView,
     { hearAgain, evaluateVoiceCheck }: Partial<VoiceConversationResult>,
   ): Promise<readonly CheckResult[]> {
-    if (!hearAgain || !evaluateVoiceCheck || !found.some((result, index) => isInDoubt(checks[index]!, result)))
-      return found;
-    const second = await hearAgain();
-    return confirmed(checks, found, { view, second, evaluateVoiceCheck, yieldToEventLoop: this.yielder() });
+    if (!hearAgain || !evaluateVoiceCheck) return found;
+    const first = { view, evaluateVoiceCheck, yieldToEventLoop: this.yielder() };
+    const positions = await inDoubt(checks, found, first);
+    return positions.length === 0 ? found : confirmed(checks, found, positions, { first, second: await hearAgain() });
   }
 
   private talk(): Promise<ConversationResult & Partial<VoiceConversationResult>> {

@@ -8,17 +8,9 @@ import type { CheckResult } from './check-result.js';
 import { evaluateChecks, type EvaluateVoiceCheck } from './evaluate-checks.js';
 import { needsOf } from './needs.js';
 
-/** A call as a recogniser heard it a second time: the same entries, with other words. */
+/** A call as a recogniser heard it; the second time it has the same entries, with other words. */
 export interface SecondHearing {
   readonly view: CallView;
-  readonly evaluateVoiceCheck: EvaluateVoiceCheck;
-}
-
-interface Hearings {
-  readonly view: CallView;
-  /** Undefined if there is none. */
-  readonly second: SecondHearing | undefined;
-  readonly yieldToEventLoop: YieldToEventLoop;
   readonly evaluateVoiceCheck: EvaluateVoiceCheck;
 }
 
@@ -27,45 +19,122 @@ const MAX_NAMED = 80;
 /** Where more words in a row are heard differently, anything may have been said. */
 const MAX_ROW = 4;
 
-/** Whether a check would fail the call by words that were heard once. */
-export const isInDoubt = (check: Check, { met, required }: CheckResult): boolean =>
-  required && met === false && needsOf(check).includes('words');
+/** The first hearing of a call. */
+interface FirstHearing extends SecondHearing {
+  readonly yieldToEventLoop: YieldToEventLoop;
+}
 
 /**
- * The results of checks on words that a recogniser heard twice: one that would fail the call is undecided if other words could
- * meet it where the two hearings differ.
+ * Positions of the required checks that must not be decided by words that were heard once: those that would fail the call, and
+ * those that are met although one word is missing to what they forbid.
+ */
+export async function inDoubt(
+  checks: readonly Check[],
+  results: readonly CheckResult[],
+  first: FirstHearing,
+): Promise<number[]> {
+  const positions: number[] = [];
+  for (const [position, { met, required }] of results.entries()) {
+    const check = checks[position]!;
+    if (!required || met === null || !needsOf(check).includes('words')) continue;
+    if (!met || (await isNearlyViolated(check, first))) positions.push(position);
+  }
+  return positions;
+}
+
+/**
+ * The results of checks in doubt by two hearings: undecided if other words could change them where the hearings differ.
+ * @param second undefined if there is none
  */
 export async function confirmed(
   checks: readonly Check[],
   results: readonly CheckResult[],
-  hearings: Hearings,
+  positions: readonly number[],
+  { first, second }: { readonly first: FirstHearing; readonly second: SecondHearing | undefined },
 ): Promise<CheckResult[]> {
-  const decided: CheckResult[] = [];
-  for (const [position, result] of results.entries()) {
-    const check = checks[position]!;
-    const isOpen = isInDoubt(check, result) && (await couldBeMet(check, hearings));
-    decided.push(isOpen ? unclear(result, hearings) : result);
+  const decided = [...results];
+  for (const position of positions) {
+    const result = results[position]!;
+    const isOpen = !second || (await couldChange(checks[position]!, result.met, first, second));
+    if (isOpen) decided[position] = unclear(result, second);
   }
   return decided;
 }
 
-function unclear({ decidedByEntry: _, ...result }: CheckResult, { second }: Hearings): CheckResult {
+function unclear({ decidedByEntry: _, ...result }: CheckResult, second: SecondHearing | undefined): CheckResult {
   const why = second ? 'words of the agent were heard differently a second time' : 'the agent cannot be heard again';
   return { ...result, met: null, detail: `${result.detail}, which is not certain: ${why}`, undecided: 'words_unclear' };
 }
 
-async function couldBeMet(check: Check, { view, second, yieldToEventLoop, ...first }: Hearings): Promise<boolean> {
-  if (!second || withUnknownWords(second.view).length > 0) return true;
-  const isMet = async (heard: CallView, { evaluateVoiceCheck }: Pick<SecondHearing, 'evaluateVoiceCheck'>) =>
-    (await evaluateChecks([check], heard, yieldToEventLoop, evaluateVoiceCheck))[0]!.met !== false;
-  if (await isMet(second.view, second)) return true;
-  const turns = differingTurns(view, second.view);
+async function metBy(check: Check, { view, evaluateVoiceCheck }: SecondHearing, { yieldToEventLoop }: FirstHearing) {
+  return (await evaluateChecks([check], view, yieldToEventLoop, evaluateVoiceCheck))[0]!.met;
+}
+
+async function couldChange(
+  check: Check,
+  met: boolean | null,
+  first: FirstHearing,
+  second: SecondHearing,
+): Promise<boolean> {
+  if (withUnknownWords(second.view).length > 0) return true;
+  if ((await metBy(check, second, first)) !== met) return true;
+  const turns = differingTurns(first.view, second.view);
   if (turns.some(({ differences }) => differences.some(({ words }) => words > MAX_ROW))) return true;
-  for (const words of alternatives(turns, check)) {
-    if (await isMet(withTexts(view, turns, words), first)) return true;
+  const named = met ? await harmlessWords(check, first) : namedBy(check);
+  for (const words of alternatives(turns, named)) {
+    if ((await metBy(check, { ...first, view: withTexts(first.view, turns, words) }, first)) !== met) return true;
   }
   return false;
 }
+
+/** Whether a check is met, and would not be if one word of the agent were another one that the check names. */
+async function isNearlyViolated(check: Check, first: FirstHearing): Promise<boolean> {
+  // More words can only meet it.
+  if (check.type === 'says' && check.times?.max === undefined) return false;
+  const said = first.view.said('agent');
+  for (const word of await harmlessWords(check, first)) {
+    for (let from = 0; from < STRIDE; from++) {
+      const texts = said.map(({ text }) => withWordAt(text, from, word));
+      if (!(await isMetBeside(check, texts, first))) return true;
+    }
+  }
+  return false;
+}
+
+/** One word in a row of this many is replaced: what is forbidden may have two words fewer. */
+const STRIDE = 6;
+
+function withWordAt(text: string, from: number, word: string): string {
+  let position = 0;
+  return text.replace(/\S+/gu, (own) => (position++ % STRIDE === from ? word : own));
+}
+
+/** Single words that a check names and that violate nothing by themselves. */
+async function harmlessWords(check: Check, first: FirstHearing): Promise<string[]> {
+  const harmless: string[] = [];
+  const said = first.view.said('agent');
+  for (const word of namedBy(check).filter((named) => wordsIn(named).length === 1)) {
+    if (
+      await isMetBeside(
+        check,
+        said.map(() => word),
+        first,
+      )
+    )
+      harmless.push(word);
+  }
+  return harmless;
+}
+
+/** Whether a check is still met if the agent had said something else in its turns besides. */
+async function isMetBeside(check: Check, texts: readonly string[], first: FirstHearing): Promise<boolean> {
+  const turns = first.view.said('agent').map((utterance) => ({ first: utterance }));
+  const besides = turns.map(({ first: { text } }, index) => `${text} ${APART} ${texts[index]!}`);
+  return (await metBy(check, { ...first, view: withTexts(first.view, turns, besides) }, first)) !== false;
+}
+
+/** Stands between texts that do not belong together. */
+const APART = '¶';
 
 /** What the agent said in one turn, as it was heard both times. */
 interface HeardTurn {
@@ -96,9 +165,9 @@ function differingTurns(first: CallView, second: CallView): HeardTurn[] {
 
 /**
  * What may have been said instead, as texts of the turns: each difference as it was heard the other time, and all of them as
- * words that the check names, no more than were heard, or nothing.
+ * words given words, no more than were heard, or nothing.
  */
-function* alternatives(turns: readonly HeardTurn[], check: Check): Generator<string[]> {
+function* alternatives(turns: readonly HeardTurn[], names: readonly string[]): Generator<string[]> {
   const bases = ['first', 'second'] as const;
   for (const base of bases) {
     for (const [position, turn] of turns.entries()) {
@@ -108,7 +177,7 @@ function* alternatives(turns: readonly HeardTurn[], check: Check): Generator<str
         );
       }
     }
-    for (const named of ['', ...namedBy(check)]) {
+    for (const named of ['', ...names]) {
       const { length } = wordsIn(named);
       yield turns.map((turn) => replaced(turn, base, ({ words }) => (length <= words ? named : null)));
     }
@@ -164,7 +233,7 @@ function textsIn(value: unknown): string[] {
 }
 
 /** The call with other words in some turns; their first entries have all of them. */
-function withTexts(view: CallView, turns: readonly HeardTurn[], texts: readonly string[]): CallView {
+function withTexts(view: CallView, turns: readonly Pick<HeardTurn, 'first'>[], texts: readonly string[]): CallView {
   const entries = [...view.entries];
   for (const [index, { first }] of turns.entries()) {
     for (const [position, { index: at, entry }] of first.parts.entries()) {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { SpeechEngine, TranscribedWord } from '../../../speech/index.js';
-import { SentenceListener } from '../../../speech/recogniser/testing/sentence-listener.js';
+import { SentenceListener } from '../../../speech/testing/transcription.js';
 import type { PreparedVoice } from '../prepare.js';
+import type { Dialogue } from '../spoken-dialogue.js';
 import type { VoiceCalls } from './voice-call.js';
 
 /** An agent, and what recognises everything that it says from its sound. */
@@ -24,8 +25,22 @@ export async function heardAgent(
       return sound;
     },
   };
-  return { prepared: await prepare({ synthesiser: noted }), listener: new RememberingListener(sounds) };
+  const { dialogue, ...prepared } = await prepare({ synthesiser: noted });
+  return {
+    prepared: { ...prepared, ...(dialogue && { dialogue: () => withOwnTools(dialogue()) }) },
+    listener: new RememberingListener(sounds),
+  };
 }
+
+/** On the telephone an agent runs its tools itself. */
+const withOwnTools = (dialogue: Dialogue): Dialogue => ({
+  answer: (said) => {
+    const answer = dialogue.answer(said);
+    return answer.calls ? dialogue.answer() : answer;
+  },
+  result: (id, content) => dialogue.result(id, content),
+  press: (keys) => dialogue.press(keys),
+});
 
 /** Hears equal audio once: the agent says the same in many calls. */
 export class RememberingListener extends SentenceListener {

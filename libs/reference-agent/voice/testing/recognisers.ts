@@ -1,8 +1,11 @@
 import { OutboundClient } from '../../../outbound-http/index.js';
 import { HttpRecogniser } from '../../../speech/index.js';
-import { type ListeningBehaviour, listeningServer } from '../../../speech/recogniser/testing/listening-server.js';
-import type { SentenceListener } from '../../../speech/recogniser/testing/sentence-listener.js';
-import type { TranscriptionServer } from '../../../speech/recogniser/testing/transcription-server.js';
+import {
+  type ListeningBehaviour,
+  listeningServer,
+  type SentenceListener,
+  type TranscriptionServer,
+} from '../../../speech/testing/transcription.js';
 
 /** Clients of transcription servers that really listen, each with a server of its own. */
 export class Recognisers {

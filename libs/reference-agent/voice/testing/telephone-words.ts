@@ -7,8 +7,7 @@ import {
   type RecordingSink,
 } from '../../../simulation/index.js';
 import type { Recogniser } from '../../../speech/index.js';
-import type { ListeningBehaviour } from '../../../speech/recogniser/testing/listening-server.js';
-import type { SentenceListener } from '../../../speech/recogniser/testing/sentence-listener.js';
+import type { ListeningBehaviour, SentenceListener } from '../../../speech/testing/transcription.js';
 import { EVALUATION_KEYS, type EvaluationKey, referenceEvaluations } from '../../evaluations.js';
 import { expectationOf } from '../../expected.js';
 import { isExpected, type RealtimeExpectation } from '../expected.js';

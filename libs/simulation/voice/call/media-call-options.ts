@@ -1,4 +1,4 @@
-import type { HeardPiece } from '../facts/recognised.js';
+import type { HeardPiece } from '../facts/heard-piece.js';
 import type { TurnQuestion } from '../facts/turn-question.js';
 import type { RecordingSink } from '../wire/voice-transport.js';
 

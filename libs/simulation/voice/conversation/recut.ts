@@ -1,6 +1,6 @@
 import { piecesOf } from '../../../speech/index.js';
 import type { AgentSound, Span } from '../facts/facts.js';
-import type { HeardPiece } from '../facts/recognised.js';
+import type { HeardPiece } from '../facts/heard-piece.js';
 import { overlapOf } from '../facts/spans.js';
 
 const MARGIN_MS = 400;

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Recogniser } from '../../../speech/index.js';
 import type { Clock } from '../../time/clock.js';
 import { type Failure, failure } from '../../timeline/failure.js';
-import type { VoiceFacts } from '../facts/facts.js';
-import type { HeardPiece, RecognisedFact, RecognisedPiece } from '../facts/recognised.js';
+import type { RecognisedFact, RecognisedPiece, VoiceFacts } from '../facts/facts.js';
+import type { HeardPiece } from '../facts/heard-piece.js';
 import type { AgentUtterance } from '../facts/turn-question.js';
 import { overlapOf } from '../facts/spans.js';
 import { utterancesOf } from '../words/utterances.js';
@@ -77,7 +77,7 @@ export class Transcriber {
     return { model: this.options.model, pieces };
   }
 
-  /** Waits for all words of the call that is over, but not for ever. @throws the signal's reason */
+  /** Waits for all words of the call that is over, up to a limit. @throws the signal's reason */
   async final(): Promise<RecognisedFact> {
     await this.settled();
     return { model: this.options.model, pieces: this.heard.map(({ piece, result }) => result ?? late(piece)) };

@@ -10,8 +10,7 @@ import type { Stall } from '../../time/stalls.js';
 import type { Failure } from '../../timeline/failure.js';
 import type { EndEntry, Timeline } from '../../timeline/timeline.js';
 import { voiceChecks } from '../checks/index.js';
-import type { Span, VoiceFacts } from '../facts/facts.js';
-import type { RecognisedPiece } from '../facts/recognised.js';
+import type { RecognisedPiece, Span, VoiceFacts } from '../facts/facts.js';
 import { heardTimes, longestLag, voiceMeasures } from '../measures/index.js';
 import { storedFacts } from '../facts/stored-facts.js';
 import type { RecordedCall, RecordingSink, VoiceTransport } from '../wire/voice-transport.js';
@@ -147,7 +146,7 @@ export const recordedConversation = (
   { turnEndMs }: EvaluationDefinition,
   timeline: Timeline,
 ): VoiceConversationResult => ({
-  ...observe(facts, { timeline, turnEndMs, clock, listenAgain: async () => facts.recognised?.again }),
+  ...observe(facts, { timeline, turnEndMs, clock, listenAgain: () => Promise.resolve(facts.recognised?.again) }),
   exchange,
 });
 

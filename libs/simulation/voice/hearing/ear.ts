@@ -12,7 +12,7 @@ import { SEND_LIMITS } from '../../other-side/send-limits.js';
 import type { HeardAgent, HeardSound } from './agent-turns.js';
 import type { AgentLevel, VoiceFacts } from '../facts/facts.js';
 import type { Line } from '../facts/line.js';
-import type { HeardPiece } from '../facts/recognised.js';
+import type { HeardPiece } from '../facts/heard-piece.js';
 import { recordingFormat } from '../facts/recording-format.js';
 import { agentSounds, finite } from './agent-sounds.js';
 import { HeardSounds } from './heard-sounds.js';

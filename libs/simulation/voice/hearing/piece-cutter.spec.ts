@@ -1,7 +1,7 @@
 import { TELEPHONE_RATE, tone } from '../../../audio/index.js';
 import { piecesOf } from '../../../speech/index.js';
 import { Line } from '../facts/line.js';
-import type { HeardPiece } from '../facts/recognised.js';
+import type { HeardPiece } from '../facts/heard-piece.js';
 import { Ear } from './ear.js';
 
 const silence = (ms: number): Int16Array => new Int16Array(ms * 8);

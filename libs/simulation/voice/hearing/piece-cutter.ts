@@ -1,7 +1,7 @@
 import { piecesOf } from '../../../speech/index.js';
 import type { Span } from '../facts/facts.js';
 import type { Line } from '../facts/line.js';
-import type { HeardPiece } from '../facts/recognised.js';
+import type { HeardPiece } from '../facts/heard-piece.js';
 import { WORD_MS } from '../words/recognised-words.js';
 import type { HeardAgent } from './agent-turns.js';
 

@@ -1,7 +1,7 @@
 import type { Failure } from '../../timeline/failure.js';
 import type { SocketTarget } from '../../transports/http/websocket.js';
 import type { VoiceFacts } from '../facts/facts.js';
-import type { HeardPiece } from '../facts/recognised.js';
+import type { HeardPiece } from '../facts/heard-piece.js';
 import type { TurnAnswer, TurnQuestion } from '../facts/turn-question.js';
 import type { VoiceCallPlan } from '../facts/plan.js';
 import type { WireState } from '../wire/wire.js';

@@ -3,7 +3,7 @@ import type { CallExchange } from '../../other-side/call-exchange.js';
 import type { SentSecrets } from '../../other-side/secrets.js';
 import type { VoiceFacts } from '../facts/facts.js';
 import type { Clock } from '../../time/clock.js';
-import type { HeardPiece } from '../facts/recognised.js';
+import type { HeardPiece } from '../facts/heard-piece.js';
 import type { TurnAnswer, TurnQuestion } from '../facts/turn-question.js';
 import type { VoiceCallPlan } from '../facts/plan.js';
 import type { VoiceMeasures } from '../facts/results.js';

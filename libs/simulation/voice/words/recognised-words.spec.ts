@@ -1,6 +1,5 @@
 import { voiceEntries } from '../conversation/voice-timeline.js';
-import type { VoiceFacts } from '../facts/facts.js';
-import type { RecognisedPiece } from '../facts/recognised.js';
+import type { RecognisedPiece, VoiceFacts } from '../facts/facts.js';
 import { agentSound, factsOf } from '../testing/facts.js';
 import { wordsOfCall } from './words-from.js';
 

@@ -1,5 +1,4 @@
-import type { Span, VoiceFacts } from '../facts/facts.js';
-import type { RecognisedPiece } from '../facts/recognised.js';
+import type { RecognisedPiece, Span, VoiceFacts } from '../facts/facts.js';
 import { overlapOf } from '../facts/spans.js';
 import type { WordFacts } from './item-audio.js';
 import type { ItemWord, ItemWords } from './item-words.js';
