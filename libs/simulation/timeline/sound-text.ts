@@ -21,7 +21,9 @@ const MISSING: Readonly<Partial<Record<NonNullable<SpeechEntry['words']>, string
 
 /** What was heard of one side in its own words, and what is missing of it in brackets. */
 export function heardText({ text, words, interrupted }: SpeechEntry): string {
-  return [text, (words && MISSING[words]) ?? '', interrupted ? '(broken off)' : ''].filter((part) => part !== '').join(' ');
+  return [text, (words && MISSING[words]) ?? '', interrupted ? '(broken off)' : '']
+    .filter((part) => part !== '')
+    .join(' ');
 }
 
 /** How a line was to be spoken over the agent, as a clause. */
