@@ -12,9 +12,11 @@ describe('settings of the transcription of agents', () => {
     expect(read(all)).toEqual({ ...server, apiKey: 'EMPTY', model: 'small', concurrency: 1, isAlways: true });
   });
 
-  it.each(['https://stt.example/v1', 'https://stt.example/v1/', 'https://stt.example', 'https://stt.example/'])(
-    'take %s for the base address, with and without the version',
-    (url) => expect(read({ STT_BASE_URL: url })?.baseUrl).toBe('https://stt.example'),
+  it.each([
+    ...['https://stt.example/v1', 'https://stt.example/v1/', 'https://stt.example', 'https://stt.example/'],
+    'https://stt.example/v1/audio/transcriptions',
+  ])('take %s for the base address, with and without version and path', (url) =>
+    expect(read({ STT_BASE_URL: url })?.baseUrl).toBe('https://stt.example'),
   );
 
   it.each([

@@ -34,8 +34,8 @@ export function transcriptionSetting(clean: CleanSettings): TranscriptionSetting
   const { STT_BASE_URL: baseUrl, STT_API_KEY: apiKey, STT_MODEL: model, STT_CONCURRENCY: concurrency } = clean;
   const isAlways = clean.STT_ALWAYS === 'true';
   if (baseUrl !== undefined) {
-    // LLM_BASE_URL ends with it, and so does what servers name as their base address.
-    return { baseUrl: baseUrl.replace(/\/v1$/, ''), apiKey, model, concurrency, isAlways };
+    // LLM_BASE_URL ends with the version, and so does what servers name as their base address.
+    return { baseUrl: baseUrl.replace(/\/v1(\/audio\/transcriptions)?$/, ''), apiKey, model, concurrency, isAlways };
   }
   const present = apiKey !== undefined ? 'STT_API_KEY' : model !== undefined ? 'STT_MODEL' : isAlways && 'STT_ALWAYS';
   if (present) throw new SettingsError(`STT_BASE_URL must be set together with ${present}`);
