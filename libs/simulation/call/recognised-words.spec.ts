@@ -258,6 +258,19 @@ describe('a check that would fail by words that were heard once', () => {
     expect([result.outcome, requests.length]).toEqual(['passed', 6]);
   });
 
+  it('leaves all checks on words open if the hearings have little in common', async () => {
+    const checks = [...BOOKS.checks, { type: 'says', text: 'good evening' }, { type: 'max_turns', turns: 9 }];
+    const wild: Hearing = (text, request) => ({
+      text: text.replaceAll(/[b-z]+/g, (word) => (request <= 3 ? word : `${word}x`)),
+    });
+    const { result } = await call({ checks } as DefinitionInput, { hears: wild, script: FAULTY });
+    expect(result.checks.map(({ met, undecided }) => [met, undecided])).toEqual([
+      [null, 'words_unclear'],
+      [null, 'words_unclear'],
+      [true, undefined],
+    ]);
+  });
+
   it('is failed if other words were heard differently', async () => {
     const elsewhere = atFirst((text) => text.replace('Vista', 'Pista'));
     expect(outcomeOf((await call(BOOKS, { hears: elsewhere, script: FAULTY })).result)).toEqual(['failed', null]);

@@ -18,6 +18,8 @@ export interface SecondHearing {
 const MAX_NAMED = 80;
 /** Where more words in a row are heard differently, anything may have been said. */
 const MAX_ROW = 4;
+/** If a larger share of the words was heard differently, neither hearing says anything. */
+const MAX_DIFFERENT = 1 / 3;
 
 /** The first hearing of a call. */
 interface FirstHearing extends SecondHearing {
@@ -34,16 +36,21 @@ export async function inDoubt(
   first: FirstHearing,
 ): Promise<number[]> {
   const positions: number[] = [];
-  for (const [position, { met, required }] of results.entries()) {
+  for (const [position, result] of results.entries()) {
     const check = checks[position]!;
-    if (!required || met === null || !needsOf(check).includes('words')) continue;
-    if (!met || (await isNearlyViolated(check, first))) positions.push(position);
+    if (!isByWords(check, result)) continue;
+    if (!result.met || (await isNearlyViolated(check, first))) positions.push(position);
   }
   return positions;
 }
 
+/** Whether the outcome depends on a check that words have decided. */
+const isByWords = (check: Check, { met, required }: CheckResult): boolean =>
+  required && met !== null && needsOf(check).includes('words');
+
 /**
- * The results of checks in doubt by two hearings: undecided if other words could change them where the hearings differ.
+ * The results of checks in doubt by two hearings: undecided if other words could change them where the hearings differ;
+ * all checks on words are, if the hearings have little in common.
  * @param second undefined if there is none
  */
 export async function confirmed(
@@ -52,6 +59,9 @@ export async function confirmed(
   positions: readonly number[],
   { first, second }: { readonly first: FirstHearing; readonly second: SecondHearing | undefined },
 ): Promise<CheckResult[]> {
+  if (second && differentShare(first.view, second.view) > MAX_DIFFERENT) {
+    return results.map((result, index) => (isByWords(checks[index]!, result) ? unclear(result, second) : result));
+  }
   const decided = [...results];
   for (const position of positions) {
     const result = results[position]!;
@@ -161,6 +171,13 @@ function differingTurns(first: CallView, second: CallView): HeardTurn[] {
     }));
     return differences.length === 0 ? [] : [{ first: utterance, second: text, differences }];
   });
+}
+
+/** Share of the words that were not heard alike. */
+function differentShare(first: CallView, second: CallView): number {
+  const different = differingTurns(first, second).flatMap(({ differences }) => differences.map(({ words }) => words));
+  const all = first.said('agent').reduce((sum, { text }) => sum + wordsIn(text).length, 0);
+  return different.reduce((sum, words) => sum + words, 0) / Math.max(1, all);
 }
 
 /**

@@ -113,8 +113,9 @@ export class Transcriber {
   }
 
   private forget(): void {
+    const kept = this.isWhole ? this.heard : this.heard.slice(-1);
     this.isWhole = false;
-    for (const heard of this.heard) heard.piece = { ...heard.piece, pcm: NOTHING };
+    for (const heard of kept) heard.piece = { ...heard.piece, pcm: NOTHING };
   }
 
   private start(piece: HeardPiece, done: (result: RecognisedPiece) => void): void {
