@@ -227,9 +227,10 @@ export class MediaCall {
     const { caller } = this;
     return {
       ask: (question) => this.options.onTurn?.(question),
-      utterances: (untilMs) => {
+      utterances: (untilMs, hasInterrupted) => {
         const facts = { ...this.heard(), ...this.reports.facts, end: { atMs: untilMs } };
-        return utterancesOf(facts).filter(({ turn }) => turn === caller.turn);
+        const from = hasInterrupted ? caller.turn - 1 : caller.turn;
+        return utterancesOf(facts).filter(({ turn }) => turn >= from);
       },
       wordReports: () => this.reports.saidCount,
     };

@@ -8,6 +8,7 @@ import type { TurnAnswer } from '../facts/turn-question.js';
 import { afterMsOf, type ArmedStep, isArmed } from './armed-step.js';
 import { neverSilent, reasonOf } from './end-reasons.js';
 import { Fillers } from './fillers.js';
+import { Interruptions, isInterruption } from './interruptions.js';
 import { SENTENCE_PAUSE_MS } from './open-line.js';
 import { type CallerPort, ScriptPort } from './script-port.js';
 
@@ -17,6 +18,8 @@ export const GREETING_MS = 3_000;
 const ENDLESS_EVERY_MS = 200;
 /** The caller hangs up after this many unanswered lines in a row. */
 const MAX_SILENCES = 2;
+/** A caller that has interrupted the agent gives it so long from then on to stop, before it goes on over it. */
+const STOPPING_MS = 2_000;
 /** After a noise in silence the caller keeps quiet for so long: an agent that answers a noise does it in this time. */
 const QUIET_AFTER_NOISE_MS = 2_000;
 
@@ -60,6 +63,7 @@ export class TurnPolicy {
   private readonly caller: CallerActs;
   private readonly script: ScriptPort;
   private readonly fillers: Fillers;
+  private readonly interruptions: Interruptions;
   private state: State;
   private armed: ArmedStep[] = [];
   private floor: Span | undefined;
@@ -79,6 +83,7 @@ export class TurnPolicy {
     this.caller = options.caller;
     this.script = new ScriptPort(options.plan, options.port);
     this.fillers = new Fillers(options.plan, options.caller);
+    this.interruptions = new Interruptions(options.plan);
     this.turns = new AgentTurns(options.heard, options.plan.turnEndMs, (atMs) => this.caller.turnAt(atMs));
     const { streamStartMs } = options;
     if (options.plan.firstSpeaker === 'caller') this.state = { name: 'pausing', untilMs: streamStartMs };
@@ -168,7 +173,7 @@ export class TurnPolicy {
       this.script.line.drop();
       return this.enter({ name: 'listening', sinceMs: openSinceMs, awaits: null });
     }
-    if (this.options.heard.isOnsetPending) return false;
+    if (this.options.heard.isOnsetPending || this.isAgentStopping(untilMs)) return false;
     if (this.fillers.isHeard(turn, this.script.thinkingSinceMs, untilMs, this.earliest)) return false;
     const decision = this.script.decide(turn, this.earliest, this.options.heard.sounds.at(-1)?.endMs ?? 0);
     if (decision === undefined) return false;
@@ -179,11 +184,19 @@ export class TurnPolicy {
   }
 
   private think(atMs: number, isSilent = false): boolean {
-    this.script.ask(Math.max(atMs, this.earliest), isSilent);
+    const { lastLine, caller } = this;
+    const interruption = isInterruption(lastLine) && { interruption: { text: lastLine.text, turn: caller.turn } };
+    this.script.ask(Math.max(atMs, this.earliest), { isSilent, ...interruption });
     return this.enter({ name: 'deciding' });
   }
 
+  /** Whether the agent still speaks that the caller has just interrupted. */
+  private isAgentStopping(untilMs: number): boolean {
+    return isInterruption(this.lastLine) && this.turns.isTailOpen && untilMs < this.floor!.startMs + STOPPING_MS;
+  }
+
   private finishLine(line: Span, untilMs: number): boolean {
+    if (isInterruption(this.lastLine)) return untilMs >= line.endMs && this.goOnAfterInterruption(line.endMs);
     const { line: open } = this.script;
     const isLate = untilMs >= line.endMs + SENTENCE_PAUSE_MS;
     const next = isLate ? undefined : open.takeSentence();
@@ -196,7 +209,14 @@ export class TurnPolicy {
       return this.enter({ name: 'deciding' });
     }
     this.arm();
+    this.armInterruption();
     return this.enter({ name: 'listening', sinceMs: line.endMs, awaits: 'answer' });
+  }
+
+  /** The caller has the turn that it took, and is asked what it wants to say. */
+  private goOnAfterInterruption(atMs: number): boolean {
+    this.caller.breakLine();
+    return this.think(atMs);
   }
 
   private goOn(rest: LineRest): boolean {
@@ -252,7 +272,8 @@ export class TurnPolicy {
       this.caller.sound(due.step, atMs);
       return true;
     }
-    this.noteAnswer();
+    if (isInterruption(due.step)) this.noteInterruption();
+    else this.noteAnswer();
     this.leaveOutArmed(atMs);
     return this.speak(due.step, atMs, { bargeIn: this.bargeInAt(due.step, atMs, true) });
   }
@@ -271,7 +292,7 @@ export class TurnPolicy {
 
   /** The agent's turn has ended, or there was none: what was armed for it is no longer possible. */
   private actAfterTurn(atMs: number): boolean {
-    const barge = this.armed.find((step) => step.type === 'say');
+    const barge = this.armed.find((step) => step.type === 'say' && !isInterruption(step)) as SayStep | undefined;
     this.leaveOutArmed(atMs);
     this.keysEndMs = undefined;
     if (!barge) return this.act(atMs);
@@ -336,7 +357,7 @@ export class TurnPolicy {
     this.keysEndMs = undefined;
     this.lastLine = step;
     this.turns.callerTakesFloor(Math.max(atMs, this.earliest));
-    this.script.line.say(step.text, step.hasRest === true && !more.repeated);
+    if (!isInterruption(step)) this.script.line.say(step.text, step.hasRest === true && !more.repeated);
     this.floor = this.caller.say(step, Math.max(atMs, this.earliest), more);
     return this.enter({ name: 'speaking', line: this.floor });
   }
@@ -361,6 +382,12 @@ export class TurnPolicy {
     }
   }
 
+  /** Whether a caller that is asked at its turns interrupts the answer for which it now waits. */
+  private armInterruption(): void {
+    const step = this.script.next() === 'asked' ? this.interruptions.next() : undefined;
+    if (step) this.armed.push(step);
+  }
+
   private leaveOutArmed(atMs: number): void {
     for (const step of this.armed) if (step.type !== 'say') this.caller.leaveOut(step, atMs);
     this.armed = [];
@@ -372,7 +399,14 @@ export class TurnPolicy {
     if (turn <= this.lastAnswered) return;
     this.lastAnswered = turn;
     if (turn === 0) this.hasGreeted = true;
-    else this.answered++;
+    else if (!isInterruption(this.lastLine)) this.answered++;
+  }
+
+  /** An answer that the caller interrupts, and one to the interruption, are none that the agent is held to. */
+  private noteInterruption(): void {
+    this.interruptions.happened();
+    this.unanswered = 0;
+    this.lastAnswered = this.caller.turn;
   }
 
   private noteSilence(of: 'agent' | 'caller', startMs: number, endMs: number): void {

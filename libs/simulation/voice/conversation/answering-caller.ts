@@ -1,8 +1,8 @@
-import { type Caller, CallerUnusable } from '../../callers/caller.js';
+import { type AgentReply, type Caller, CallerUnusable } from '../../callers/caller.js';
 import type { Clock } from '../../time/clock.js';
 import { CallFailure, failure, failureOf } from '../../timeline/failure.js';
 import type { ThinkingReason } from '../facts/facts.js';
-import type { TurnAnswer, TurnQuestion } from '../facts/turn-question.js';
+import type { AgentUtterance, TurnAnswer, TurnQuestion } from '../facts/turn-question.js';
 import type { PreparedSound } from '../facts/plan.js';
 import type { PreparedSteps } from '../speaking/prepare.js';
 
@@ -70,10 +70,7 @@ class Attempt {
 
   /** What the agent said in this turn. */
   get words(): string {
-    return this.question.utterances
-      .map(({ text }) => text ?? '')
-      .filter((text) => text !== '')
-      .join(' ');
+    return wordsOf(this.question.utterances);
   }
 
   tell(question: TurnQuestion): void {
@@ -119,7 +116,7 @@ class Attempt {
       return isOpen ? { turn, attempt, reason: 'words', failure: broken } : undefined;
     }
     try {
-      const { rest = [], ...steps } = await this.decide(this.words || before);
+      const { rest = [], ...steps } = await this.decide(this.replyAfter(before));
       if (this.isAbandoned) return undefined;
       onRest(rest);
       return { turn, attempt, reason: this.reason, ...steps };
@@ -131,10 +128,18 @@ class Attempt {
     }
   }
 
-  private async decide(answer: string): Promise<PreparedSteps> {
+  private replyAfter(before: string): AgentReply {
+    const { isSilent, spoken, interruption, utterances } = this.question;
+    const line = { isSilent, ...(spoken !== undefined && { spoken }) };
+    if (!interruption) return { answer: this.words || before, ...line };
+    const isBefore = ({ turn }: AgentUtterance) => turn < interruption.turn;
+    const heard = wordsOf(utterances.filter(isBefore));
+    const answer = wordsOf(utterances.filter((utterance) => !isBefore(utterance)));
+    return { answer, ...line, interrupted: { heard, said: interruption.text } };
+  }
+
+  private async decide(reply: AgentReply): Promise<PreparedSteps> {
     const { caller, prepare, clock } = this.options;
-    const { isSilent, spoken } = this.question;
-    const reply = { answer, isSilent, ...(spoken !== undefined && { spoken }) };
     const signal = AbortSignal.any([this.abort.signal, this.options.signal]);
     const cancel = clock.schedule(DECISION_MS, () => this.abort.abort(new TooSlow()));
     try {
@@ -180,6 +185,9 @@ class Attempt {
     });
   }
 }
+
+const wordsOf = (utterances: readonly AgentUtterance[]): string =>
+  utterances.flatMap(({ text }) => (text === null || text === '' ? [] : [text])).join(' ');
 
 class TooSlow extends CallFailure {
   constructor() {

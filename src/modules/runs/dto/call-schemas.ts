@@ -318,7 +318,13 @@ const SCHEMAS = {
           prompt: text,
           temperature: number,
           voice: {
-            ...object({ gender: text, accent: text, voice_id: text, provider: text, backgroundNoise: flag }),
+            ...object(
+              {
+                ...{ gender: text, accent: text, voice_id: text, provider: text, backgroundNoise: flag },
+                interrupts: { ...oneOf('never', 'sometimes'), description: 'Missing in calls of earlier versions' },
+              },
+              ['interrupts'],
+            ),
             description: 'What voice calls use; missing in calls of earlier versions',
           },
         },
