@@ -45,11 +45,13 @@ export interface SpeechEntry extends Span {
   readonly uncertain?: readonly (readonly [number, number])[];
   /** Present when the rest of the agent's words was dropped before it was heard. */
   readonly interrupted?: true;
+  /** Words that the agent had ready and did not say, because a caller without a script interrupted it. */
+  readonly unheard?: string;
   /** What the platform of a voice call understood of a caller's line: shown, never judged. */
   readonly alternative?: { readonly source: 'wire'; readonly text: string };
-  /** Present on a caller's line that was to be spoken over the agent. */
+  /** Present on a caller's line that was to be spoken over the agent, by its script or of its own accord. */
   readonly bargeIn?: {
-    /** Audible milliseconds of the agent's turn before it, as the script says. */
+    /** Audible milliseconds of the agent's turn before it, as planned. */
     readonly afterMs: number;
     /** False over text, or when the agent's turn ended first: the line was then said at once. */
     readonly possible: boolean;
@@ -237,11 +239,14 @@ export class Timeline {
     if (entry.type === 'tool_call') return { ...entry, ...redacted(entry, this.redaction) };
     if (entry.type !== 'speech') return entry;
     if (entry.speaker === 'agent') {
+      const { unheard, ...spoken } = entry;
       const text = this.cleaned(entry.text);
+      // A secret may stand in what was heard and in what was not.
+      const whole = `${text} ${unheard}`;
+      const rest = unheard !== undefined && this.cleaned(whole) === whole && { unheard };
       // Positions in a text that was changed mean nothing.
-      return entry.uncertain && text !== entry.text
-        ? { ...entry, text, uncertain: [[0, text.length]] }
-        : { ...entry, text };
+      const isChanged = entry.uncertain && text !== entry.text;
+      return { ...spoken, text, ...rest, ...(isChanged && { uncertain: [[0, text.length]] as const }) };
     }
     const { alternative } = entry;
     return alternative ? { ...entry, alternative: { ...alternative, text: this.cleaned(alternative.text) } } : entry;

@@ -73,6 +73,11 @@ const ENTRIES = {
         ...flag,
         description: "Present when the rest of the agent's words was dropped before it was heard",
       },
+      unheard: {
+        ...text,
+        description:
+          'Words that the agent had ready and did not say, because a caller without a script interrupted it; they meet and fail no check',
+      },
       promptedByWait: {
         ...flag,
         description:
@@ -88,7 +93,10 @@ const ENTRIES = {
           "Present on a line that was to be spoken over the agent; `possible` is false over text, or when the agent's turn ended first",
       },
     },
-    ['cut', 'continues', 'script', 'words', 'uncertain', 'interrupted', 'promptedByWait', 'alternative', 'bargeIn'],
+    [
+      ...['cut', 'continues', 'script', 'words', 'uncertain', 'interrupted', 'unheard', 'promptedByWait'],
+      ...['alternative', 'bargeIn'],
+    ],
   ),
   sound: entry(
     'sound',
