@@ -131,7 +131,10 @@ function withMarks(text: string, entry: SpeechEntry): string {
 
 /** Judges quote the marks with the words. */
 const withoutMarks = (quote: string): string =>
-  [CUT_OFF, UNCLEAR, INTERRUPTS].reduce((text, mark) => text.replaceAll(mark, ' '), quote).replace(/ {2,}/g, ' ').trim();
+  [CUT_OFF, UNCLEAR, INTERRUPTS]
+    .reduce((text, mark) => text.replaceAll(mark, ' '), quote)
+    .replace(/ {2,}/g, ' ')
+    .trim();
 
 /** Normalising changes lengths a little, so the entry of a quote near a pause may be the one beside it. */
 function entryAt({ parts }: TranscriptLine, position: number): number {
