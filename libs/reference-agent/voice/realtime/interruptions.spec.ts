@@ -109,7 +109,7 @@ const agentSays = ({ timeline }: CallResult) =>
 describe('a generated caller that interrupts a healthy agent', () => {
   let played: Played;
   beforeAll(async () => {
-    played = await play({ checks: [YIELDS, BOOKED, { type: 'max_turns', turns: 6 }] });
+    played = await play({ checks: [YIELDS, BOOKED, { type: 'max_turns', turns: 5 }] });
   }, 60_000);
 
   it('is yielded to, which counts against the agent in no measure', () => {
@@ -159,6 +159,25 @@ describe('a generated caller that interrupts a healthy agent', () => {
 });
 
 describe('a generated caller that interrupts', () => {
+  it('counts against no healthy agent, whatever the seed and the time that its model takes', async () => {
+    const checks = [
+      YIELDS,
+      BOOKED,
+      { type: 'max_interruptions', count: 0 },
+      { type: 'max_latency_ms', ms: 2_500 },
+    ] as const;
+    const wrong: unknown[] = [];
+    for (const thinkMs of [300, 650, 700, 750, 1_200, 2_600]) {
+      for (let seed = 1; seed <= 5; seed++) {
+        const { result } = await play({ checks, conditions: { seed } }, { thinkMs });
+        const { interruptions, deadAir } = result.voice!.voice;
+        const isRight = result.outcome === 'passed' && interruptions.length + deadAir.over3s === 0;
+        if (!isRight) wrong.push({ thinkMs, seed, reason: result.reason, interruptions });
+      }
+    }
+    expect(wrong).toEqual([]);
+  }, 120_000);
+
   it('lets an agent speak that answers its interruption first, and the model knows all of it', async () => {
     const { result, prompts } = await play({ checks: [YIELDS, BOOKED] }, { thinkMs: 1_600 });
     expect(result.outcome).toBe('passed');
