@@ -17,6 +17,8 @@ export interface VoiceAgentOptions {
   readonly today: number;
   /** Milliseconds from the caller's last sound to the answer; by default the agent answers when it takes the turn for ended. */
   readonly responseMs?: number;
+  /** Asks once whether the caller is still there, after so many milliseconds in which neither side was heard. */
+  readonly asksAfterMs?: number;
   /** Milliseconds that the fault `slow-answer` adds. */
   readonly slowMs?: number;
   readonly voice: Pick<Voice, 'say'>;
@@ -28,6 +30,9 @@ export interface VoiceAgentOptions {
   /** Called with the agent's own times of each answer. */
   readonly onAnswer?: (stamp: AnswerStamp) => void;
 }
+
+/** What it asks then. */
+export const STILL_THERE = 'Are you still there?';
 
 /** The agent's own times of an answer, on the clock of its driver. */
 export interface AnswerStamp {
@@ -83,6 +88,9 @@ export class VoiceAgent {
   /** An answer whose audio is not ready yet. */
   private unsaid: { readonly answer: SpokenAnswer; readonly onSaid: (now: number, leadMs: number) => void } | undefined;
   private then: SpokenAnswer['then'];
+  /** When either side was last heard. */
+  private heardAt: number | undefined;
+  private hasAsked = false;
   private hasEnded = false;
   /** Whether the line knows that the caller speaks. */
   private isNoticed = false;
@@ -147,6 +155,7 @@ export class VoiceAgent {
     if (this.hasEnded) return;
     this.mouth.tick(now);
     this.sayWhenReady(now);
+    this.askIfSilent(now);
     if (this.keys !== '' && (this.keys.endsWith('#') || now - this.keysAt >= KEYS_END_MS)) this.answerKeys(now);
     if (this.pending && now >= this.pending.at) this.answer(now, this.pending);
     this.hangUpIfDone(now);
@@ -217,6 +226,18 @@ export class VoiceAgent {
     this.say(now, this.dialogue.answer(heard), (firstByteMs, leadMs) =>
       this.options.onAnswer?.({ heard, callerEndMs, firstByteMs, leadMs }),
     );
+  }
+
+  private askIfSilent(now: number): void {
+    const { asksAfterMs } = this.options;
+    if (asksAfterMs === undefined || this.hasAsked) return;
+    const { utterance } = this.ear;
+    if (utterance && this.isSpeech(utterance)) this.heardAt = Math.max(this.heardAt ?? 0, utterance.endMs);
+    if (this.mouth.isSpeaking(now)) this.heardAt = now;
+    if (now - (this.heardAt ?? now) < asksAfterMs) return;
+    this.hasAsked = true;
+    this.pending = undefined;
+    this.say(now, { text: STILL_THERE });
   }
 
   private answerKeys(now: number): void {

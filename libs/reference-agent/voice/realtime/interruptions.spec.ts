@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { EvaluationInput } from '../../../evaluation-definition/index.js';
 import type { CallResult, LanguageModel } from '../../../simulation/index.js';
 import type { VirtualClock } from '../../../simulation/index.js';
-import type { Dialogue } from '../spoken-dialogue.js';
+import type { Dialogue, SpokenAnswer } from '../spoken-dialogue.js';
 import { LearningRecogniser } from '../testing/model-cells.js';
 import { spokenWords } from '../testing/scripted-agent.js';
 import { type RealtimeCallOptions, VoiceCalls } from '../testing/voice-call.js';
@@ -34,7 +34,7 @@ const INTERRUPTS = /sorry|wait/i;
 class TalkativeDialogue implements Dialogue {
   private said = '';
 
-  answer(said = '') {
+  answer(said = ''): SpokenAnswer {
     if (INTERRUPTS.test(said)) return { text: WORDS.goAhead };
     this.said += ` ${said}`;
     if (/goodbye/i.test(said)) return { text: WORDS.bye };
@@ -70,7 +70,7 @@ interface Played {
 }
 
 class BriefDialogue extends TalkativeDialogue {
-  override answer(said = '') {
+  override answer(said = ''): SpokenAnswer {
     const { text } = super.answer(said);
     return { text: text === WORDS.people ? 'How many?' : text === WORDS.day ? 'Which day?' : 'Bye.' };
   }
@@ -140,7 +140,7 @@ describe('a generated caller that interrupts a healthy agent', () => {
   });
 
   it('asks its model as at its turn, and shows it what was heard and with which words it interrupted', () => {
-    const [{ text }] = interruptionsOf(played.result) as [{ text: string }];
+    const { text } = interruptionsOf(played.result)[0]!;
     const heard = agentSays(played.result)[0]!.text;
     expect(heard).toMatch(/^We have a large room/);
     expect(played.prompts[1]!.slice(-3)).toEqual([

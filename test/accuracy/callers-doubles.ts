@@ -1,0 +1,125 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { type AnswerStamp, startReferenceAgent } from '../../libs/reference-agent/index.js';
+import { scriptedAgent, STILL_THERE, TODAY } from '../../libs/reference-agent/testing/voice.js';
+import { type Asked, type Reply, stubModel, verdict } from '../../libs/simulation/testing/llm-stub.js';
+import { sendCompletion, TestServers } from '../../libs/simulation/testing/servers.js';
+import { FliteEngine } from '../../libs/speech/index.js';
+
+/** Kinds of calls. A caller's number is in its scenario, and with it the words of its lines. */
+export const KINDS = {
+  healthy: { what: 'answers after 700 ms', thinkMs: 800, agent: { responseMs: 700 } },
+  prompting: {
+    what: 'answers after 700 ms, asks after 3 s of silence; its caller thinks for 4.5 s',
+    thinkMs: 4_500,
+    agent: { responseMs: 700, asksAfterMs: 3_000 },
+  },
+  late: {
+    what: 'does not answer, asks after 9 s of silence',
+    thinkMs: 800,
+    agent: { responseMs: 60_000, asksAfterMs: 9_000 },
+  },
+} as const;
+export type Kind = keyof typeof KINDS;
+
+/** What the caller says, and each time the agent answers. */
+const ANSWERS = [
+  'For the fish of the day, we have sea bass. What else would you like to know?',
+  'That is a good question. It comes with potatoes and a salad. Anything else?',
+  'Yes, of course. We are open until eleven in the evening. Anything else?',
+  'You are welcome. Goodbye.',
+] as const;
+export const LAST_ANSWER = ANSWERS[ANSWERS.length - 1]!;
+const DISHES = ['soup', 'bread', 'lamb', 'pasta', 'salad', 'cheese', 'trout', 'cake'];
+/** Of processes that must not take the processor from the tester. */
+const NICE = '10';
+
+export const scenarioOf = (kind: Kind, caller: number): string => `You are caller ${caller}, of the kind ${kind}.`;
+
+interface Double<T> {
+  readonly started: T;
+  readonly messages: unknown[];
+  close(): Promise<void>;
+}
+
+/** Starts agents or the model in a process of their own. */
+async function start<T>(role: 'agents' | 'model'): Promise<Double<T>> {
+  const node = [process.execPath, ...process.execArgv, fileURLToPath(import.meta.url), role];
+  const child = spawn('nice', ['-n', NICE, ...node], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const messages: unknown[] = [];
+  const exit = once(child, 'exit');
+  const [started] = (await Promise.race([
+    once(child, 'message'),
+    exit.then(() => Promise.reject(new Error(`The process of the ${role} has ended`))),
+  ])) as [T];
+  child.on('message', (message) => messages.push(message));
+  return {
+    started,
+    messages,
+    close: async () => {
+      child.disconnect();
+      await exit;
+    },
+  };
+}
+
+/** The agents of each kind by address, as Realtime servers; `delays` are their own times of their answers. */
+export async function startAgents() {
+  const { started, messages, close } = await start<Readonly<Record<Kind, string>>>('agents');
+  return { urls: started, delays: () => messages as readonly number[], close };
+}
+
+/** A server that plays all callers and judges. */
+export async function startModel() {
+  const { started, close } = await start<{ readonly url: string }>('model');
+  return { url: started.url, close };
+}
+
+async function serveAgents(): Promise<() => Promise<unknown>> {
+  const engine = new FliteEngine();
+  const { voice, ...prepared } = await scriptedAgent(engine, { answers: ANSWERS.map((say) => [{ say }]) });
+  const asking = await scriptedAgent(engine, { answers: [[{ say: STILL_THERE }]] });
+  const say: typeof voice.say = (text, behaviour) => (text === STILL_THERE ? asking.voice : voice).say(text, behaviour);
+  const agent = { ...prepared, voice: { say } };
+  const onAnswer = ({ firstByteMs, callerEndMs }: AnswerStamp) => process.send?.(firstByteMs - callerEndMs);
+  const urls: Partial<Record<Kind, string>> = {};
+  const servers = await Promise.all(
+    Object.entries(KINDS).map(async ([kind, { agent: times }]) => {
+      const realtime = { ...times, now: () => TODAY, prepare: () => Promise.resolve(agent), onAnswer };
+      const server = await startReferenceAgent({ port: 0, realtime });
+      urls[kind as Kind] = `${server.url.replace(/^http/, 'ws')}/v1/realtime?model=booking`;
+      return server;
+    }),
+  );
+  process.send?.(urls);
+  return () => Promise.all([...servers.map((server) => server.close()), engine.close()]);
+}
+
+async function serveModel(): Promise<() => Promise<unknown>> {
+  const servers = new TestServers();
+  const reply = (asked: Asked): Reply => {
+    const answer = asked.role === 'judge' ? verdict(asked, true) : lineOf(asked);
+    const kind = /of the kind (\w+)/.exec(JSON.stringify(asked.messages))![1] as Kind;
+    const { thinkMs } = KINDS[kind];
+    return (response) => void setTimeout(() => sendCompletion(response, JSON.stringify(answer)), thinkMs);
+  };
+  const { url } = await stubModel(servers, reply);
+  process.send?.({ url });
+  return () => servers.close();
+}
+
+/** A line of two sentences that no other caller says, so that each is synthesised for itself. */
+function lineOf({ messages }: Asked): object {
+  const caller = /You are caller (\d+)/.exec(messages[0]!.content)![1];
+  const turn = messages.filter(({ role }) => role === 'assistant').length;
+  const dish = DISHES[turn % DISHES.length];
+  if (turn >= ANSWERS.length - 1) return { say: `This was caller ${caller}, thank you. Goodbye.`, end: 'All is known' };
+  return { say: `This is caller number ${caller} speaking. What about the ${dish} of today?`, end: null };
+}
+
+const serve = { agents: serveAgents, model: serveModel }[process.argv[2] ?? ''];
+if (serve) {
+  const stop = await serve();
+  process.once('disconnect', () => void stop().then(() => process.exit()));
+}
