@@ -13,25 +13,36 @@ export const KINDS = {
   prompting: {
     what: 'answers after 700 ms, asks after 3 s of silence; its caller thinks for 4.5 s',
     thinkMs: 4_500,
-    agent: { responseMs: 700, asksAfterMs: 3_000 },
+    agent: { responseMs: 700, asks: { afterMs: 3_000 } },
   },
   late: {
-    what: 'does not answer, asks after 9 s of silence',
+    what: 'does not answer the first line, asks after 9 s of silence',
     thinkMs: 800,
-    agent: { responseMs: 60_000, asksAfterMs: 9_000 },
+    agent: { responseMs: 700, asks: { afterMs: 9_000, instead: true } },
   },
 } as const;
 export type Kind = keyof typeof KINDS;
 
-/** What the caller says, and each time the agent answers. */
+/** The agents know by then that the caller has finished, so that they answer in time. */
+const TURN_END_MS = 500;
+/** What the agents say in their turns. */
 const ANSWERS = [
-  'For the fish of the day, we have sea bass. What else would you like to know?',
-  'That is a good question. It comes with potatoes and a salad. Anything else?',
-  'Yes, of course. We are open until eleven in the evening. Anything else?',
-  'You are welcome. Goodbye.',
+  'We have sea bass today, and it is fresh. What else would you like to know?',
+  'It comes with potatoes and a green salad. Is there anything else?',
+  'We are open until eleven in the evening. Would you like to know more?',
+  'You are welcome, and thank you for your call. Goodbye.',
+  'Goodbye, and have a pleasant evening.',
 ] as const;
 export const LAST_ANSWER = ANSWERS[ANSWERS.length - 1]!;
-const DISHES = ['soup', 'bread', 'lamb', 'pasta', 'salad', 'cheese', 'trout', 'cake'];
+/** What the callers say in theirs, after their number. */
+const QUESTIONS = [
+  'Which fish do you have today?',
+  'And what do you serve with that?',
+  'Until when are you open?',
+  'How do I get to you by bus?',
+  'Is there a table on the terrace?',
+  'Do you have a high chair for a child?',
+];
 /** Of processes that must not take the processor from the tester. */
 const NICE = '10';
 
@@ -86,7 +97,13 @@ async function serveAgents(): Promise<() => Promise<unknown>> {
   const urls: Partial<Record<Kind, string>> = {};
   const servers = await Promise.all(
     Object.entries(KINDS).map(async ([kind, { agent: times }]) => {
-      const realtime = { ...times, now: () => TODAY, prepare: () => Promise.resolve(agent), onAnswer };
+      const realtime = {
+        ...times,
+        turnEndMs: TURN_END_MS,
+        now: () => TODAY,
+        prepare: () => Promise.resolve(agent),
+        onAnswer,
+      };
       const server = await startReferenceAgent({ port: 0, realtime });
       urls[kind as Kind] = `${server.url.replace(/^http/, 'ws')}/v1/realtime?model=booking`;
       return server;
@@ -113,9 +130,9 @@ async function serveModel(): Promise<() => Promise<unknown>> {
 function lineOf({ messages }: Asked): object {
   const caller = /You are caller (\d+)/.exec(messages[0]!.content)![1];
   const turn = messages.filter(({ role }) => role === 'assistant').length;
-  const dish = DISHES[turn % DISHES.length];
-  if (turn >= ANSWERS.length - 1) return { say: `This was caller ${caller}, thank you. Goodbye.`, end: 'All is known' };
-  return { say: `This is caller number ${caller} speaking. What about the ${dish} of today?`, end: null };
+  const isOver = messages.at(-1)!.content.includes('Goodbye') || turn >= QUESTIONS.length;
+  if (isOver) return { say: `This was caller ${caller}, thank you. Goodbye.`, end: 'All is known' };
+  return { say: `I am caller number ${caller}, on line ${turn}. ${QUESTIONS[turn]}`, end: null };
 }
 
 const serve = { agents: serveAgents, model: serveModel }[process.argv[2] ?? ''];

@@ -17,8 +17,13 @@ export interface VoiceAgentOptions {
   readonly today: number;
   /** Milliseconds from the caller's last sound to the answer; by default the agent answers when it takes the turn for ended. */
   readonly responseMs?: number;
-  /** Asks once whether the caller is still there, after so many milliseconds in which neither side was heard. */
-  readonly asksAfterMs?: number;
+  /** Milliseconds of silence after which it takes a complete sentence for a turn; 700 by default. */
+  readonly turnEndMs?: number;
+  /**
+   * Asks once whether the caller is still there, after so many milliseconds in which neither side was heard; with `instead`
+   * it does not answer before.
+   */
+  readonly asks?: { readonly afterMs: number; readonly instead?: boolean };
   /** Milliseconds that the fault `slow-answer` adds. */
   readonly slowMs?: number;
   readonly voice: Pick<Voice, 'say'>;
@@ -174,7 +179,8 @@ export class VoiceAgent {
     if (this.pending) return;
     if (answersAfterSpeechMs !== undefined && activeMs >= answersAfterSpeechMs) return this.plan(now, endMs);
     const silence = now - endMs;
-    if (silence < Math.min(END_OF_TURN_MS, this.options.responseMs ?? END_OF_TURN_MS)) return;
+    const { turnEndMs = END_OF_TURN_MS, responseMs = turnEndMs } = this.options;
+    if (silence < Math.min(turnEndMs, responseMs)) return;
     const heard = this.ear.recognise();
     if (heard.type === 'sound') return this.ear.drop();
     const isComplete = heard.type === 'line' && heard.isComplete;
@@ -209,6 +215,7 @@ export class VoiceAgent {
 
   /** Plans the answer to the present utterance. */
   private plan(now: number, callerEndMs: number): void {
+    if (this.options.asks?.instead && !this.hasAsked) return;
     const heard = this.ear.recognise();
     const { responseMs, slowMs } = this.options;
     const delayMs = this.behaviour.delayMs === 0 ? 0 : (slowMs ?? this.behaviour.delayMs);
@@ -229,14 +236,15 @@ export class VoiceAgent {
   }
 
   private askIfSilent(now: number): void {
-    const { asksAfterMs } = this.options;
-    if (asksAfterMs === undefined || this.hasAsked) return;
+    const { asks } = this.options;
+    if (!asks || this.hasAsked) return;
     const { utterance } = this.ear;
     if (utterance && this.isSpeech(utterance)) this.heardAt = Math.max(this.heardAt ?? 0, utterance.endMs);
     if (this.mouth.isSpeaking(now)) this.heardAt = now;
-    if (now - (this.heardAt ?? now) < asksAfterMs) return;
+    if (now - (this.heardAt ?? now) < asks.afterMs) return;
     this.hasAsked = true;
     this.pending = undefined;
+    this.ear.drop();
     this.say(now, { text: STILL_THERE });
   }
 
