@@ -1,4 +1,9 @@
-import type { AuthoredPersonality, EvaluationDefinition, Interrupts, VariablesRow } from '../evaluation-definition/index.js';
+import type {
+  AuthoredPersonality,
+  EvaluationDefinition,
+  Interrupts,
+  VariablesRow,
+} from '../evaluation-definition/index.js';
 
 /** An evaluation and its personality as a run would take them; stored or in a file. */
 export interface PlannedEvaluation {

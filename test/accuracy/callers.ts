@@ -17,7 +17,7 @@ import { replaceTable } from './guide.js';
 import { Progress } from './progress.js';
 
 const CALLERS = 50;
-/** One caller in so many calls an agent that asks whether it is still there, and one an agent that answers late. */
+/** Of each group of callers, one calls an agent that asks whether it is still there, and one an agent that answers late. */
 const EACH = 10;
 const PLANTED_MS = 700;
 const LIMITS = { latencyMs: 25, latenessMs: 20 } as const;

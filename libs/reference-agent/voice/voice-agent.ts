@@ -20,8 +20,8 @@ export interface VoiceAgentOptions {
   /** Milliseconds of silence after which it takes a complete sentence for a turn; 700 by default. */
   readonly turnEndMs?: number;
   /**
-   * Asks once whether the caller is still there, after so many milliseconds in which neither side was heard; with `instead`
-   * it does not answer before.
+   * Asks once whether the caller is still there, after `afterMs` milliseconds in which neither side was heard; with
+   * `instead` it does not answer before.
    */
   readonly asks?: { readonly afterMs: number; readonly instead?: boolean };
   /** Milliseconds that the fault `slow-answer` adds. */

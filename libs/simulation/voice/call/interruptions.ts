@@ -6,9 +6,12 @@ import type { SayStep } from '../speaking/caller-acts.js';
 export const INTERRUPTIONS = ['Sorry, one moment.', 'Sorry, may I stop you there?', 'Wait, just a second.'] as const;
 /** Audible milliseconds of the agent's answer before that. */
 const AFTER_MS = { least: 800, most: 1_800, step: 20 } as const;
-/** The first answer that is interrupted is one of so many, and between two of them lie at least `APART`. */
+/** The first answer that is interrupted is one of the first `FIRST`, and between two of them lie at least `APART`. */
 const FIRST = 2;
 const APART = 2;
+
+/** From the beginning of the interruption the agent has this long to stop; then the caller goes on over it. */
+export const STOPPING_MS = 2_000;
 
 /** A line that is begun over the agent, and after which the caller is asked how it goes on. */
 export type InterruptionStep = SayStep & { readonly bargeIn: { readonly afterMs: number }; readonly interrupts: true };
