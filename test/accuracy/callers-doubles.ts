@@ -55,8 +55,8 @@ interface Double<T> {
 }
 
 /** Starts agents or the model in a process of their own. */
-async function start<T>(role: 'agents' | 'model'): Promise<Double<T>> {
-  const node = [process.execPath, ...process.execArgv, fileURLToPath(import.meta.url), role];
+async function start<T>(role: 'agents' | 'model', ...rest: readonly string[]): Promise<Double<T>> {
+  const node = [process.execPath, ...process.execArgv, fileURLToPath(import.meta.url), role, ...rest];
   const child = spawn('nice', ['-n', NICE, ...node], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const messages: unknown[] = [];
   const exit = once(child, 'exit');
@@ -75,10 +75,22 @@ async function start<T>(role: 'agents' | 'model'): Promise<Double<T>> {
   };
 }
 
-/** The agents of each kind by address, as Realtime servers; `delays` are their own times of their answers. */
-export async function startAgents() {
-  const { started, messages, close } = await start<Readonly<Record<Kind, string>>>('agents');
-  return { urls: started, delays: () => messages as readonly number[], close };
+/** An agent's own time from the end of a caller's line to its answer. */
+interface OwnDelay {
+  readonly caller: number;
+  readonly delayMs: number;
+}
+
+/** Agents as Realtime servers, one for each caller. @param kinds of the callers */
+export async function startAgents(kinds: readonly Kind[]) {
+  const { started, messages, close } = await start<readonly string[]>('agents', ...kinds);
+  const delays = messages as readonly OwnDelay[];
+  return {
+    urls: started,
+    /** The agent's own times of its answers to a caller, in order. */
+    delaysOf: (caller: number) => delays.filter((one) => one.caller === caller).map(({ delayMs }) => delayMs),
+    close,
+  };
 }
 
 /** A server that plays all callers and judges. */
@@ -87,28 +99,21 @@ export async function startModel() {
   return { url: started.url, close };
 }
 
-async function serveAgents(): Promise<() => Promise<unknown>> {
+async function serveAgents(kinds: readonly Kind[]): Promise<() => Promise<unknown>> {
   const engine = new FliteEngine();
   const { voice, ...prepared } = await scriptedAgent(engine, { answers: ANSWERS.map((say) => [{ say }]) });
   const asking = await scriptedAgent(engine, { answers: [[{ say: STILL_THERE }]] });
   const say: typeof voice.say = (text, behaviour) => (text === STILL_THERE ? asking.voice : voice).say(text, behaviour);
   const agent = { ...prepared, voice: { say } };
-  const onAnswer = ({ firstByteMs, callerEndMs }: AnswerStamp) => process.send?.(firstByteMs - callerEndMs);
-  const urls: Partial<Record<Kind, string>> = {};
   const servers = await Promise.all(
-    Object.entries(KINDS).map(async ([kind, { agent: times }]) => {
-      const realtime = {
-        ...times,
-        turnEndMs: TURN_END_MS,
-        now: () => TODAY,
-        prepare: () => Promise.resolve(agent),
-        onAnswer,
-      };
-      const server = await startReferenceAgent({ port: 0, realtime });
-      urls[kind as Kind] = `${server.url.replace(/^http/, 'ws')}/v1/realtime?model=booking`;
-      return server;
+    kinds.map((kind, caller) => {
+      const onAnswer = ({ firstByteMs, callerEndMs }: AnswerStamp) =>
+        process.send?.({ caller, delayMs: firstByteMs - callerEndMs } satisfies OwnDelay);
+      const own = { turnEndMs: TURN_END_MS, now: () => TODAY, prepare: () => Promise.resolve(agent), onAnswer };
+      return startReferenceAgent({ port: 0, realtime: { ...KINDS[kind].agent, ...own } });
     }),
   );
+  const urls = servers.map(({ url }) => `${url.replace(/^http/, 'ws')}/v1/realtime?model=booking`);
   process.send?.(urls);
   return () => Promise.all([...servers.map((server) => server.close()), engine.close()]);
 }
@@ -135,8 +140,9 @@ function lineOf({ messages }: Asked): object {
   return { say: `I am caller number ${caller}, on line ${turn}. ${QUESTIONS[turn]}`, end: null };
 }
 
-const serve = { agents: serveAgents, model: serveModel }[process.argv[2] ?? ''];
+const [role, ...kinds] = process.argv.slice(2);
+const serve = { agents: serveAgents, model: serveModel }[role ?? ''];
 if (serve) {
-  const stop = await serve();
+  const stop = await serve(kinds as Kind[]);
   process.once('disconnect', () => void stop().then(() => process.exit()));
 }

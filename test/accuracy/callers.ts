@@ -42,19 +42,23 @@ const CHECKS: Readonly<Record<Kind, readonly CheckInput[]>> = {
 interface Call {
   readonly kind: Kind;
   readonly result: CallResult;
+  /** The agent's own times from the end of the caller's line to its answers. */
+  readonly delays: readonly number[];
 }
 
 const kindOf = (index: number): Kind => (index % EACH === 0 ? 'prompting' : index % EACH === 1 ? 'late' : 'healthy');
 const print = (line = ''): void => void process.stdout.write(`${line}\n`);
 
-async function callAll(count: number) {
-  const [agents, model] = await Promise.all([startAgents(), startModel()]);
+async function callAll(count: number): Promise<Call[]> {
+  const kinds = Array.from({ length: count }, (_, caller) => kindOf(caller));
+  // Two more for the calls before.
+  const [agents, model] = await Promise.all([startAgents([...kinds, 'healthy', 'healthy']), startModel()]);
   const engine = new FliteEngine();
   const client = new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] });
   const language = new LanguageModel({ baseUrl: model.url, model: 'double', timeoutMs: 10_000 });
   const progress = new Progress('Callers at once', count);
   const call = async (kind: Kind, caller: number): Promise<Call> => {
-    const endpoint = { protocol: 'openai-realtime', url: agents.urls[kind], headers: {}, options: {} } as const;
+    const endpoint = { protocol: 'openai-realtime', url: agents.urls[caller]!, headers: {}, options: {} } as const;
     const transport = transportTo(
       { ...endpoint, firstSpeaker: 'caller' },
       { client, assistantId: 'booking', phoneNumber: '', callId: randomUUID() },
@@ -74,14 +78,12 @@ async function callAll(count: number) {
       },
     });
     progress.advance();
-    return { kind, result };
+    return { kind, result, delays: agents.delaysOf(caller) };
   };
   try {
     // The threads are started, and both processes have warmed up.
     await Promise.all([call('healthy', count), call('healthy', count + 1)]);
-    const before = agents.delays().length;
-    const calls = await Promise.all(Array.from({ length: count }, (_, index) => call(kindOf(index), index)));
-    return { calls, delays: agents.delays().slice(before) };
+    return await Promise.all(kinds.map(call));
   } finally {
     progress.end();
     await Promise.all([agents.close(), model.close(), engine.close(), mediaThread.close()]);
@@ -114,14 +116,16 @@ function main(): Promise<void> {
 }
 
 async function measure(count: number): Promise<void> {
-  const { calls, delays } = await callAll(count);
+  const calls = await callAll(count);
   const wrong = calls.flatMap((call, index) => {
     const fault = faultOf(call);
     return fault === undefined ? [] : [`WRONG  call ${index}, ${call.kind}: ${fault}`];
   });
-  const answered = calls.filter(({ kind }) => kind !== 'late').flatMap(({ result }) => heardOf(result));
+  const inTime = calls.filter(({ kind }) => kind !== 'late');
+  const answered = inTime.flatMap(({ result }) => heardOf(result));
   const errors = answered.map((heardMs) => Math.abs(heardMs - PLANTED_MS));
-  const own = delays.map((delayMs) => Math.abs(delayMs - PLANTED_MS));
+  const own = inTime.flatMap(({ delays }) => delays.map((delayMs) => Math.abs(delayMs - PLANTED_MS)));
+  const apart = inTime.flatMap(differences);
   const lateness = calls.map(({ result }) => result.reliability.frameLatenessMs);
   const latenessP99 = Math.max(...lateness.map((one) => one?.p99 ?? Infinity));
   const worst = Math.max(...lateness.map((one) => one?.worst ?? Infinity));
@@ -140,6 +144,7 @@ async function measure(count: number): Promise<void> {
     [`latency of ${answered.length} answers, p50`, ms(at(answered, 50)), ''],
     ['difference to the planted 700 ms, p95', ms(at(errors, 95)), `${LIMITS.latencyMs} ms`],
     ["the same by the agents' own times, p95", ms(at(own, 95)), ''],
+    ["difference to the agents' own times, p50 and p95", `${ms(at(apart, 50))}, ${ms(at(apart, 95))}`, ''],
     ['thinking of a caller, with synthesis, p50 and p95', `${ms(at(thoughts, 50))}, ${ms(at(thoughts, 95))}`, ''],
   ];
   const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
@@ -154,5 +159,13 @@ async function measure(count: number): Promise<void> {
 
 const heardOf = ({ voice }: CallResult): number[] =>
   (voice?.voice.latencies ?? []).flatMap(({ heardMs, answered }) => (answered && heardMs !== null ? [heardMs] : []));
+
+/** Of each answer; an answer to a first sentence alone has no latency, so that the last ones are compared. */
+function differences({ result, delays }: Call): number[] {
+  const heard = heardOf(result);
+  const count = Math.min(heard.length, delays.length);
+  const own = delays.slice(delays.length - count);
+  return heard.slice(heard.length - count).map((heardMs, index) => Math.abs(heardMs - own[index]!));
+}
 
 await main();
