@@ -7,6 +7,7 @@ import { truncate, trimQuotes } from '../timeline/text.js';
 import { withUnknownWords } from '../timeline/known-words.js';
 import { isInterruption } from '../timeline/interruptions.js';
 import type { SpeechEntry, TimelineEntry, ToolCallEntry } from '../timeline/timeline.js';
+import type { WordSource } from '../voice/facts/results.js';
 
 /** A line of the transcript as the judge sees it. */
 interface TranscriptLine {
@@ -23,6 +24,8 @@ interface TranscriptLine {
 export interface VoiceWords {
   /** Whether some words of the agent are not known. */
   readonly isUnclear: boolean;
+  /** Where the others come from. */
+  readonly source: WordSource;
   /** Whether a caller without a script interrupted the agent with prepared words. */
   readonly hasInterruptions: boolean;
 }
@@ -42,8 +45,11 @@ const CUT_OFF = '[cut off]';
 const UNCLEAR = '[unclear]';
 const INTERRUPTS = '[interrupts]';
 
-/** An agent that speaks to the judge, by its form of answer or its prompt, gives no evidence in its own favour. */
-const ADDRESSES_JUDGE = /["']?\bmet\b["']?\s*[:=]\s*["']?(true|false)\b|\btranscript is over\b|\bstatement\s*:/iu;
+/**
+ * An agent that speaks to the judge, by its form of answer or its prompt, gives no evidence in its own favour. For
+ * normalised texts, so that no form of the characters evades it.
+ */
+const ADDRESSES_JUDGE = /\bmet\b["']?\s*[:=]\s*["']?(true|false)\b|\btranscript is over\b|\bstatement\s*:\s*"/u;
 
 /** The transcript as shown to the judge, in which its quotes are located. */
 export class Transcript {
@@ -52,11 +58,11 @@ export class Transcript {
   private readonly normalised: string[] = [];
   readonly voice: VoiceWords | undefined;
 
-  constructor(entries: readonly TimelineEntry[]) {
+  constructor(entries: readonly TimelineEntry[], source: WordSource = 'wire') {
     this.lines = linesOf(entries);
     const isVoice = entries.some((entry) => entry.type === 'speech' && entry.words !== undefined);
     const isUnclear = withUnknownWords({ entries }).length > 0;
-    this.voice = isVoice ? { isUnclear, hasInterruptions: entries.some(isInterruption) } : undefined;
+    this.voice = isVoice ? { isUnclear, source, hasInterruptions: entries.some(isInterruption) } : undefined;
   }
 
   /** One JSON object per line, so that no text can imitate another line or the end of the transcript. */
@@ -80,8 +86,8 @@ export class Transcript {
     let isFound = false;
     for (const [position, line] of this.lines.entries()) {
       if (line.who === 'call' || (who && line.who !== who)) continue;
-      if (met && line.who !== 'caller' && ADDRESSES_JUDGE.test(line.text)) continue;
       const text = (this.normalised[position] ??= normaliseText(line.text));
+      if (met && line.who !== 'caller' && ADDRESSES_JUDGE.test(text)) continue;
       const at = findWords(wanted, text);
       if (at === -1) continue;
       isFound = true;

@@ -22,6 +22,8 @@ import { ClaimsOfDerivedRuns1733200600000 } from './migrations/1733200600000-cla
 import { RejudgedRuns1733200700000 } from './migrations/1733200700000-rejudged-runs.js';
 import { Fillers1733300000000 } from './migrations/1733300000000-fillers.js';
 import { PersonalityInterrupts1733400100000 } from './migrations/1733400100000-personality-interrupts.js';
+import { TranscriptRetention1733400400000 } from './migrations/1733400400000-transcript-retention.js';
+import { LeftOutCalls1733400700000 } from './migrations/1733400700000-left-out-calls.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -59,6 +61,8 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       RejudgedRuns1733200700000,
       Fillers1733300000000,
       PersonalityInterrupts1733400100000,
+      TranscriptRetention1733400400000,
+      LeftOutCalls1733400700000,
     ],
   });
 }

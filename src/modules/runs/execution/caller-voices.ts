@@ -1,6 +1,13 @@
 import path from 'node:path';
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { babbleLoop, CachedSpeech, FliteEngine, soundOf, voiceOf } from '../../../../libs/speech/index.js';
+import {
+  babbleLoop,
+  CachedSpeech,
+  FliteEngine,
+  soundOf,
+  type SpeechEngine,
+  voiceOf,
+} from '../../../../libs/speech/index.js';
 import type { EvaluationDefinition } from '../../../../libs/evaluation-definition/index.js';
 import type { VoiceOptions } from '../../../../libs/simulation/index.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
@@ -32,6 +39,11 @@ export class CallerVoices implements OnApplicationShutdown {
       onFileError: (error) => this.logger.warn(`The cache of speech cannot be used: ${messageOf(error)}`),
       onSynthesis: metrics.observeSynthesis,
     });
+  }
+
+  /** The engine of the embedded voices. */
+  get embedded(): SpeechEngine {
+    return this.speech;
   }
 
   /** What a call of this personality needs beside its evaluation. Workspaces take turns at the speech engine. */
