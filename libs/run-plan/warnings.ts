@@ -132,7 +132,9 @@ function unusedVoiceWarnings(evaluations: readonly PlannedEvaluation[]): string[
   const personalities = personalitiesOf(evaluations).sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const { name, voice } of personalities) {
     const settings =
-      voice === undefined ? [] : VOICE_FIELDS.filter((key) => voice[key] !== personalityFields[key].default);
+      voice === undefined
+        ? []
+        : VOICE_FIELDS.filter((key) => (voice[key] ?? 'never') !== personalityFields[key].default);
     if (settings.length === 0) continue;
     const key = settings.join(', ');
     namesBySettings.set(key, [...(namesBySettings.get(key) ?? []), name]);
@@ -143,4 +145,4 @@ function unusedVoiceWarnings(evaluations: readonly PlannedEvaluation[]): string[
   });
 }
 
-const VOICE_FIELDS = ['accent', 'backgroundNoise', 'gender', 'provider', 'voice_id'] as const;
+const VOICE_FIELDS = ['accent', 'backgroundNoise', 'gender', 'provider', 'voice_id', 'interrupts'] as const;

@@ -13,6 +13,7 @@ export { type ModelCell, ModelCells } from '../voice/testing/model-cells.js';
 export { type Action, scriptedAgent, type Turn } from '../voice/testing/scripted-agent.js';
 export { type RecordedVoiceCall, remeasured } from '../voice/testing/remeasured.js';
 export { DELIVERY_STYLES, type LagCell, lagCells, type LagResult, measureLag } from '../voice/testing/lag-cells.js';
+export { STILL_THERE } from '../voice/voice-agent.js';
 export { TODAY, VoiceCalls } from '../voice/testing/voice-call.js';
 export {
   evaluationOf,

@@ -46,14 +46,16 @@ export interface SpeechEntry extends Span {
   readonly uncertain?: readonly (readonly [number, number])[];
   /** Present when the rest of the agent's words was dropped before it was heard. */
   readonly interrupted?: true;
+  /** Words that the agent had ready and did not say, because a caller without a script interrupted it. */
+  readonly unheard?: string;
   /**
    * Shown, never judged: what the platform of a voice call understood of a caller's line; on the agent's first words in a turn,
    * what it generated in that turn, where a recogniser heard something else.
    */
   readonly alternative?: { readonly source: 'wire'; readonly text: string };
-  /** Present on a caller's line that was to be spoken over the agent. */
+  /** Present on a caller's line that was to be spoken over the agent, by its script or of its own accord. */
   readonly bargeIn?: {
-    /** Audible milliseconds of the agent's turn before it, as the script says. */
+    /** Audible milliseconds of the agent's turn before it, as planned. */
     readonly afterMs: number;
     /** False over text, or when the agent's turn ended first: the line was then said at once. */
     readonly possible: boolean;
@@ -248,10 +250,14 @@ export class Timeline {
     const { alternative, uncertain } = entry;
     const other = alternative && { alternative: { ...alternative, text: this.cleaned(alternative.text) } };
     if (entry.speaker === 'caller') return { ...entry, ...other };
+    const { unheard, ...spoken } = entry;
     const text = this.cleaned(entry.text);
+    // A secret may stand in what was heard and in what was not.
+    const whole = `${text} ${unheard}`;
+    const rest = unheard !== undefined && this.cleaned(whole) === whole && { unheard };
     // Positions in a text that was changed mean nothing.
     const cut = uncertain && text !== entry.text ? { uncertain: [[0, text.length] as const] } : {};
-    return { ...entry, ...other, text, ...cut };
+    return { ...spoken, ...other, text, ...rest, ...cut };
   }
 
   /** A text of the agent without secrets. */

@@ -66,6 +66,8 @@ export interface RealtimeCallOptions extends Pick<
   readonly recording?: RecordingSink;
   /** Plays a caller without a script, and judges. */
   readonly model?: LanguageModel;
+  /** Whether a caller without a script interrupts the agent. */
+  readonly interrupts?: boolean;
   /** Called with each line of the caller before it is spoken. */
   readonly onSynthesised?: (text: string, pcm: Int16Array) => void;
   readonly around?: (agent: InProcessMediaAgentFactory) => InProcessMediaAgentFactory;
@@ -77,6 +79,7 @@ interface Execution {
   readonly firstSpeaker?: 'caller' | null | undefined;
   readonly clock?: Clock;
   readonly model?: LanguageModel | undefined;
+  readonly interrupts?: boolean | undefined;
   readonly recogniser?: Recogniser | undefined;
   readonly onSynthesised?: RealtimeCallOptions['onSynthesised'];
 }
@@ -125,8 +128,8 @@ export class VoiceCalls {
   callRealtime(evaluation: EvaluationInput, voice: string, options: RealtimeCallOptions = {}): Promise<CallResult> {
     const { prepared = this.prepared } = options;
     if (!prepared) throw new Error('prepare() was not called');
-    const { recording, session, isWide = false, firstSpeaker, model, onSynthesised, ...rest } = options;
-    const { around = (inner) => inner, ...agent } = rest;
+    const { recording, session, isWide = false, firstSpeaker, model, interrupts, ...rest } = options;
+    const { around = (inner) => inner, onSynthesised, ...agent } = rest;
     const { oneWayMs = 0 } = agent;
     const format = isWide ? { type: 'audio/pcm', rate: 24_000 } : { type: 'audio/pcmu' };
     const audio = { input: { format, transcription: { model: 'any' } }, output: { format } };
@@ -139,7 +142,7 @@ export class VoiceCalls {
       agent: around(oneWayMs > 0 ? delayed(oneWayMs, answering) : answering),
     });
     return this.execute(evaluation, voice, transport, {
-      ...{ recording, firstSpeaker, model, onSynthesised, clock: new VirtualClock() },
+      ...{ recording, firstSpeaker, model, interrupts, onSynthesised, clock: new VirtualClock() },
     });
   }
 
@@ -169,7 +172,7 @@ export class VoiceCalls {
     evaluation: EvaluationInput,
     voice: string,
     transport: VoiceTransport,
-    { recording, firstSpeaker = null, clock, model, recogniser, onSynthesised }: Execution = {},
+    { recording, firstSpeaker = null, clock, model, interrupts = false, recogniser, onSynthesised }: Execution = {},
   ): Promise<CallResult> {
     if (evaluation.conditions?.noise?.type === 'babble') this.babble ??= babbleLoop(this.speech);
     return executeCall({
@@ -190,6 +193,7 @@ export class VoiceCalls {
         },
         voice,
         firstSpeaker,
+        interrupts,
         ...(this.babble && { babble: await this.babble }),
         ...(recording && { recording }),
         ...(recogniser && { transcription: transcriptionBy(recogniser, clock) }),

@@ -227,11 +227,12 @@ export class MediaCall {
     const { caller } = this;
     return {
       ask: (question) => this.options.onTurn?.(question),
-      utterances: (untilMs) => {
+      utterances: (untilMs, hasInterrupted) => {
         const { said } = this.reports.facts;
         // Those of a recogniser are not known here.
         const facts = { ...this.heard(), said: this.options.onPiece ? [] : said, end: { atMs: untilMs } };
-        return utterancesOf(facts).filter(({ turn }) => turn === caller.turn);
+        const from = hasInterrupted ? caller.turn - 1 : caller.turn;
+        return utterancesOf(facts).filter(({ turn }) => turn >= from);
       },
       wordReports: () => this.reports.saidCount,
     };

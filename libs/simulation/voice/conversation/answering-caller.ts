@@ -1,4 +1,4 @@
-import { type Caller, CallerUnusable } from '../../callers/caller.js';
+import { type AgentReply, type Caller, CallerUnusable } from '../../callers/caller.js';
 import type { Clock } from '../../time/clock.js';
 import { CallFailure, type Failure, failure, failureOf } from '../../timeline/failure.js';
 import type { ThinkingReason } from '../facts/facts.js';
@@ -78,10 +78,7 @@ class Attempt {
 
   /** What the agent said in this turn. */
   get words(): string {
-    return this.heard.utterances
-      .map(({ text }) => text ?? '')
-      .filter((text) => text !== '')
-      .join(' ');
+    return wordsOf(this.heard.utterances);
   }
 
   tell(question: TurnQuestion): void {
@@ -134,7 +131,7 @@ class Attempt {
     if (this.isAbandoned || signal.aborted) return undefined;
     if (unheard) return { turn, attempt, reason: 'words', failure: unheard };
     try {
-      const { rest = [], ...steps } = await this.decide(this.words || before);
+      const { rest = [], ...steps } = await this.decide(this.replyAfter(before));
       if (this.isAbandoned) return undefined;
       onRest(rest);
       return { turn, attempt, reason: this.reason, ...steps };
@@ -146,10 +143,19 @@ class Attempt {
     }
   }
 
-  private async decide(answer: string): Promise<PreparedSteps> {
+  private replyAfter(before: string): AgentReply {
+    const { isSilent, spoken, interruption } = this.question;
+    const { utterances } = this.heard;
+    const line = { isSilent, ...(spoken !== undefined && { spoken }) };
+    if (!interruption) return { answer: this.words || before, ...line };
+    const isBefore = ({ turn }: AgentUtterance) => turn < interruption.turn;
+    const heard = wordsOf(utterances.filter(isBefore));
+    const answer = wordsOf(utterances.filter((utterance) => !isBefore(utterance)));
+    return { answer, ...line, interrupted: { heard, said: interruption.text } };
+  }
+
+  private async decide(reply: AgentReply): Promise<PreparedSteps> {
     const { caller, prepare, clock } = this.options;
-    const { isSilent, spoken } = this.question;
-    const reply = { answer, isSilent, ...(spoken !== undefined && { spoken }) };
     const signal = AbortSignal.any([this.abort.signal, this.options.signal]);
     const cancel = clock.schedule(DECISION_MS, () => this.abort.abort(new TooSlow()));
     try {
@@ -205,6 +211,9 @@ class Attempt {
     });
   }
 }
+
+const wordsOf = (utterances: readonly AgentUtterance[]): string =>
+  utterances.flatMap(({ text }) => (text === null || text === '' ? [] : [text])).join(' ');
 
 class TooSlow extends CallFailure {
   constructor() {

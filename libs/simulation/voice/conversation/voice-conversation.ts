@@ -16,10 +16,11 @@ import { storedFacts } from '../facts/stored-facts.js';
 import type { RecordedCall, RecordingSink, VoiceTransport } from '../wire/voice-transport.js';
 import type { ExerciseInput } from '../../validity/exercise.js';
 import { FILLERS } from '../call/fillers.js';
+import { INTERRUPTIONS } from '../call/interruptions.js';
 import { AnsweringCaller } from './answering-caller.js';
 import { Transcriber, type VoiceTranscription } from './transcriber.js';
 import { overload } from './overload.js';
-import type { VoiceCallPlan } from '../facts/plan.js';
+import type { SpokenText, VoiceCallPlan } from '../facts/plan.js';
 import { atRate, soundsAt } from '../speaking/line-sounds.js';
 import {
   type CallerSounds,
@@ -49,6 +50,8 @@ export interface VoiceOptions {
   readonly babble?: Int16Array;
   /** Whether the caller is in a place with background noise. */
   readonly backgroundNoise?: boolean;
+  /** Whether a caller without a script interrupts the agent now and then. */
+  readonly interrupts?: boolean;
   readonly patienceMs?: number;
   readonly recording?: RecordingSink;
   /** Present if a recogniser may be asked for the agent's words. */
@@ -166,6 +169,7 @@ async function planOf(options: VoiceConversationOptions, sounds: CallerSounds): 
   const { transport, definition, voice, caller, signal } = options;
   const { conditions, turnEndMs, maxTurns, maxDurationSeconds, toolResults } = definition;
   const rate = transport.lineRate;
+  const isGenerated = caller.kind === 'generated';
   const needsBabble = voice.backgroundNoise || conditions.noise?.type === 'babble';
   if (needsBabble && !voice.babble)
     throw new CallFailure('speech_failed', { what: 'there is no babble for its background noise', isPermanent: true });
@@ -174,7 +178,7 @@ async function planOf(options: VoiceConversationOptions, sounds: CallerSounds): 
   return {
     rate,
     script: steps,
-    ...(!isComplete && { asked: { inSilence: caller.kind === 'generated' } }),
+    ...(!isComplete && { asked: { inSilence: isGenerated } }),
     firstSpeaker: voice.firstSpeaker ?? null,
     turnEndMs,
     patienceMs: voice.patienceMs ?? VOICE_PATIENCE_MS,
@@ -184,18 +188,22 @@ async function planOf(options: VoiceConversationOptions, sounds: CallerSounds): 
     ...(voice.babble && { babble: atRate(voice.babble, rate) }),
     backgroundNoise: voice.backgroundNoise ?? false,
     seed: conditions.seed ?? 1,
-    ...(definition.fillers && caller.kind === 'generated' && { fillers: await fillersOf(options, sounds) }),
+    ...(definition.fillers && isGenerated && { fillers: await linesOf(FILLERS, options, sounds) }),
+    ...(voice.interrupts && isGenerated && { interruptions: await linesOf(INTERRUPTIONS, options, sounds) }),
     toolResults,
   };
 }
 
-const fillersOf = ({ voice: { voice }, signal }: VoiceConversationOptions, sounds: CallerSounds) =>
+/** What the caller may say without being asked, synthesised before the call. */
+const linesOf = (
+  texts: readonly string[],
+  { voice: { voice }, signal }: VoiceConversationOptions,
+  sounds: CallerSounds,
+): Promise<SpokenText[]> =>
   speakable(async () => {
-    const fillers: NonNullable<VoiceCallPlan['fillers']>[number][] = [];
-    for (const name of FILLERS) {
-      fillers.push({ name, sound: await sounds.synthesise({ text: name, voice }, signal) });
-    }
-    return fillers;
+    const lines: SpokenText[] = [];
+    for (const text of texts) lines.push({ text, sound: await sounds.synthesise({ text, voice }, signal) });
+    return lines;
   }, signal);
 
 /** What the caller does next, as far as it is known. @param first what it decided, if it was asked */

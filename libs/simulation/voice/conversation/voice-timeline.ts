@@ -1,10 +1,11 @@
 import { parseArguments, sanitizeText, truncate } from '../../timeline/text.js';
 import type { PlatformEntry, SoundEntry, SpeechEntry, TimelineEntry, ToolCallEntry } from '../../timeline/timeline.js';
 import type { CallerAct, PlatformEvent, Span, ToolCallFact, VoiceFacts } from '../facts/facts.js';
+import { contains } from '../facts/spans.js';
 import { promptedByWait } from '../measures/index.js';
 import { speechOf } from '../words/speech.js';
 import { generatedOtherwise } from '../words/generated.js';
-import { wordsOfSounds } from '../words/utterances.js';
+import { type SoundWords, textOf, wordsOfSounds } from '../words/utterances.js';
 
 /** A document of TwiML may have thousands of verbs. */
 const MAX_NOTES = 100;
@@ -29,6 +30,7 @@ export function voiceEntries(facts: VoiceFacts): TimelineEntry[] {
         type: 'speech',
         speaker: 'agent',
         ...speechOf(spoken, all[index - 1]),
+        ...unheardOf(spoken, facts),
         ...timesOf(sound),
         turn: sound.turn,
         ...(prompted.has(sound) && { promptedByWait: true as const }),
@@ -77,6 +79,14 @@ function understood({ heardCaller, caller }: VoiceFacts, { startMs }: Span): Pic
   const next = caller.find((act) => act.type === 'say' && act.startMs > startMs)?.startMs ?? Infinity;
   const texts = heardCaller.filter(({ atMs }) => atMs >= startMs && atMs < next).map(({ text }) => text);
   return texts.length === 0 ? {} : { alternative: { source: 'wire', text: texts.join(' ') } };
+}
+
+/** What the agent had ready when the caller of its own accord interrupted it. */
+function unheardOf({ sound, runs }: SoundWords, { caller }: VoiceFacts): Pick<SpeechEntry, 'unheard'> {
+  const isInterruption = (act: CallerAct) => act.type === 'say' && act.bargeIn !== undefined && act.step === null;
+  const line = caller.find((act) => isInterruption(act) && contains(sound, act.startMs));
+  const unheard = line ? textOf(runs.at(-1)?.unheard ?? []) : '';
+  return unheard === '' ? {} : { unheard: sanitizeText(unheard) };
 }
 
 function entryOf(act: CallerAct, facts: VoiceFacts): SpeechEntry | SoundEntry {

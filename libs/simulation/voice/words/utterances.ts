@@ -15,6 +15,8 @@ export interface SpokenRun {
   readonly continues: boolean;
   /** Whether the rest of the item was dropped, and words with it. */
   readonly isInterrupted: boolean;
+  /** The words of the item after that, which were reported and not heard. */
+  readonly unheard: readonly ItemWord[];
 }
 
 /** One sound of the agent with the words that were heard in it. */
@@ -108,9 +110,13 @@ function runsOf({ item, words = [], played, isDropped }: ItemWords, sounds: read
     else runs.set(index, [word]);
   }
   const isCut = isDropped && words.some(({ hearing }) => hearing !== 'heard');
+  const unheard = words.filter(({ hearing }) => hearing === 'unheard');
   return [...runs].map(([index, heard], position, all): [number, SpokenRun] => [
     index,
-    { item, words: heard, continues: position > 0, isInterrupted: isCut && position === all.length - 1 },
+    {
+      ...{ item, words: heard, continues: position > 0 },
+      ...(position < all.length - 1 ? { isInterrupted: false, unheard: [] } : { isInterrupted: isCut, unheard }),
+    },
   ]);
 }
 

@@ -74,6 +74,11 @@ const ENTRIES = {
         ...flag,
         description: "Present when the rest of the agent's words was dropped before it was heard",
       },
+      unheard: {
+        ...text,
+        description:
+          'Words that the agent had ready and did not say, because a caller without a script interrupted it; they meet and fail no check',
+      },
       promptedByWait: {
         ...flag,
         description:
@@ -90,7 +95,10 @@ const ENTRIES = {
           "Present on a line that was to be spoken over the agent; `possible` is false over text, or when the agent's turn ended first",
       },
     },
-    ['cut', 'continues', 'script', 'words', 'uncertain', 'interrupted', 'promptedByWait', 'alternative', 'bargeIn'],
+    [
+      ...['cut', 'continues', 'script', 'words', 'uncertain', 'interrupted', 'unheard', 'promptedByWait'],
+      ...['alternative', 'bargeIn'],
+    ],
   ),
   sound: entry(
     'sound',
@@ -320,7 +328,13 @@ const SCHEMAS = {
           prompt: text,
           temperature: number,
           voice: {
-            ...object({ gender: text, accent: text, voice_id: text, provider: text, backgroundNoise: flag }),
+            ...object(
+              {
+                ...{ gender: text, accent: text, voice_id: text, provider: text, backgroundNoise: flag },
+                interrupts: { ...oneOf('never', 'sometimes'), description: 'Missing in calls of earlier versions' },
+              },
+              ['interrupts'],
+            ),
             description: 'What voice calls use; missing in calls of earlier versions',
           },
         },

@@ -51,7 +51,7 @@ export class CallerVoices implements OnApplicationShutdown {
     workspaceId: string,
     voice: CallerVoice = DEFAULT_VOICE,
     { conditions }: Pick<EvaluationDefinition, 'conditions'>,
-  ): Promise<Pick<VoiceOptions, 'sounds' | 'voice' | 'babble' | 'backgroundNoise'>> {
+  ): Promise<Pick<VoiceOptions, 'sounds' | 'voice' | 'babble' | 'backgroundNoise' | 'interrupts'>> {
     const { speech } = this;
     const needsBabble = voice.backgroundNoise || conditions.noise?.type === 'babble';
     return {
@@ -61,6 +61,7 @@ export class CallerVoices implements OnApplicationShutdown {
       },
       voice: voiceOf(voice).voice,
       backgroundNoise: voice.backgroundNoise,
+      interrupts: voice.interrupts === 'sometimes',
       ...(needsBabble && { babble: await this.babbleOnce() }),
     };
   }
