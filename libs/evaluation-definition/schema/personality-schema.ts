@@ -12,6 +12,10 @@ export const PERSONALITY_PROVIDERS = [
 ] as const;
 export type PersonalityProvider = (typeof PERSONALITY_PROVIDERS)[number];
 
+/** Whether a caller without a script interrupts the agent on voice calls. */
+export const INTERRUPTS = ['never', 'sometimes'] as const;
+export type Interrupts = (typeof INTERRUPTS)[number];
+
 /** The editable fields of a personality. */
 export interface AuthoredPersonality {
   readonly name: string;
@@ -23,6 +27,7 @@ export interface AuthoredPersonality {
   readonly gender: Gender;
   readonly provider: PersonalityProvider;
   readonly voice_id: string;
+  readonly interrupts: Interrupts;
 }
 
 /** A personality in a file: fields with defaults are optional. */
@@ -95,6 +100,14 @@ export const personalityFields = {
     default: '',
     examples: ['awb'],
   },
+  interrupts: {
+    type: 'string',
+    description:
+      'Whether a caller without a script interrupts long answers of the agent on voice calls: `sometimes` every few answers',
+    enum: INTERRUPTS,
+    default: 'never',
+    examples: ['sometimes'],
+  },
 } as const satisfies Readonly<Record<keyof AuthoredPersonality, JsonSchema>>;
 
 /** The schema of a personality in a file. */
@@ -118,6 +131,7 @@ export const authoredPersonality = (input: PersonalityInput): AuthoredPersonalit
   gender: input.gender ?? personalityFields.gender.default,
   provider: input.provider ?? personalityFields.provider.default,
   voice_id: input.voice_id ?? personalityFields.voice_id.default,
+  interrupts: input.interrupts ?? personalityFields.interrupts.default,
 });
 
 /** An example of a personality in a file; its name is not that of the example in requests, which are sent repeatedly. */

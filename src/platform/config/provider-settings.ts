@@ -1,8 +1,12 @@
 import { EnvError, makeValidator, str, type ValidatorSpec } from 'envalid';
-import { type ProtocolName, PROTOCOLS } from '../../../libs/simulation/index.js';
+import {
+  type ProtocolName,
+  PROTOCOLS,
+  TRANSCRIPTION_MODES,
+  type TranscriptionMode,
+} from '../../../libs/simulation/index.js';
 import { AGENT_PROVIDERS, type AgentProvider } from './agent-providers.js';
-import { SettingsError } from './settings-error.js';
-import { wholeNumber } from './whole-number.js';
+import { SettingsError, wholeNumber } from './setting-validators.js';
 
 export interface AgentProviderSetting {
   readonly protocol: ProtocolName;
@@ -12,6 +16,8 @@ export interface AgentProviderSetting {
   readonly url: string | undefined;
   /** Calls at once per credential, across all processes; undefined for the default of the protocol. */
   readonly concurrency: number | undefined;
+  /** Whose words count on voice calls, unless a connection says otherwise. */
+  readonly transcription: TranscriptionMode;
 }
 
 /**
@@ -36,7 +42,9 @@ const agentAddress = makeValidator<string>((input) => {
 
 type ProviderSettings = { readonly [Name in `${AgentProvider}_PROTOCOL`]: ProtocolName } & {
   readonly [Name in `${AgentProvider}_TEXT_PROTOCOL` | `${AgentProvider}_URL`]: string | undefined;
-} & { readonly [Name in `${AgentProvider}_CONCURRENCY`]: number | undefined };
+} & { readonly [Name in `${AgentProvider}_CONCURRENCY`]: number | undefined } & {
+  readonly [Name in `${AgentProvider}_TRANSCRIPTION`]: TranscriptionMode;
+};
 
 const textProtocols = () => PROTOCOLS.names.filter((name) => PROTOCOLS.of(name).medium === 'text');
 
@@ -47,6 +55,7 @@ export const agentProviderSettings = () =>
       [`${provider}_PROTOCOL`, str<ProtocolName>({ choices: PROTOCOLS.names, default: 'chat-completions' })],
       [`${provider}_TEXT_PROTOCOL`, str<ProtocolName>({ choices: textProtocols(), default: undefined })],
       [`${provider}_URL`, agentAddress({ default: undefined })],
+      [`${provider}_TRANSCRIPTION`, str<TranscriptionMode>({ choices: TRANSCRIPTION_MODES, default: 'auto' })],
       [`${provider}_CONCURRENCY`, { ...wholeNumber(1, 1_000), default: undefined }],
     ]),
   ) as { [Name in keyof ProviderSettings]: ValidatorSpec<ProviderSettings[Name]> };
@@ -69,6 +78,8 @@ export const agentProviders = (clean: ProviderSettings) =>
         const allowed = schemes.map((scheme) => `${scheme}//`).join(' or ');
         throw new SettingsError(`${provider}_URL must begin with ${allowed} for ${name}`);
       }
-      return [provider, { protocol, textProtocol, url, concurrency: clean[`${provider}_CONCURRENCY`] }];
+      const concurrency = clean[`${provider}_CONCURRENCY`];
+      const transcription = clean[`${provider}_TRANSCRIPTION`];
+      return [provider, { protocol, textProtocol, url, concurrency, transcription }];
     }),
   ) as Record<AgentProvider, AgentProviderSetting>;

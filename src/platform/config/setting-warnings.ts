@@ -8,7 +8,6 @@ const SHORT = 8;
 /** Names that users of other testing services expect. */
 const UNSUPPORTED: readonly (readonly [name: RegExp, instead: string])[] = [
   [/^(PERSONALITY_PROVIDER_\d+_)?TTS_/, 'callers speak with the embedded English voices'],
-  [/^STT_/, 'the words of an agent are known only where its protocol carries them'],
 ];
 
 /** One sentence for each variable that looks like a setting but has no effect, such as `AGENT_PROVDER_1_URL`. */

@@ -43,9 +43,17 @@ describe('settings', () => {
       agentProviders: Object.fromEntries(
         [1, 2, 3, 4].map((n) => [
           `AGENT_PROVIDER_${n}`,
-          { protocol: 'chat-completions', textProtocol: undefined, url: undefined, concurrency: undefined },
+          {
+            protocol: 'chat-completions',
+            textProtocol: undefined,
+            url: undefined,
+            concurrency: undefined,
+            transcription: 'auto',
+          },
         ]),
       ),
+      transcription: undefined,
+      transcriptRetentionDays: 365,
       outboundAllowedNetworks: [],
       runRetentionDays: 365,
       recordings: true,
@@ -315,6 +323,7 @@ describe('settings', () => {
       textProtocol: undefined,
       url,
       concurrency: undefined,
+      transcription: 'auto',
     });
   });
 
@@ -323,7 +332,7 @@ describe('settings', () => {
     const AGENT_PROVIDER_2_PROTOCOL = protocol;
     expect(
       readSettings({ AGENT_PROVIDER_2_PROTOCOL, AGENT_PROVIDER_2_URL: url }).agentProviders.AGENT_PROVIDER_2,
-    ).toEqual({ protocol, textProtocol: undefined, url, concurrency: undefined });
+    ).toEqual({ protocol, textProtocol: undefined, url, concurrency: undefined, transcription: 'auto' });
     expect(errorLines({ AGENT_PROVIDER_2_URL: url })).toEqual([
       'AGENT_PROVIDER_2_URL must begin with http:// or https:// for chat-completions',
     ]);
@@ -335,6 +344,7 @@ describe('settings', () => {
       textProtocol: undefined,
       url: undefined,
       concurrency: undefined,
+      transcription: 'auto',
     });
   });
 

@@ -4,8 +4,8 @@ import { REDACTED } from '../../../libs/text/index.js';
 import type { AgentProvider } from './agent-providers.js';
 import { PLANS, type Plan } from './plans.js';
 import { agentProviders, type AgentProviderSetting, agentProviderSettings } from './provider-settings.js';
-import { SettingsError } from './settings-error.js';
-import { wholeNumber } from './whole-number.js';
+import { address, bearerToken, publicAddress, SettingsError, wholeNumber } from './setting-validators.js';
+import { type TranscriptionSetting, transcriptionSetting, transcriptionSpecs } from './transcription-settings.js';
 
 export { SettingsError };
 
@@ -49,8 +49,12 @@ export interface Settings {
   readonly languageModel: LanguageModelSetting | undefined;
   /** Verdicts of the judge on one criterion: 3 takes two, and a third when they disagree; 1 takes one. */
   readonly judgeSamples: 1 | 3;
+  /** The server that transcribes the speech of agents; undefined without one. */
+  readonly transcription: TranscriptionSetting | undefined;
   /** Days after their end for which runs are kept; 0: always. */
   readonly runRetentionDays: number;
+  /** Days after the end of their runs for which the texts of voice calls are kept; 0: as long as their runs. */
+  readonly transcriptRetentionDays: number;
   /** Whether the audio and the wire logs of calls are stored. */
   readonly recordings: boolean;
   /** What a workspace may keep of recordings, wire logs and pictures in bytes; undefined: any amount. */
@@ -80,25 +84,9 @@ export interface EncryptionKeySetting {
   readonly key: Buffer;
 }
 
-const SECRET_SETTINGS = new Set(['BOOTSTRAP_API_KEY', 'ENCRYPTION_KEYS', 'DATABASE_URL', 'REDIS_URL', 'LLM_API_KEY']);
-
-const address = (...protocols: string[]) =>
-  makeValidator<string>((input) => {
-    const url = URL.canParse(input) ? new URL(input) : undefined;
-    if (!url || !protocols.includes(url.protocol)) {
-      throw new EnvError(`must be an address that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`);
-    }
-    return input;
-  });
-
-/** An address that paths are appended to. */
-const publicAddress = makeValidator<string>((input) => {
-  const url = URL.canParse(input) ? new URL(input) : undefined;
-  if (!url || !/^https?:\/\/[^/?#\\\s@]+(\/[^?#\\\s]*)?$/i.test(input)) {
-    throw new EnvError('must be an address such as https://tests.example.com, without credentials, query and fragment');
-  }
-  return url.href.replace(/\/+$/, '');
-});
+const SECRET_SETTINGS = new Set([
+  ...['BOOTSTRAP_API_KEY', 'ENCRYPTION_KEYS', 'DATABASE_URL', 'REDIS_URL', 'LLM_API_KEY', 'STT_API_KEY'],
+]);
 
 const price = makeValidator<number>((input) => {
   if (!/^\d{1,6}(\.\d{1,6})?$/.test(input)) throw new EnvError('must be an amount such as 0.15, without a currency');
@@ -160,12 +148,6 @@ const credential = makeValidator<string>((input) => {
   return input;
 });
 
-/** Servers of language models decide about their keys; those that run locally accept any. */
-const bearerToken = makeValidator<string>((input) => {
-  if (!/^[\x21-\x7e]{1,4096}$/.test(input)) throw new EnvError('must have 1 to 4096 visible ASCII characters');
-  return input;
-});
-
 const encryptionKeys = makeValidator<EncryptionKeySetting[]>(parseEncryptionKeys);
 
 /**
@@ -224,8 +206,10 @@ export function settingSpecs(isTerminal: boolean) {
     LLM_MODEL: str({ default: undefined }),
     LLM_PRICE_PROMPT: price({ default: undefined }),
     LLM_PRICE_COMPLETION: price({ default: undefined }),
+    ...transcriptionSpecs(),
     ...agentProviderSettings(),
     RUN_RETENTION_DAYS: { ...retentionDays, default: 365 },
+    TRANSCRIPT_RETENTION_DAYS: { ...retentionDays, default: undefined },
     RECORDINGS: str<'on' | 'off'>({ choices: ['on', 'off'], default: 'on' }),
     RECORDINGS_BYTES_PER_WORKSPACE: { ...wholeNumber(0, Number.MAX_SAFE_INTEGER), default: undefined },
     RECORDING_RETENTION_DAYS: { ...retentionDays, default: 30 },
@@ -272,7 +256,9 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
     voiceConcurrency: clean.VOICE_CONCURRENCY,
     judgeSamples: clean.JUDGE_SAMPLES === '1' ? 1 : 3,
     languageModel: languageModel(clean),
+    transcription: transcriptionSetting(clean),
     runRetentionDays: clean.RUN_RETENTION_DAYS,
+    transcriptRetentionDays: clean.TRANSCRIPT_RETENTION_DAYS ?? clean.RUN_RETENTION_DAYS,
     recordings: clean.RECORDINGS === 'on',
     recordingsBytesPerWorkspace: clean.RECORDINGS_BYTES_PER_WORKSPACE,
     recordingRetentionDays: clean.RECORDING_RETENTION_DAYS,

@@ -31,7 +31,7 @@ export class Fillers {
     const isDue = this.turn !== turn && untilMs >= thinkingSinceMs + FILLER_AFTER_MS;
     if (isDue && this.sounds.length > 0) {
       this.turn = turn;
-      const { name, sound } = this.sounds[Math.floor(this.random.next() * this.sounds.length)]!;
+      const { text: name, sound } = this.sounds[Math.floor(this.random.next() * this.sounds.length)]!;
       this.endMs = this.caller.sound({ type: 'filler', step: null, name, sound }, earliestMs);
     }
     return untilMs < this.endMs;

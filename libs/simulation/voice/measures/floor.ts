@@ -153,11 +153,14 @@ export function conflictsOf(facts: VoiceFacts, lines: readonly SpokenLine[]): Fl
   const { agent } = facts;
   const interruptions: Interruption[] = [];
   let collisions = 0;
-  for (const { act, during } of lines) {
+  for (const [index, { act, during }] of lines.entries()) {
+    const goesOn = lines[index - 1]?.act.goesOn === true;
     for (const speech of speechesOf(during)) {
       const first = speech[0]!;
       const previous = agent[agent.indexOf(first) - 1];
-      if (isCollision(act, first, previous, lines[0]?.act)) {
+      const isAtOnce = first.startMs - act.startMs < COLLISION.afterCallerMs;
+      // In the pause before it the agent could take the caller's line for ended.
+      if ((goesOn && isAtOnce) || isCollision(act, first, previous, lines[0]?.act)) {
         collisions++;
         continue;
       }

@@ -1,6 +1,13 @@
 import path from 'node:path';
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { babbleLoop, CachedSpeech, FliteEngine, soundOf, voiceOf } from '../../../../libs/speech/index.js';
+import {
+  babbleLoop,
+  CachedSpeech,
+  FliteEngine,
+  soundOf,
+  type SpeechEngine,
+  voiceOf,
+} from '../../../../libs/speech/index.js';
 import type { EvaluationDefinition } from '../../../../libs/evaluation-definition/index.js';
 import type { VoiceOptions } from '../../../../libs/simulation/index.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
@@ -34,12 +41,17 @@ export class CallerVoices implements OnApplicationShutdown {
     });
   }
 
+  /** The engine of the embedded voices. */
+  get embedded(): SpeechEngine {
+    return this.speech;
+  }
+
   /** What a call of this personality needs beside its evaluation. Workspaces take turns at the speech engine. */
   async options(
     workspaceId: string,
     voice: CallerVoice = DEFAULT_VOICE,
     { conditions }: Pick<EvaluationDefinition, 'conditions'>,
-  ): Promise<Pick<VoiceOptions, 'sounds' | 'voice' | 'babble' | 'backgroundNoise'>> {
+  ): Promise<Pick<VoiceOptions, 'sounds' | 'voice' | 'babble' | 'backgroundNoise' | 'interrupts'>> {
     const { speech } = this;
     const needsBabble = voice.backgroundNoise || conditions.noise?.type === 'babble';
     return {
@@ -49,6 +61,7 @@ export class CallerVoices implements OnApplicationShutdown {
       },
       voice: voiceOf(voice).voice,
       backgroundNoise: voice.backgroundNoise,
+      interrupts: voice.interrupts === 'sometimes',
       ...(needsBabble && { babble: await this.babbleOnce() }),
     };
   }

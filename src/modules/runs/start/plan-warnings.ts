@@ -1,19 +1,16 @@
-import { evaluationWarnings } from '../../../../libs/run-plan/index.js';
-import { type Medium, type ProtocolName, PROTOCOLS } from '../../../../libs/simulation/index.js';
+import { type Equipment, evaluationWarnings } from '../../../../libs/run-plan/index.js';
+import { type Medium, PROTOCOLS } from '../../../../libs/simulation/index.js';
 import { comparisonWarnings, NO_PREVIOUS_RUN } from '../../../../libs/statistics/index.js';
 import { caseName, count } from '../../../../libs/text/index.js';
 import { slotsOfOne } from '../execution/fair-slots.js';
 import type { Plan } from './plan.js';
 
 /** What a plan depends on beside its evaluations. */
-export interface PlanContext {
-  /** How the agent is called. */
-  readonly protocol: ProtocolName;
+export interface PlanContext extends Equipment {
   /** What the agent is instructed to do, as far as it is known here. */
   readonly prompt: string | null;
   /** Names of the variables that its connection sets. */
   readonly connectionVariables: readonly string[];
-  readonly hasModel: boolean;
   /** Calls that one process executes at once, by the medium of their protocol. */
   readonly concurrency: Readonly<Record<Medium, number>>;
 }
@@ -22,7 +19,7 @@ export interface PlanContext {
 export function planWarnings(plan: Plan, context: PlanContext): string[] {
   const { medium } = PROTOCOLS.of(context.protocol);
   return [
-    ...evaluationWarnings(plan.evaluations, context),
+    ...evaluationWarnings(plan.evaluations, context, plan.repeat),
     ...platformWarnings(plan, context),
     ...concurrencyWarnings(plan.concurrency, medium, context.concurrency[medium]),
     ...baselineWarnings(plan),
