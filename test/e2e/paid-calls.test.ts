@@ -73,22 +73,6 @@ describe('calls on a platform that bills', () => {
     expect(await client.get(`/runs/${again.id}?wait=60`)).toMatchObject({ body: { data: { status: 'COMPLETED' } } });
   });
 
-  it.each([
-    [[], 'must be an object'],
-    [{ name: null }, 'name must be a string, a number or a boolean'],
-    [{ name: { first: 'Rossi' } }, 'name must be a string, a number or a boolean'],
-    [{ name: 'x'.repeat(2_001) }, 'name must have at most 2000 characters'],
-    [{ '': 'x' }, 'must have a name of 1 to'],
-    [Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`v${n}`, n])), 'must have at most 50 entries'],
-  ])('are refused with the variables %j', async (agentVariables, issue) => {
-    const { app } = await prepare();
-    const { client, agentId } = await prepareEvaluations(app);
-    expect(await client.post(`/agents/${agentId}/runs`, { agentVariables })).toMatchObject({
-      status: 400,
-      body: { issues: [expect.stringContaining(issue)] },
-    });
-  });
-
   it('wait while the platform has no line for them, without an attempt or a retry', async () => {
     const { platform, app } = await prepare({ faults: { refusals: [429, 429] } });
     const { client, agentId } = await prepareEvaluations(app);
