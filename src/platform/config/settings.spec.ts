@@ -41,16 +41,7 @@ describe('settings', () => {
       judgeSamples: 3,
       languageModel: undefined,
       agentProviders: Object.fromEntries(
-        [1, 2, 3, 4].map((n) => [
-          `AGENT_PROVIDER_${n}`,
-          {
-            protocol: 'chat-completions',
-            textProtocol: undefined,
-            url: undefined,
-            concurrency: undefined,
-            transcription: 'auto',
-          },
-        ]),
+        [1, 2, 3, 4].map((n) => [`AGENT_PROVIDER_${n}`, { protocol: 'chat-completions', transcription: 'auto' }]),
       ),
       transcription: undefined,
       transcriptRetentionDays: 365,
@@ -320,9 +311,7 @@ describe('settings', () => {
     const url = 'https://agents.example/{assistantId}/call?to={phoneNumber}';
     expect(readSettings({ AGENT_PROVIDER_2_URL: url }).agentProviders.AGENT_PROVIDER_2).toEqual({
       protocol: 'chat-completions',
-      textProtocol: undefined,
       url,
-      concurrency: undefined,
       transcription: 'auto',
     });
   });
@@ -341,9 +330,6 @@ describe('settings', () => {
   it('need no address where the protocol has one', () => {
     expect(readSettings({ AGENT_PROVIDER_2_PROTOCOL: 'openai-realtime' }).agentProviders.AGENT_PROVIDER_2).toEqual({
       protocol: 'openai-realtime',
-      textProtocol: undefined,
-      url: undefined,
-      concurrency: undefined,
       transcription: 'auto',
     });
   });

@@ -9,7 +9,7 @@ import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 import type { LineRule } from '../lines/lines.js';
 import type { AgentSnapshot, DerivedKind } from '../run.entity.js';
 import * as sql from './execution.sql.js';
-import { SLOTS, slotJobs } from './slot-job.js';
+import { SLOTS, slotJobs } from '../slot-job.js';
 
 /** How long a claim is valid unless it is renewed, in milliseconds. */
 export const LEASE_MS = 20_000;

@@ -34,7 +34,7 @@ import { type CallEvents, CallExecutor } from './call-executor.js';
 import { CallMetrics } from './call-metrics.js';
 import { type Claim, type ClaimedCall, ExecutionRepository, type FreeSlot, LEASE_MS } from './execution.repository.js';
 import { FairSlots } from './fair-slots.js';
-import { MAX_SLOTS, type SlotJob, slotKey, SLOTS } from './slot-job.js';
+import { MAX_SLOTS, type SlotJob, slotKey, SLOTS } from '../slot-job.js';
 import { Lines } from '../lines/lines.js';
 import { RunFinisher } from './run-finisher.js';
 import { UndecidedCalls } from './undecided-calls.repository.js';

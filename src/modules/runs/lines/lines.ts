@@ -18,7 +18,7 @@ import { Queue } from '../../../platform/queue/queue.js';
 import type { AgentProvider } from '../../../platform/config/agent-providers.js';
 import { ConnectionService } from '../../agents/connection/connection.service.js';
 import type { Medium } from '../call.entity.js';
-import { SLOTS } from '../execution/slot-job.js';
+import { SLOTS } from '../slot-job.js';
 import { type AbandonedCall, LinesRepository, MAX_END_FAILURES } from './lines.repository.js';
 import { handlePurpose } from './platform-call.entity.js';
 

@@ -19,7 +19,7 @@ import { PersonalitiesService } from '../../personalities/personalities.service.
 import { BaselinesService } from '../comparison/baselines.service.js';
 import type { RunPlan, StartRunRequest } from '../dto/run.requests.js';
 import type { RunDetails } from '../dto/run.responses.js';
-import { SLOTS, slotJobs } from '../execution/slot-job.js';
+import { SLOTS, slotJobs } from '../slot-job.js';
 import { hasEnded } from '../run.entity.js';
 import { RunsRepository } from '../runs.repository.js';
 import { toDetails } from '../runs.service.js';
