@@ -183,7 +183,7 @@ class Call {
     const found = await evaluateChecks(applicable, view, this.yielder(), evaluateVoiceCheck);
     const checks = await this.confirmed(applicable, found, view, conversation);
     const broken = this.invalidity(conversation);
-    const spokeOther = broken?.code === 'no_answer' ? await this.otherLanguage(view) : undefined;
+    const spokeOther = broken?.code === 'no_answer' ? await this.otherLanguage(view, conversation) : undefined;
     const invalidity = spokeOther === undefined ? broken : undefined;
     const judged = await this.judge(conversation, invalidity, voice?.wordsFrom?.source);
     const verdict = decide({
@@ -221,7 +221,8 @@ class Call {
     { hearAgain, evaluateVoiceCheck }: Partial<VoiceConversationResult>,
   ): Promise<readonly CheckResult[]> {
     if (!hearAgain || !evaluateVoiceCheck) return found;
-    const first = { view, evaluateVoiceCheck, yieldToEventLoop: this.yielder() };
+    const { script } = this.options.definition;
+    const first = { view, script, evaluateVoiceCheck, yieldToEventLoop: this.yielder() };
     const positions = await inDoubt(checks, found, first);
     return positions.length === 0 ? found : confirmed(checks, found, positions, { first, second: await hearAgain() });
   }
@@ -294,9 +295,17 @@ class Call {
     return findInvalidity({ kind: this.kind, entries: this.timeline.entries, wasAgentActing, personality, scenario });
   }
 
-  private otherLanguage(view: CallView): Promise<string | undefined> {
+  /** A recogniser may mishear one language as another, so both hearings must agree. */
+  private async otherLanguage(
+    view: CallView,
+    { hearAgain }: Partial<VoiceConversationResult>,
+  ): Promise<string | undefined> {
     const { definition, scenario } = this.options;
-    return otherLanguage({ view, script: definition.script, scenario });
+    const input = { script: definition.script, scenario };
+    const spoken = await otherLanguage({ ...input, view });
+    if (spoken === undefined || !hearAgain) return spoken;
+    const second = await hearAgain();
+    return second && (await otherLanguage({ ...input, view: second.view })) === spoken ? spoken : undefined;
   }
 
   private async judge(

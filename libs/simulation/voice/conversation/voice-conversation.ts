@@ -121,11 +121,11 @@ export async function runVoiceConversation(options: VoiceConversationOptions): P
       if (json !== undefined) voice.recording?.facts?.(json);
     };
     store(facts);
-    const listenAgain = async () => {
+    const listenAgain = once(async () => {
       const again = await transcriber?.hearAgain(facts.agent);
       if (facts.recognised && again) store({ ...facts, recognised: { ...facts.recognised, again } });
       return again;
-    };
+    });
     return {
       ...observe(facts, { timeline, turnEndMs: plan.turnEndMs, clock: transport.clock, listenAgain }),
       exchange,
@@ -220,6 +220,12 @@ async function speakable<T>(work: () => Promise<T>, signal: AbortSignal): Promis
 
 function note(facts: VoiceFacts, timeline: Timeline): void {
   for (const entry of voiceEntries(facts)) timeline.observed(entry);
+}
+
+/** The same answer for everything that asks. */
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => (result ??= work());
 }
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : undefined);
