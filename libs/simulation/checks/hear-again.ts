@@ -30,8 +30,9 @@ interface FirstHearing extends SecondHearing {
 }
 
 /**
- * Positions of the required checks that must not be decided by words that were heard once: those that would fail the call, also
- * because the caller misunderstood the agent, and those that are met although one word is missing to what they forbid.
+ * Positions of the required checks that must not be decided by words that were heard once: those that would fail the
+ * call, also because the caller misunderstood the agent, and those that are met although one word is missing to what
+ * they forbid.
  */
 export async function inDoubt(
   checks: readonly Check[],
@@ -52,7 +53,7 @@ export async function inDoubt(
 const isByWords = (check: Check, { met, required }: CheckResult): boolean =>
   required && met !== null && needsOf(check).includes('words');
 
-/** Whether a required check is not met, and might be if the caller, who decides by the agent's words, had done something else. */
+/** Whether a required check is not met, and might be if a caller that decides by words had done something else. */
 const isByConduct = (check: Check, { met, required }: CheckResult, { script }: FirstHearing): boolean =>
   required && met === false && dependsOnCaller(check) && (script.length === 0 || conditionsIn(script).length > 0);
 
@@ -112,7 +113,10 @@ async function couldChange(
   return false;
 }
 
-/** Last entry of the agent to which the caller may have reacted otherwise if it had heard other words; undefined without one. */
+/**
+ * The entry of the agent to which the caller might have reacted otherwise if it had heard other words; the earliest of
+ * several, undefined if there is none.
+ */
 async function firstOpenDecision(first: FirstHearing, second: SecondHearing): Promise<number | undefined> {
   for (const turn of differingTurns(first.view, second.view)) {
     const at = turn.first.parts.at(-1)!.index;

@@ -1,4 +1,10 @@
-import { compilePattern, compileText, type Condition, type Matcher, type TextMatcher } from '../../evaluation-definition/index.js';
+import {
+  compilePattern,
+  compileText,
+  type Condition,
+  type Matcher,
+  type TextMatcher,
+} from '../../evaluation-definition/index.js';
 import { NormalisedText, normaliseText } from '../../text/index.js';
 import { truncate } from '../timeline/text.js';
 
