@@ -367,7 +367,7 @@ describe('an agent that seems to speak another language', () => {
     },
   ];
   const GERMAN =
-    'Für wie viele Personen möchten Sie denn am Freitagabend einen Tisch reservieren, und um welche Uhrzeit kommen Sie zu uns?';
+    'Für wie viele Personen möchten Sie denn am Freitagabend einen Tisch reservieren, und wann kommen Sie zu uns?';
   const ENGLISH =
     'We are sorry to say that there is nothing left on Friday evening, so what other time would suit your guests?';
   const TURNS = 5;
