@@ -204,7 +204,7 @@ function observe(
     answeredTurns: facts.answeredTurns,
     voice: {
       voice,
-      wireFindings: facts.wireFindings,
+      wireFindings: facts.imported ? null : facts.wireFindings,
       ...wordsOfCall(facts, (text) => timeline.cleaned(text)),
       lanes: lanesOf(facts),
     },

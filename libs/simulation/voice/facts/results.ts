@@ -2,8 +2,8 @@ import type { Span, SpokenWord, ThinkingFact, WireFinding } from './facts.js';
 
 /** Measures of a voice call, as `GET /calls/{id}` shows them. Milliseconds from the answer; null where not applicable. */
 export interface VoiceMeasures {
-  /** `estimated` where speaking times are computed from words. */
-  readonly clock: 'heard' | 'estimated';
+  /** `estimated` where speaking times are computed from words; `recorded` where all are from a recording made elsewhere. */
+  readonly clock: 'heard' | 'estimated' | 'recorded';
   readonly latencies: readonly VoiceLatency[];
   readonly bargeIns: readonly BargeInResult[];
   readonly backchannels: readonly SoundResult[];
@@ -15,8 +15,8 @@ export interface VoiceMeasures {
   /** Null unless both sides were heard. */
   readonly overlapMs: number | null;
   readonly deadAir: { readonly totalMs: number; readonly longestMs: number; readonly over3s: number };
-  /** `perMinute` is null if the agent was not heard. */
-  readonly choppiness: { readonly gaps: number; readonly perMinute: number | null };
+  /** `perMinute` is null if the agent was not heard; both are null for a recording, which shows no playout buffer. */
+  readonly choppiness: { readonly gaps: number | null; readonly perMinute: number | null };
   readonly speech: { readonly agentMs: number; readonly callerMs: number };
   readonly speechShare: number | null;
   readonly agentWordsPerMinute: number | null;
@@ -71,16 +71,19 @@ export interface SoundResult {
 export interface TimedWord extends SpokenWord {
   readonly speaker: 'caller' | 'agent';
   /** Where a word of the agent comes from; absent for words of the caller, which spoke its line. */
-  readonly source?: 'wire';
+  readonly source?: WordSource;
   /** Present on a word that was dropped before it was heard. */
   readonly unheard?: true;
   /** Present on a word at which the agent was cut off: it may have been heard. */
   readonly uncertain?: true;
 }
 
+/** The platform reported them, or the transcript of a call that was recorded elsewhere has them. */
+export type WordSource = 'wire' | 'transcript';
+
 /** Where the agent's words on a voice call come from. */
 export interface WordsFrom {
-  readonly source: 'wire';
+  readonly source: WordSource;
   /** The model that recognised them; null where the platform reported what it generated. */
   readonly model: string | null;
   /** `word`: the platform's own; `estimated`: spread over the audio of what they belong to. */
@@ -90,7 +93,8 @@ export interface WordsFrom {
 /** The part of a call's result that only voice calls have. */
 export interface VoiceResult {
   readonly voice: VoiceMeasures;
-  readonly wireFindings: readonly WireFinding[];
+  /** Null for a call that was recorded elsewhere: its messages are not known. */
+  readonly wireFindings: readonly WireFinding[] | null;
   readonly words: readonly TimedWord[];
   /** Number of further words that are not listed; absent if there are none. */
   readonly wordsOmitted?: number;

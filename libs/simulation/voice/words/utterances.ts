@@ -63,12 +63,13 @@ export function utterancesOf(facts: Facts): AgentUtterance[] {
 }
 
 /** All words of the agent in order, also those that were not heard. @param clean removes secrets from a text */
-export function timedWords(facts: Facts, clean: (text: string) => string): TimedWord[] {
+export function timedWords(facts: Facts & Pick<VoiceFacts, 'imported'>, clean: (text: string) => string): TimedWord[] {
+  const source = facts.imported ? ('transcript' as const) : ('wire' as const);
   return wordsOfItems(facts)
     .filter(({ played }) => facts.agent.some((sound) => overlapOf(sound, played) > 0))
     .flatMap(({ words = [] }) =>
       withoutSecrets(words, clean).map(({ text, startMs, endMs, hearing }) => ({
-        ...{ speaker: 'agent' as const, text, startMs, endMs, source: 'wire' as const },
+        ...{ speaker: 'agent' as const, text, startMs, endMs, source },
         ...(hearing === 'unheard' && { unheard: true as const }),
         ...(hearing === 'uncertain' && { uncertain: true as const }),
       })),

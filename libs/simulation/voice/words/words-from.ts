@@ -29,7 +29,7 @@ function wordsFrom(facts: VoiceFacts): WordsFrom | null {
   const known = wordsOfItems(facts).filter(({ words }) => words);
   if (known.length === 0) return null;
   const isExact = known.every(({ hasOwnTimes }) => hasOwnTimes);
-  return { source: 'wire', model: null, times: isExact ? 'word' : 'estimated' };
+  return { source: facts.imported ? 'transcript' : 'wire', model: null, times: isExact ? 'word' : 'estimated' };
 }
 
 const rounded = <T extends SpokenWord>(word: T): T => ({
