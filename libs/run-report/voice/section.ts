@@ -58,15 +58,16 @@ function shareOf(results: readonly (boolean | null)[], what: string): string | u
 const interruptionsText = (total: number, overlapMs: number): string =>
   total === 0 ? '0' : `${total}, ${duration(overlapMs)} at once`;
 
-const gapsText = (total: number, perMinute: number): string =>
-  total === 0 ? 'none' : `${total}, ${number(perMinute)} per minute`;
+const gapsText = ({ gaps, perMinute }: ReportedVoice['measures']['choppiness']): string | undefined =>
+  gaps === null || perMinute === null ? undefined : gaps === 0 ? 'none' : `${gaps}, ${number(perMinute)} per minute`;
 
 /** Where the agent's words come from, and how fast it spoke. */
 function wordsText({ wordsFrom, measures }: ReportedVoice): string | undefined {
   if (!wordsFrom) return undefined;
   const rate = measures.agentWordsPerMinute;
   const times = wordsFrom.times === 'word' ? 'with their times' : 'times estimated';
-  return `reported by the platform, ${times}${rate === null ? '' : `; ${number(Math.round(rate))} per minute`}`;
+  const from = wordsFrom.source === 'transcript' ? 'from the transcript' : 'reported by the platform';
+  return `${from}, ${times}${rate === null ? '' : `; ${number(Math.round(rate))} per minute`}`;
 }
 
 function heardFacts(voice: ReportedVoice): Html {
@@ -104,7 +105,7 @@ function heardFacts(voice: ReportedVoice): Html {
       `${duration(speech.agentMs)} and ${duration(speech.callerMs)}${speechShare === null ? '' : ` (${percent(speechShare)})`}`,
     ],
     ['Words of the agent', wordsText(voice)],
-    ['Gaps in the audio', choppiness.perMinute === null ? undefined : gapsText(choppiness.gaps, choppiness.perMinute)],
+    ['Gaps in the audio', gapsText(choppiness)],
     [
       'Level',
       level.inaudible
@@ -119,9 +120,11 @@ function heardFacts(voice: ReportedVoice): Html {
     ],
     [
       'Protocol',
-      wireFindings.length === 0
-        ? 'clean'
-        : `${count(wireFindings.length, 'finding')}${errors === 0 ? '' : `, ${count(errors, 'error')}`}`,
+      measures.clock === 'recorded'
+        ? undefined
+        : wireFindings.length === 0
+          ? 'clean'
+          : `${count(wireFindings.length, 'finding')}${errors === 0 ? '' : `, ${count(errors, 'error')}`}`,
     ],
     [
       'Tester’s lateness',

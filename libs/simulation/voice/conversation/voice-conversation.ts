@@ -204,7 +204,7 @@ function observe(
     answeredTurns: facts.answeredTurns,
     voice: {
       voice,
-      wireFindings: facts.imported ? null : facts.wireFindings,
+      wireFindings: facts.wireFindings,
       ...wordsOfCall(facts, (text) => timeline.cleaned(text)),
       lanes: lanesOf(facts),
     },

@@ -93,8 +93,8 @@ export interface WordsFrom {
 /** The part of a call's result that only voice calls have. */
 export interface VoiceResult {
   readonly voice: VoiceMeasures;
-  /** Null for a call that was recorded elsewhere: its messages are not known. */
-  readonly wireFindings: readonly WireFinding[] | null;
+  /** None for a call that was recorded elsewhere, whose messages are not known. */
+  readonly wireFindings: readonly WireFinding[];
   readonly words: readonly TimedWord[];
   /** Number of further words that are not listed; absent if there are none. */
   readonly wordsOmitted?: number;

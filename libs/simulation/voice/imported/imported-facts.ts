@@ -124,7 +124,10 @@ class RecordedTurns {
       if (!isOver || !isBargeIn(afterHeardMs)) return act;
       const sinceMs = this.lines.findLast((line) => line.endMs <= startMs)?.endMs ?? 0;
       const heardUntilMs = playedOfItem([...arrivals].reverse(), startMs, sinceMs);
-      return { ...act, bargeIn: { afterMs: Math.round(afterHeardMs), possible: true, afterHeardMs, bufferedMs: 0, heardUntilMs } };
+      return {
+        ...act,
+        bargeIn: { afterMs: Math.round(afterHeardMs), possible: true, afterHeardMs, bufferedMs: 0, heardUntilMs },
+      };
     });
   }
 }
