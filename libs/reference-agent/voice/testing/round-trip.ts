@@ -13,11 +13,14 @@ export interface RoundTrip {
 
 type Value = RoundTrip['made'];
 
+/** How far the edges of the caller's lines may be off, where no latency of the call says so. */
+const MIN_EDGE_MS = 40;
+
 /** Compares every measure that a recording shows. Choppiness, first bytes and findings are not among them. */
 export function roundTripOf(made: CallResult, imported: CallResult): RoundTrip[] {
   const [before, after] = [made.voice!, imported.voice!];
   const [a, b] = [before.voice, after.voice];
-  const edgeMs = Math.max(0, ...b.latencies.map(({ plusMinusMs }) => plusMinusMs));
+  const edgeMs = Math.max(MIN_EDGE_MS, ...b.latencies.map(({ plusMinusMs }) => plusMinusMs));
   return [
     ...lists('latency', a.latencies, b.latencies, (one, other, name) => [
       time(name, one.heardMs, other.heardMs, one.plusMinusMs + other.plusMinusMs),

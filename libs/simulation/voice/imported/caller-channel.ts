@@ -5,7 +5,7 @@ import { hearLane, type RecordedLane } from '../hearing/hear-lane.js';
 import { CONTINUATION_MS } from '../measures/lines.js';
 import { contains } from '../facts/spans.js';
 import { sentIn } from './sent.js';
-import { entryAt, spreadWords, type TranscriptEntry } from './transcript.js';
+import { entryAt, ROUGH_MS, spreadWords, type TranscriptEntry } from './transcript.js';
 
 /**
  * Speech begins and ends at its first and last sample above this, relative to its active level: as on calls of the service,
@@ -13,7 +13,7 @@ import { entryAt, spreadWords, type TranscriptEntry } from './transcript.js';
  */
 const EDGE_BELOW_SPEECH_DB = 19;
 /** How far beyond the edges that the gate finds such a sample is looked for, in milliseconds. */
-const EDGE_REACH_MS = 60;
+const EDGE_REACH_MS = 150;
 /** How far an edge may be off in a channel without noise, and where noise hides it (decision 147). */
 const EDGE_MS = { clean: 40, noisy: 320 } as const;
 /** One percent of the samples beside speech may be clicks. */
@@ -109,8 +109,9 @@ export function callerActsOf(sounds: readonly Span[], { agent, entries }: Surrou
   const isOver = ({ startMs }: Span) => agent.some((sound) => contains(sound, startMs));
   const said: Utterance[] = [];
   const others: SoundAct[] = [];
+  const entryOf = entries ? entriesOfSounds(entries, sounds) : undefined;
   for (const sound of sounds) {
-    const entry = entries && entryAt(entries, sound);
+    const entry = entryOf?.get(sound);
     const isShort = sound.endMs - sound.startMs < SHORT_MS;
     // With a transcript, what is not in it are no words; without one, a short sound over the agent may be anything.
     const isLine = entries ? entry !== undefined : !(isShort && isOver(sound));
@@ -127,18 +128,35 @@ function addTo(
   said: Utterance[],
   sound: Span,
   entry: number | undefined,
-  agent: readonly Pick<AgentSound, 'startMs'>[],
+  agent: Surroundings['agent'],
 ): void {
   const last = said.at(-1);
   const lastEndMs = last?.sounds.at(-1)!.endMs ?? 0;
   const isSameEntry = entry !== undefined && last?.entries.at(-1) === entry;
-  const isAnswered = agent.some(({ startMs }) => startMs >= lastEndMs && startMs < sound.startMs);
+  const isAnswered = agent.some(({ startMs, endMs }) => endMs > lastEndMs && startMs < sound.startMs);
   const goesOn = last && (isSameEntry || (!isAnswered && sound.startMs - lastEndMs < SAME_LINE_MS));
   if (!goesOn) said.push({ sounds: [sound], entries: entry === undefined ? [] : [entry] });
   else {
     last.sounds.push(sound);
     if (entry !== undefined && !isSameEntry) last.entries.push(entry);
   }
+}
+
+/** The entry of each sound that has one: what it has most of its time in common with, else the nearest that has no sound. */
+function entriesOfSounds(entries: readonly TranscriptEntry[], sounds: readonly Span[]): Map<Span, number> {
+  const found = new Map<Span, number>();
+  for (const sound of sounds) {
+    const index = entryAt(entries, sound, 0);
+    if (index !== undefined) found.set(sound, index);
+  }
+  const taken = new Set(found.values());
+  for (const sound of sounds) {
+    const near = found.has(sound) ? undefined : entryAt(entries, sound, ROUGH_MS);
+    if (near === undefined || (taken.has(near) && sound.endMs - sound.startMs < SHORT_MS)) continue;
+    found.set(sound, near);
+    taken.add(near);
+  }
+  return found;
 }
 
 function sayAct({ sounds, entries: own }: Utterance, entries: readonly TranscriptEntry[] | undefined): SayAct {

@@ -9,7 +9,7 @@ export interface TranscriptEntry extends Span {
 }
 
 /** Times of transcripts are rough: so far from an entry, audio of its side is still its own, in milliseconds. */
-const ROUGH_MS = 1_000;
+export const ROUGH_MS = 1_000;
 
 /**
  * Where the words of a recorded call come from: its transcript; undefined if they are not known. What recognises words in
@@ -23,13 +23,13 @@ export const entriesOf = (words: readonly TranscriptEntry[], side: Speaker): Tra
     .filter(({ speaker, text }) => speaker === side && text.trim() !== '')
     .sort((a, b) => a.startMs - b.startMs || a.endMs - b.endMs);
 
-/** The entry that a sound belongs to: the one with most of it, or the nearest one; undefined if none is near. */
-export function entryAt(entries: readonly TranscriptEntry[], sound: Span): number | undefined {
+/** The entry with most of a sound, or the nearest one within a distance; undefined if there is none. */
+export function entryAt(entries: readonly TranscriptEntry[], sound: Span, withinMs: number): number | undefined {
   let best: { readonly index: number; readonly distanceMs: number } | undefined;
   for (const [index, { startMs, endMs }] of entries.entries()) {
     // Negative: they have so much in common.
     const distanceMs = Math.max(startMs - sound.endMs, sound.startMs - endMs);
-    const isNear = distanceMs <= ROUGH_MS;
+    const isNear = distanceMs < Math.max(withinMs, Number.EPSILON);
     if (isNear && (!best || distanceMs < best.distanceMs)) best = { index, distanceMs };
   }
   return best?.index;
