@@ -32,7 +32,7 @@ export type { CallExchange, UnusableAnswer } from './other-side/call-exchange.js
 export { unstartedCall } from './call/unstarted-call.js';
 export { executeCall, RECORDING_OMITTED } from './call/call.js';
 export type { CallOptions, CallProgress, CallResult, CallVersions, RecordingOmitted } from './call/call.js';
-export { executeImportedCall, type ImportedCallOptions } from './call/import.js';
+export { executeImportedCall, type ImportedCallOptions, RECORDING } from './call/import.js';
 export { rejudge } from './call/rejudge.js';
 export { remeasure, type RemeasureOptions } from './call/remeasure.js';
 export { SEND_LIMITS } from './other-side/send-limits.js';

@@ -128,6 +128,10 @@ export class RunEntity extends UpdatedRow {
   @Column({ name: 'derived_kind', type: 'text', nullable: true })
   derivedKind: DerivedKind | null;
 
+  /** Whether its call was recorded elsewhere: the agent was not called. */
+  @Column({ name: 'is_imported', type: 'boolean', default: false })
+  isImported: boolean;
+
   @Column({ name: 'agent_snapshot', type: 'jsonb' })
   agentSnapshot: AgentSnapshot;
 

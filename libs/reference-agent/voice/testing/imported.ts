@@ -4,6 +4,7 @@ import {
   type CallResult,
   executeImportedCall,
   importedFacts,
+  type RecordedLane,
   recordingFormat,
   type TranscriptEntry,
 } from '../../../simulation/index.js';
@@ -17,7 +18,7 @@ export function imported(
   { hasTranscript = true } = {},
 ): Promise<CallResult> {
   const stereo = decodeAudio(recordingFormat(TELEPHONE_RATE), Buffer.concat(audio));
-  const lane = (channel: number) => ({
+  const lane = (channel: number): RecordedLane => ({
     rate: TELEPHONE_RATE,
     pcm: stereo.filter((_, index) => index % 2 === channel),
   });

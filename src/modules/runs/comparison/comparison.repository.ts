@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { ProtocolName } from '../../../../libs/simulation/index.js';
 import { MIN_TURNS_FOR_PERCENTILES } from '../../../../libs/statistics/index.js';
 import { Database } from '../../../platform/database/database.js';
+import type { CallProtocol } from '../call.entity.js';
 import type { RunEntity } from '../run.entity.js';
 import { clockOf } from '../latency-clock.js';
 import type { BaselineFigures, BaselinePurpose, RunBaselineEntity } from './run-baseline.entity.js';
@@ -41,7 +41,7 @@ interface FiguresRow {
   readonly passed: number;
   readonly score: number | null;
   /** Decided once for all calls of a run. */
-  readonly protocol: ProtocolName | null;
+  readonly protocol: CallProtocol | null;
   readonly latencies: number;
   readonly percentiles: readonly [p50: number, p90: number, p95: number, p99: number, worst: number] | null;
 }
@@ -55,7 +55,7 @@ const COMPARED = 'r.id, r.name, r.status, r.agent_version AS "agentVersion", r.e
 const previousRun = (candidate: string, match: string): string => `
   SELECT ${COMPARED}
     FROM (SELECT r.* FROM runs r
-           WHERE r.agent_id = $1 AND r.ended_at < coalesce($2, now()) AND r.derived_from IS NULL AND ${candidate}
+           WHERE r.agent_id = $1 AND r.ended_at < coalesce($2, now()) AND r.derived_from IS NULL AND NOT r.is_imported AND ${candidate}
            ORDER BY r.ended_at DESC LIMIT ${MAX_SEARCHED}) r
    CROSS JOIN LATERAL (
      SELECT count(*) AS cases FROM calls c JOIN unnest($3::text[]) k (key) ON k.key = c.case_key

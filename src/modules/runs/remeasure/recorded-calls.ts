@@ -71,7 +71,7 @@ export class RecordedCalls implements OnApplicationShutdown {
 const notRemeasured = (why: string): CallResult => unstartedCall('none', failure('not_remeasured', why));
 
 /** @throws the signal's reason as soon as it is aborted; the work goes on without anyone who waits for it */
-async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let onAbort = () => {};
   const aborted = new Promise<never>((_, reject) => {
     onAbort = () => reject(signal.reason as Error);
