@@ -3,11 +3,13 @@ import { readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { readWav } from '../../libs/audio/index.js';
+import { RetentionRepository } from '../../src/modules/runs/retention/retention.repository.js';
 import { HttpClient } from '../support/http.js';
 import { importCall, type ImportFields, STARTED_AT } from '../support/imported-calls.js';
 import { callEnv, prepareEvaluations } from '../support/run-app.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
+import { until } from '../support/until.js';
 import { CALL, LATENCY_MS, wavOf } from '../support/wav-call.js';
 
 const QUESTION = 'Until when are you open?';
@@ -175,10 +177,10 @@ describe('the import of a call', () => {
     const compared = await client.get(`/runs/${second.run.id}/comparison?with=${first.run.id}`);
     expect(compared).toMatchObject({
       status: 200,
-      body: { data: { overall: { current: { latency: { clock: 'recorded' } } } } },
+      body: { data: { cases: [{ current: { latency: { clock: 'recorded' } } }] } },
     });
     const metrics = await client.get(`/agents/${subject.agentId}/metrics`);
-    expect(metrics).toMatchObject({ status: 200, body: { data: { runs: 0 } } });
+    expect(metrics).toMatchObject({ status: 200, body: { data: { runs: { total: 0 } } } });
     for (const page of ['report', 'junit'])
       expect((await client.get(`/runs/${second.run.id}/${page}`)).status).toBe(200);
   });
@@ -215,10 +217,11 @@ describe('the import of a call', () => {
   });
 
   it('is gone from the disk with its run', async () => {
+    Object.assign(app.nest.get(RetentionRepository), { pruneDelayMs: 0 });
     const { run, call } = await imported({ evaluationId: ids.times });
     expect((await client.delete(`/runs/${run.id}`)).status).toBe(200);
     expect((await recordingOf(call.id)).status).toBe(404);
     const folder = path.join(dataDir, 'recordings', subject.workspaceId);
-    expect(await readdir(folder).catch(() => [])).not.toContain(run.id);
+    await until('its folder is deleted', async () => !(await readdir(folder).catch(() => [])).includes(run.id));
   });
 });

@@ -56,7 +56,7 @@ export class RecordingUploads {
       }
       return { path: file, bytes, hash: hash.digest('hex') };
     } catch (error) {
-      await rm(file, { force: true });
+      await remove(file);
       throw error;
     }
   }
@@ -76,11 +76,11 @@ export class RecordingUploads {
 
   /** Deletes a file that was not kept. */
   async discard(runId: string): Promise<void> {
-    await rm(this.part(runId), { force: true });
+    await remove(this.part(runId));
   }
 
   async delete(runId: string): Promise<void> {
-    await Promise.all([this.part(runId), this.pathOf(runId)].map((file) => rm(file, { force: true })));
+    await Promise.all([this.part(runId), this.pathOf(runId)].map(remove));
   }
 
   /**
@@ -96,7 +96,7 @@ export class RecordingUploads {
     }
     const kept = await open(old.filter((name) => name.endsWith(WHOLE)).map(runOf));
     const unused = old.filter((name) => name.endsWith(PART) || !kept.has(runOf(name)));
-    for (const name of unused) await rm(path.join(this.folder, name), { force: true });
+    for (const name of unused) await remove(path.join(this.folder, name));
     return unused.length;
   }
 
@@ -119,6 +119,9 @@ export class RecordingUploads {
     }
   }
 }
+
+/** What cannot be deleted now is found by the job. */
+const remove = (file: string): Promise<void> => rm(file, { force: true }).catch(() => undefined);
 
 const runOf = (name: string): string => name.slice(0, 36);
 

@@ -40,8 +40,8 @@ export class RunFinisher {
    */
   async finish(runId: string): Promise<void> {
     const isImported = await this.database.transaction(() => this.finishOpen(runId));
-    // What was sent is only needed until the call has ended. What cannot be deleted now is found by a job.
-    if (isImported) await this.uploads.delete(runId).catch(() => undefined);
+    // What was sent is only needed until the call has ended.
+    if (isImported) await this.uploads.delete(runId);
   }
 
   /** @returns whether it has ended, and its call was recorded elsewhere */

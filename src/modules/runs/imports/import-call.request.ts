@@ -96,7 +96,7 @@ export function readTranscript(json: string, endMs: number): readonly Transcript
   const entries = value as unknown[];
   const issues = entries.flatMap((entry, index) => {
     const issue = entryIssue(entry, endMs);
-    return issue === undefined ? [] : [`transcript.${index}${issue}`];
+    return issue === undefined ? [] : [`transcript[${index}]${issue}`];
   });
   if (issues.length > MAX_NAMED) {
     return { issues: [...issues.slice(0, MAX_NAMED), `transcript has ${issues.length - MAX_NAMED} further faults`] };

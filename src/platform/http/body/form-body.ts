@@ -138,7 +138,8 @@ function parserOf({ headers }: Request, options: FormOptions): Busboy {
       headers,
       defParamCharset: 'utf8',
       limits: {
-        fileSize: file.maxBytes,
+        // The limit is reported when it is reached.
+        fileSize: file.maxBytes + 1,
         fieldNameSize: 100,
         fieldSize: Math.max(...sizes),
         headerPairs: 20,
