@@ -95,12 +95,15 @@ describe('every response conforms to the served OpenAPI document', () => {
     (await app.nest.get(ApiKeysService).create({ workspaceId, userId, name: role, role })).value;
 
   /** Creates resources and returns a request on them that succeeds. */
-  const request = async ({ template, bodies: [body] }: DocumentedOperation, subject = owner, example = body) => ({
-    path: await pathFor(app, subject, template),
-    body: await withExistingPersonality(app, subject, example?.value),
-    key: subject.apiKey,
-    headers: mediaTypeOf(example),
-  });
+  const request = async ({ template, bodies: [body] }: DocumentedOperation, subject = owner, example = body) => {
+    const path = await pathFor(app, subject, template);
+    return {
+      path,
+      body: await withExistingPersonality(app, subject, example?.value, path),
+      key: subject.apiKey,
+      headers: mediaTypeOf(example),
+    };
+  };
 
   const retryableRequest = async (operation: DocumentedOperation, idempotencyKey = randomUUID() as string) => {
     const { headers, ...rest } = await request(operation);

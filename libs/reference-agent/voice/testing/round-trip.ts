@@ -31,7 +31,9 @@ export function roundTripOf(made: CallResult, imported: CallResult): RoundTrip[]
       time(`${name} yield`, one.yieldMs, other.yieldMs, one.plusMinusMs + other.plusMinusMs),
       decision(`${name} yielded`, one.yielded, other.yielded),
     ]),
-    ...lists('sound', audibleIn(a), b.backchannels, (one, other, name) => [decision(`${name} kept`, one.kept, other.kept)]),
+    ...lists('sound', audibleIn(a), b.backchannels, (one, other, name) => [
+      decision(`${name} kept`, one.kept, other.kept),
+    ]),
     ...lists('interruption', a.interruptions, b.interruptions, (one, other, name) => [
       time(`${name} overlap`, one.overlapMs, other.overlapMs, edgeMs),
     ]),
@@ -61,7 +63,7 @@ function lists<T>(
   imported: readonly T[],
   compare: (made: T, imported: T, name: string) => RoundTrip[],
 ): RoundTrip[] {
-  const number = exact(`number of ${name}s`, made.length, imported.length);
+  const number = exact(`number of ${name === 'latency' ? 'latencies' : `${name}s`}`, made.length, imported.length);
   if (number.verdict !== 'same') return [number];
   return [number, ...made.flatMap((one, index) => compare(one, imported[index]!, `${name} ${index + 1}`))];
 }
