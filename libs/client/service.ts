@@ -6,6 +6,8 @@ import { type CommandError, EXIT, isTemporary, misuse, RefusedError, Unreachable
 import { type Patience, retryingFetch } from './retrying-fetch.js';
 
 export type RunDetails = components['schemas']['RunDetails'];
+/** The fields of an import beside its recording. */
+export type ImportedCallFields = Omit<components['schemas']['ImportCallRequest'], 'recording'>;
 export type RunPlan = components['schemas']['RunPlan'];
 export type StartRunRequest = components['schemas']['StartRunRequest'];
 export type RunComparison = components['schemas']['RunComparison'];
@@ -119,6 +121,27 @@ export class Service {
           // The file is sent as it is.
           body: file as never,
           bodySerializer: (bytes) => bytes as never,
+        }),
+      agent(agentId),
+    );
+    return data;
+  }
+
+  /** Imports a call that was recorded elsewhere; the one that was imported before with its external id. */
+  async importCall(
+    agentId: string,
+    { file, name }: { readonly file: Blob; readonly name: string },
+    fields: ImportedCallFields,
+  ): Promise<{ readonly runId: string }> {
+    const form = new FormData();
+    for (const [field, value] of Object.entries(fields)) form.append(field, value);
+    form.append('recording', file, name);
+    const { data } = await this.write(
+      (header) =>
+        this.client.POST('/agents/{id}/calls/import', {
+          params: { path: { id: agentId }, header },
+          body: form as never,
+          bodySerializer: (body) => body as never,
         }),
       agent(agentId),
     );

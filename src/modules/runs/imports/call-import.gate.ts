@@ -49,11 +49,6 @@ export class CallImportGate implements FormGate {
     const { request } = form;
     if (request.identity?.kind !== 'caller') throw new Error('Imports need a key');
     const { caller } = request.identity;
-    await this.agents.describe(caller, String(request.params['id']));
-    if (!this.settings.recordings) {
-      throw conflict('Recordings are switched off (RECORDINGS=off), so that no call can be imported');
-    }
-    limitsArrivalItself(request);
     const key = request.headers['idempotency-key'];
     if (key === undefined) return this.admit(caller, form);
     const id = JSON.stringify([caller.workspaceId, request.path, key]);
@@ -62,8 +57,14 @@ export class CallImportGate implements FormGate {
     return this.admit(caller, form).finally(() => this.idempotencyKeys.delete(id));
   }
 
-  private async admit<T>({ workspaceId }: Caller, form: GatedForm<T>): Promise<T> {
-    const { closed } = form;
+  private async admit<T>(caller: Caller, form: GatedForm<T>): Promise<T> {
+    const { request, closed } = form;
+    const { workspaceId } = caller;
+    await this.agents.describe(caller, String(request.params['id']));
+    if (!this.settings.recordings) {
+      throw conflict('Recordings are switched off (RECORDINGS=off), so that no call can be imported');
+    }
+    limitsArrivalItself(request);
     try {
       return await this.workspaces.run(
         workspaceId,

@@ -1,6 +1,16 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { CLAIM_CALLS } from './claim-calls.sql.js';
 
-/** Calls that were recorded elsewhere, and runs that hold them. */
+const claimCalls = (condition: string): string =>
+  CLAIM_CALLS.replace('CREATE FUNCTION', 'CREATE OR REPLACE FUNCTION').replace(
+    "c.status = 'QUEUED'",
+    `c.status = 'QUEUED' AND c.source_call_id IS NULL${condition}`,
+  );
+
+/**
+ * Calls that were recorded elsewhere, and runs that hold them. Processes of the version before, which claim without a medium,
+ * do not get them.
+ */
 export class CallImports1733400300000 implements MigrationInterface {
   name = 'CallImports1733400300000';
 
@@ -25,9 +35,11 @@ export class CallImports1733400300000 implements MigrationInterface {
       CREATE INDEX call_imports_run_idx ON call_imports (run_id);
       CREATE INDEX call_imports_pending_idx ON call_imports (workspace_id) WHERE bytes > 0;
     `);
+    await runner.query(claimCalls(" AND c.protocol IS DISTINCT FROM 'recording'"));
   }
 
   async down(runner: QueryRunner): Promise<void> {
+    await runner.query(claimCalls(''));
     await runner.query('DROP TABLE call_imports; ALTER TABLE runs DROP COLUMN is_imported');
   }
 }
