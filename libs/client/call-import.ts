@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { type FollowFlags, startAndFollow } from './commands.js';
-import { CommandError, EXIT, type ExitCode } from './errors.js';
+import { type ExitCode, misuse } from './errors.js';
 import type { Io } from './io.js';
 import type { ImportedCallFields } from './service.js';
 import { evaluationIds } from './suite-commands.js';
@@ -76,7 +76,7 @@ async function importCall(file: string, flags: ImportCallFlags, io: Io): Promise
 async function readable<T>(file: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
-  } catch (error) {
-    throw new CommandError(EXIT.misused, `${plain(file)} cannot be read`, [], undefined, { cause: error });
+  } catch {
+    throw misuse(`${plain(file)} cannot be read`, 'Check its path and that you may read it.');
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readdir, rm } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { readWav } from '../../libs/audio/index.js';
@@ -10,6 +10,7 @@ import { callEnv, prepareEvaluations } from '../support/run-app.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { until } from '../support/until.js';
+import { vat } from '../support/vat.js';
 import { CALL, LATENCY_MS, wavOf } from '../support/wav-call.js';
 
 const QUESTION = 'Until when are you open?';
@@ -216,12 +217,32 @@ describe('the import of a call', () => {
     expect((await send({ evaluationId: ids.both }, key)).status).toBe(422);
   });
 
+  it('is imported and followed by the vat command', async () => {
+    const file = path.join(dataDir, 'a call.wav');
+    const transcript = path.join(dataDir, 'transcript.json');
+    await writeFile(file, wavOf());
+    await writeFile(transcript, JSON.stringify(TRANSCRIPT));
+    const env = { VAT_URL: app.url, VAT_API_KEY: subject.apiKey };
+    const of = ['--agent', subject.agentId, '--channels', 'caller-agent', '--started-at', STARTED_AT];
+    const words = ['--evaluation', 'answers-with-words', '--transcript', transcript];
+    const { code, stdout, stderr } = await vat(['import-call', file, ...of, ...words], env);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('"Imported calls"') });
+    expect(stdout).toContain('Answers with words');
+    const missing = await vat(['import-call', `${file}x`, ...of, ...words], env);
+    expect(missing).toMatchObject({ code: 3, stderr: expect.stringContaining('cannot be read') });
+    const refused = await vat(['import-call', transcript, ...of, ...words], env);
+    expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining('recording cannot be read') });
+  }, 60_000);
+
   it('is gone from the disk with its run', async () => {
     Object.assign(app.nest.get(RetentionRepository), { pruneDelayMs: 0 });
     const { run, call } = await imported({ evaluationId: ids.times });
     expect((await client.delete(`/runs/${run.id}`)).status).toBe(200);
     expect((await recordingOf(call.id)).status).toBe(404);
     const folder = path.join(dataDir, 'recordings', subject.workspaceId);
-    await until('its folder is deleted', async () => !(await readdir(folder).catch(() => [])).includes(run.id));
+    await until(
+      'its folder is deleted',
+      async () => !(await readdir(folder).catch((): string[] => [])).includes(run.id),
+    );
   });
 });

@@ -10,7 +10,7 @@ afterAll(() => calls.close());
 
 /** Keys are messages of the platform: a recording has no audio of them. */
 const withoutKeys = ({ key }: VoiceCell): boolean => key !== 'phone-keys';
-const nameOf = ({ fault = 'healthy', key, line }: VoiceCell): string => `${fault} in ${key}, ${line}`;
+const nameOf = ({ fault, key, line }: VoiceCell): string => `${fault ?? 'healthy'} in ${key}, ${line}`;
 const CELLS = voiceCells(1)
   .filter(withoutKeys)
   .filter((_, index) => index % 9 === 0)

@@ -124,12 +124,7 @@ export function callerActsOf(sounds: readonly Span[], { agent, entries }: Surrou
 }
 
 /** Adds a sound to the utterance that it continues, or begins another one. */
-function addTo(
-  said: Utterance[],
-  sound: Span,
-  entry: number | undefined,
-  agent: Surroundings['agent'],
-): void {
+function addTo(said: Utterance[], sound: Span, entry: number | undefined, agent: Surroundings['agent']): void {
   const last = said.at(-1);
   const lastEndMs = last?.sounds.at(-1)!.endMs ?? 0;
   const isSameEntry = entry !== undefined && last?.entries.at(-1) === entry;
