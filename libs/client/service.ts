@@ -2,21 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import createClient, { type Client } from 'openapi-fetch';
 import type { components, paths } from './api.js';
+import type {
+  RunDetails,
+  ImportedCallFields,
+  RunPlan,
+  StartRunRequest,
+  RunComparison,
+  Call,
+  ConnectionTest,
+  Agent,
+  Evaluation,
+  ImportResult,
+} from './api-types.js';
 import { type CommandError, EXIT, isTemporary, misuse, RefusedError, UnreachableError } from './errors.js';
 import { type Patience, retryingFetch } from './retrying-fetch.js';
 
-export type RunDetails = components['schemas']['RunDetails'];
-/** The fields of an import beside its recording. */
-export type ImportedCallFields = Omit<components['schemas']['ImportCallRequest'], 'recording'>;
-export type RunPlan = components['schemas']['RunPlan'];
-export type StartRunRequest = components['schemas']['StartRunRequest'];
-export type RunComparison = components['schemas']['RunComparison'];
-export type Call = components['schemas']['Call'];
-export type ConnectionTest = components['schemas']['ConnectionTest'];
-export type Agent = components['schemas']['Agent'];
-export type Evaluation = components['schemas']['Evaluation'];
-export type ImportResult = components['schemas']['ImportResult'];
-export type SuitePlan = components['schemas']['SuitePlan'];
+export type * from './api-types.js';
 type ErrorIssue = components['schemas']['ErrorIssue'];
 
 /** Retry time in milliseconds: short before the first response, then long enough for a restart of the service. */

@@ -73,7 +73,7 @@ describe('imports of calls that are refused', () => {
     recording.writeUInt32LE(length, 40);
     recording.writeUInt32LE(length === 0 ? 0 : 0xffff_ffff, 4);
     const response = await send({ recording });
-    // One byte is no sample of two channels.
+    // One byte is not a sample of two channels.
     expect(response.status).toBe(length === 1 ? 400 : 202);
     if (response.status === 202) await discard(response.body.data.runId);
   });
@@ -98,7 +98,7 @@ describe('imports of calls that are refused', () => {
     ['startedAt', { startedAt: '2026-11-20T09:30:00' }, ['startedAt']],
     ['startedAt', { startedAt: '2199-11-20T09:30:00Z' }, ['startedAt']],
     ['recording', { recording: null }, ['recording']],
-    ['a recording that is no file', { recording: 'RIFF' }, ['recording']],
+    ['a recording that is not a file', { recording: 'RIFF' }, ['recording']],
     ['externalId', { externalId: '' }, ['externalId']],
     ['externalId', { externalId: 'x'.repeat(256) }, ['externalId']],
     ['externalId', { externalId: 'a\u0000b' }, ['externalId']],
@@ -216,7 +216,7 @@ describe('imports of calls that are refused', () => {
     expectForbidden(await send({}, viewer.value));
     const other = await prepareEvaluations(app);
     expectForbidden(await send({}, other.apiKey));
-    expectForbidden(await send({ evaluationId: other.evaluationIds[0]! }));
+    expectForbidden(await send({ evaluationId: other.evaluationIds[0] as string }));
     expectNotFound(await send({}, subject.apiKey, randomUUID()));
     expectNotFound(await send({}, subject.apiKey, 'x'));
     const sibling = await prepareEvaluations({ ...app, createWorkspace: async () => subject } as TestApp);
@@ -287,7 +287,7 @@ describe('imports of calls into a service without room', () => {
     () =>
       withSettings({}, async (send) => {
         await mkdir(path.join(dataDir, 'recordings'), { recursive: true });
-        await writeFile(path.join(dataDir, 'recordings', 'uploads'), 'This is no folder.');
+        await writeFile(path.join(dataDir, 'recordings', 'uploads'), 'This is a file.');
         expect(await send()).toMatchObject({
           status: 503,
           body: { issues: [{ message: expect.stringMatching(/^recording cannot be stored/) }] },

@@ -116,7 +116,7 @@ describe('the import of a call', () => {
     expect(rows).toEqual([{ transcript: null }]);
   });
 
-  it('is no verdict on words that are not known', async () => {
+  it('has no verdict on words that are not known', async () => {
     const { run, call } = await imported({ evaluationId: ids.words });
     expect(call).toMatchObject({ outcome: 'error', failure: { code: 'words_unknown' } });
     expect(run).toMatchObject({ exitCode: 2 });
@@ -169,7 +169,7 @@ describe('the import of a call', () => {
     }
   });
 
-  it('sends no event, and is no earlier run that others are compared with', async () => {
+  it('sends no event, and is not an earlier run that others are compared with', async () => {
     const first = await imported({ evaluationId: ids.times });
     const second = await imported({ evaluationId: ids.times });
     const [{ n }] = await sql<any>(app.databaseUrl, 'SELECT count(*)::int AS n FROM webhook_deliveries');

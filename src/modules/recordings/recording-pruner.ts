@@ -6,7 +6,7 @@ import type { JobContext } from '../../platform/queue/job.js';
 import { Queue } from '../../platform/queue/queue.js';
 import { PRUNE_RECORDINGS } from './prune-job.js';
 import { RecordingFiles } from './recording-files.js';
-import { RecordingUploads } from './recording-uploads.js';
+import { RecordingUploadsService } from './recording-uploads.service.js';
 import { RecordingsRepository } from './recordings.repository.js';
 
 /** After this time the claims of a process that died before this one started have certainly been released. */
@@ -21,7 +21,7 @@ export class RecordingPruner implements OnApplicationBootstrap {
     private readonly queue: Queue,
     private readonly repository: RecordingsRepository,
     private readonly files: RecordingFiles,
-    private readonly uploads: RecordingUploads,
+    private readonly uploads: RecordingUploadsService,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {
     queue.handle(PRUNE_RECORDINGS, (_, context) => this.prune(context));

@@ -12,7 +12,7 @@ import { messageOf } from '../../platform/errors/message-of.js';
 import { notFound } from '../../platform/errors/domain-error.js';
 import { withRetry } from '../../platform/queue/with-retry.js';
 import { RecordingFiles, type RecordingPaths } from './recording-files.js';
-import { RecordingUploads } from './recording-uploads.js';
+import { RecordingUploadsService } from './recording-uploads.service.js';
 import { RecordingWriter, type StoredPeaks, type WrittenRecording } from './recording-writer.js';
 import { type RecordingKey, RecordingsRepository } from './recordings.repository.js';
 
@@ -45,7 +45,7 @@ export class RecordingsService {
   constructor(
     private readonly repository: RecordingsRepository,
     private readonly files: RecordingFiles,
-    private readonly uploads: RecordingUploads,
+    private readonly uploads: RecordingUploadsService,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 

@@ -1,12 +1,11 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import type { TranscriptEntry } from '../../../libs/simulation/index.js';
 import { oneOf } from '../../platform/database/checks.js';
+import { CHANNEL_ORDERS, type ChannelOrder } from '../recordings/recording-uploads.service.js';
 
-/** Whose audio is in the left and in the right channel. */
-export const CHANNEL_ORDERS = ['caller-agent', 'agent-caller'] as const;
-export type ChannelOrder = (typeof CHANNEL_ORDERS)[number];
+export type { ChannelOrder };
 
-/** How a call came to the service that was recorded elsewhere. */
+/** What a call was imported with that was recorded elsewhere. */
 @Entity('call_imports')
 @Index('call_imports_external_id_key', ['agentId', 'externalId'], {
   unique: true,

@@ -1,6 +1,6 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import type { VariablesRow } from '../../../libs/evaluation-definition/index.js';
-import type { Attempt, Medium, ProtocolName, RECORDING } from '../../../libs/simulation/index.js';
+import type { Attempt, Medium, ProtocolName } from '../../../libs/simulation/index.js';
 import type { Outcome } from '../../../libs/statistics/index.js';
 import { oneOf } from '../../platform/database/checks.js';
 import { UpdatedRow } from '../../platform/database/timestamps.js';
@@ -13,9 +13,6 @@ export const OUTCOMES = ['passed', 'failed', 'invalid', 'error'] as const satisf
 
 export const MEDIA = ['text', 'voice'] as const satisfies readonly Medium[];
 export type { Medium };
-
-/** The protocol over which the agent is called, or that the call was recorded elsewhere. */
-export type CallProtocol = ProtocolName | typeof RECORDING;
 
 /** One conversation with the agent: the unit of work, of retry and of result. */
 @Entity('calls')
@@ -58,9 +55,9 @@ export class CallEntity extends UpdatedRow {
   @Column({ type: 'jsonb', nullable: true })
   variables: VariablesRow | null;
 
-  /** Decided at the start of the run (decision 105); null in rows of earlier versions. */
+  /** Decided at the start of the run (decision 105); `RECORDING` for a call that was recorded elsewhere; null in rows of earlier versions. */
   @Column({ type: 'text', nullable: true })
-  protocol: CallProtocol | null;
+  protocol: ProtocolName | null;
 
   /** That of the protocol, which decides the kind of slot. */
   @Column({ type: 'text', nullable: true })

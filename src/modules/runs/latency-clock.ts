@@ -1,5 +1,4 @@
-import { PROTOCOLS, RECORDING } from '../../../libs/simulation/index.js';
-import type { CallProtocol } from './call.entity.js';
+import { type ProtocolName, PROTOCOLS, RECORDING } from '../../../libs/simulation/index.js';
 
 /** What latencies are measured on: words of a text call, or the audio of a voice call as heard or as estimated, or a
  * recording that was made elsewhere. */
@@ -7,7 +6,7 @@ export const LATENCY_CLOCKS = ['text', 'heard', 'estimated', 'recorded'] as cons
 export type LatencyClock = (typeof LATENCY_CLOCKS)[number];
 
 /** The clock of calls over a protocol; null for calls of earlier versions, whose protocol is not known. */
-export function clockOf(protocol: CallProtocol | null): LatencyClock | null {
+export function clockOf(protocol: ProtocolName | null): LatencyClock | null {
   if (protocol === null) return null;
   if (protocol === RECORDING) return 'recorded';
   const module = PROTOCOLS.of(protocol);

@@ -31,6 +31,7 @@ import { CallImportGate } from './imports/call-import.gate.js';
 import { CallImportsController } from './imports/call-imports.controller.js';
 import { CallImportsRepository } from './imports/call-imports.repository.js';
 import { CallImportsService } from './imports/call-imports.service.js';
+import { ImportReader } from './imports/import-reader.js';
 import { ImportedCalls } from './imports/imported-calls.js';
 import { RecordedCallsRepository } from './remeasure/recorded-calls.repository.js';
 import { RecordedCalls } from './remeasure/recorded-calls.js';
@@ -86,6 +87,7 @@ import { RunStarterService } from './start/run-starter.service.js';
     RecordedCalls,
     RecordedCallsRepository,
     CallImportGate,
+    ImportReader,
     CallImportsService,
     CallImportsRepository,
     ImportedCalls,

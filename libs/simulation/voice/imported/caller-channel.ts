@@ -22,7 +22,7 @@ const NOISE_SHARE = 0.99;
 const SAME_LINE_MS = 2_000;
 /** A shorter sound over the agent may be an "mm-hmm" as well as a "stop". */
 const SHORT_MS = 700;
-/** A line that begins so soon after the agent's turn is no barge-in: both began at about the same time. */
+/** A line that begins so soon after the agent's turn is not a barge-in: both began at about the same time. */
 const BOTH_BEGAN_MS = 500;
 
 /** Audible sounds of a caller. */
@@ -113,7 +113,7 @@ export function callerActsOf(sounds: readonly Span[], { agent, entries }: Surrou
   for (const sound of sounds) {
     const entry = entryOf?.get(sound);
     const isShort = sound.endMs - sound.startMs < SHORT_MS;
-    // With a transcript, what is not in it are no words; without one, a short sound over the agent may be anything.
+    // With a transcript, what is not in it has no words; without one, a short sound over the agent may be anything.
     const isLine = entries ? entry !== undefined : !(isShort && isOver(sound));
     if (isLine) addTo(said, sound, entry, agent);
     else others.push(otherSound(sound, isOver(sound), entries !== undefined));

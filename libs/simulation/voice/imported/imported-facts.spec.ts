@@ -50,7 +50,7 @@ describe('the caller of a recording', () => {
   it.each([-14, -26, -38])('begins and ends at the same moments at %i dBFS', (dbfs) => {
     const caller = laneOf([[1_000, 2_000]], dbfs);
     const { caller: found } = importedFacts({ caller, agent: laneOf([]), turnEndMs: 700 });
-    const [{ startMs, endMs }] = found as [Span];
+    const { startMs, endMs } = found[0]!;
     expect(Math.abs(startMs - 1_000)).toBeLessThan(2);
     expect(Math.abs(endMs - 2_000)).toBeLessThan(2);
   });
@@ -165,7 +165,7 @@ describe('facts of a recording', () => {
     expect(choppiness).toEqual({ gaps: null, perMinute: null });
   });
 
-  it.each([0, 1, 159, 161])('are those of a call without sound if it has %i samples', (length) => {
+  it.each([0, 1, 159, 161])('are those of a silent call if it has %i samples', (length) => {
     const lane = { rate: RATE, pcm: new Int16Array(length) } as const;
     expect(importedFacts({ caller: lane, agent: lane, turnEndMs: 700 })).toMatchObject({ caller: [], agent: [] });
   });

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import type { ProtocolName } from '../../../../libs/simulation/index.js';
 import { MIN_TURNS_FOR_PERCENTILES } from '../../../../libs/statistics/index.js';
 import { Database } from '../../../platform/database/database.js';
-import type { CallProtocol } from '../call.entity.js';
 import type { RunEntity } from '../run.entity.js';
 import { clockOf } from '../latency-clock.js';
 import type { BaselineFigures, BaselinePurpose, RunBaselineEntity } from './run-baseline.entity.js';
@@ -41,7 +41,7 @@ interface FiguresRow {
   readonly passed: number;
   readonly score: number | null;
   /** Decided once for all calls of a run. */
-  readonly protocol: CallProtocol | null;
+  readonly protocol: ProtocolName | null;
   readonly latencies: number;
   readonly percentiles: readonly [p50: number, p90: number, p95: number, p99: number, worst: number] | null;
 }

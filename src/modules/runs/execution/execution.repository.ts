@@ -4,7 +4,7 @@ import type { VariablesRow } from '../../../../libs/evaluation-definition/index.
 import { type Attempt, type CallResult, type ProtocolName, wasCutOff } from '../../../../libs/simulation/index.js';
 import { Database } from '../../../platform/database/database.js';
 import { Queue } from '../../../platform/queue/queue.js';
-import type { CallProtocol, Medium } from '../call.entity.js';
+import type { Medium } from '../call.entity.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 import type { AgentSnapshot, DerivedKind } from '../run.entity.js';
 import * as sql from './execution.sql.js';
@@ -32,7 +32,7 @@ export interface ClaimedCall {
   readonly agentId: string;
   readonly evaluationId: string;
   /** Decided on when the run was started. */
-  readonly protocol: CallProtocol;
+  readonly protocol: ProtocolName;
   /** That of the protocol, and of the slot. */
   readonly medium: Medium;
 }

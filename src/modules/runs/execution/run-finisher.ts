@@ -4,7 +4,7 @@ import { caseName, clipped } from '../../../../libs/text/index.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { Settings } from '../../../platform/config/settings.js';
 import { Database } from '../../../platform/database/database.js';
-import { RecordingUploads } from '../../recordings/recording-uploads.js';
+import { RecordingUploadsService } from '../../recordings/recording-uploads.service.js';
 import { WebhooksService } from '../../webhooks/webhooks.service.js';
 import { WorkspacesService } from '../../workspaces/workspaces.service.js';
 import { ComparisonRepository } from '../comparison/comparison.repository.js';
@@ -27,7 +27,7 @@ export class RunFinisher {
     private readonly runs: RunsRepository,
     private readonly comparison: ComparisonRepository,
     private readonly imports: CallImportsRepository,
-    private readonly uploads: RecordingUploads,
+    private readonly uploads: RecordingUploadsService,
     private readonly webhooks: WebhooksService,
     private readonly workspaces: WorkspacesService,
     @Inject(SETTINGS) private readonly settings: Settings,

@@ -10,8 +10,9 @@ import { limitsArrivalItself } from '../../../platform/http/server/arrival-limit
 import { stillInProgress } from '../../../platform/idempotency/idempotency.interceptor.js';
 import { KeyedQueue, QueueFull } from '../../../platform/queue/keyed-queue.js';
 import { AgentsService } from '../../agents/agents.service.js';
-import { RecordingUploads, type Upload } from '../../recordings/recording-uploads.js';
+import { RecordingUploadsService, type Upload } from '../../recordings/recording-uploads.service.js';
 import { RecordingsService } from '../../recordings/recordings.service.js';
+import { full } from './room.js';
 
 /** Imports of a workspace that wait while another one arrives. */
 const MAX_WAITING = 4;
@@ -40,7 +41,7 @@ export class CallImportGate implements FormGate {
   constructor(
     private readonly agents: AgentsService,
     private readonly recordings: RecordingsService,
-    private readonly uploads: RecordingUploads,
+    private readonly uploads: RecordingUploadsService,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -104,11 +105,6 @@ export function contentHash(fields: FormFields, upload: Upload | undefined): str
     .update(JSON.stringify([sorted, upload?.hash ?? null]))
     .digest('hex');
 }
-
-export const full = () =>
-  conflict(
-    'The workspace keeps as much as it may (RECORDINGS_BYTES_PER_WORKSPACE); delete old runs or ask for more room',
-  );
 
 const tooMany = () =>
   new DomainError('TOO_MANY_REQUESTS', undefined, [

@@ -8,11 +8,15 @@ import { Operation } from '../../../platform/openapi/operation.decorator.js';
 import { CallDetails } from '../dto/call.responses.js';
 import { CallImportGate, type ImportForm } from './call-import.gate.js';
 import { CallImportsService } from './call-imports.service.js';
+import { ImportReader } from './import-reader.js';
 import { FIELD_BYTES, ImportCallRequest, MAX_RECORDING } from './import-call.request.js';
 
 @Controller('agents/:id/calls')
 export class CallImportsController {
-  constructor(private readonly service: CallImportsService) {}
+  constructor(
+    private readonly service: CallImportsService,
+    private readonly reader: ImportReader,
+  ) {}
 
   @Operation({
     summary: 'Import a call',
@@ -50,7 +54,7 @@ export class CallImportsController {
     @Param('id') id: string,
     @FileBody() form: ImportForm,
   ): Promise<CallDetails | AlternateResponse> {
-    const { call, isKnown } = await this.service.import(caller, id, form);
+    const { call, isKnown } = await this.service.import(caller, id, await this.reader.read(form));
     return isKnown ? new AlternateResponse(call) : call;
   }
 }

@@ -1,17 +1,13 @@
-import { open } from 'node:fs/promises';
 import { Injectable } from '@nestjs/common';
-import { WavError, type WavLayout } from '../../../../libs/audio/index.js';
-import { RECORDING, type TranscriptEntry } from '../../../../libs/simulation/index.js';
+import { RECORDING } from '../../../../libs/simulation/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { Database } from '../../../platform/database/database.js';
 import { isUuid } from '../../../platform/database/ids.js';
 import { sequentialIds } from '../../../platform/database/sequential-ids.js';
 import { conflict, DomainError, invalidInput } from '../../../platform/errors/domain-error.js';
-import { invalidFields } from '../../../platform/http/dto/issues.js';
-import { InputPipe } from '../../../platform/http/dto/validation.pipe.js';
 import { Queue } from '../../../platform/queue/queue.js';
 import { type AgentDescription, AgentsService } from '../../agents/agents.service.js';
-import { RecordingUploads, type Upload } from '../../recordings/recording-uploads.js';
+import { RecordingUploadsService } from '../../recordings/recording-uploads.service.js';
 import { RecordingsService } from '../../recordings/recordings.service.js';
 import { CallsService } from '../calls/calls.service.js';
 import type { CallDetails } from '../dto/call.responses.js';
@@ -20,28 +16,17 @@ import type { PlannedEvaluation } from '../start/plan.js';
 import { requireQueueCapacity } from '../start/queue-capacity.js';
 import { RunStarterService } from '../start/run-starter.service.js';
 import { StartRepository } from '../start/start.repository.js';
-import { contentHash, full, type ImportForm } from './call-import.gate.js';
+import type { Import } from './import-reader.js';
+import { full } from './room.js';
 import { CallImportsRepository } from './call-imports.repository.js';
-import { ImportCallRequest, readTranscript } from './import-call.request.js';
-import { layoutIssue, layoutOf, recordedBytes, secondsOf } from './wav-upload.js';
 
 const NAME = 'Imported calls';
 /** An import does not wait for calls to the agent, which it does not call. */
 const CONCURRENCY = 100;
 
-/** A call to import. */
-interface Import {
-  readonly request: ImportCallRequest;
-  readonly layout: WavLayout;
-  readonly transcript: readonly TranscriptEntry[] | null;
-  readonly contentHash: string;
-}
-
 /** Imports calls that were recorded elsewhere, each in a run of its own. */
 @Injectable()
 export class CallImportsService {
-  private readonly pipe = new InputPipe();
-
   constructor(
     private readonly database: Database,
     private readonly queue: Queue,
@@ -51,17 +36,16 @@ export class CallImportsService {
     private readonly repository: CallImportsRepository,
     private readonly calls: CallsService,
     private readonly recordings: RecordingsService,
-    private readonly uploads: RecordingUploads,
+    private readonly uploads: RecordingUploadsService,
   ) {}
 
   /**
    * Imports a call, unless it was imported already with the same external id.
    * @returns the call, and whether it was there
-   * @throws DomainError NOT_FOUND or FORBIDDEN for the agent or the evaluation; BAD_REQUEST for the form; CONFLICT if the
-   *   external id has another call, or if there is no room for its recording
+   * @throws DomainError NOT_FOUND or FORBIDDEN for the agent or the evaluation; BAD_REQUEST for the evaluation; CONFLICT if
+   *   the external id has another call, or if there is no room for its recording
    */
-  async import(caller: Caller, agentId: string, form: ImportForm): Promise<{ call: CallDetails; isKnown: boolean }> {
-    const given = await this.read(form);
+  async import(caller: Caller, agentId: string, given: Import): Promise<{ call: CallDetails; isKnown: boolean }> {
     const { externalId } = given.request;
     return this.database.transaction(async () => {
       // The lock prevents the agent from being deleted concurrently.
@@ -72,35 +56,11 @@ export class CallImportsService {
       }
       if (known) return { call: await this.calls.get(caller, known.callId), isKnown: true };
       const evaluation = await this.evaluation(caller, agent, given.request.evaluationId);
-      const callId = await this.write(caller, agent, evaluation, given, form.runId);
+      const callId = await this.write(caller, agent, evaluation, given);
       // Last, because nothing may fail after it but the commit.
-      await this.uploads.keep(form.runId);
+      await this.uploads.keep(given.runId);
       return { call: await this.calls.get(caller, callId), isKnown: false };
     });
-  }
-
-  private async read({ fields, upload }: ImportForm): Promise<Import> {
-    const issues: string[] = [];
-    const request = await this.request(fields).catch((error: unknown) => {
-      if (!(error instanceof DomainError) || !error.issues) throw error;
-      issues.push(...error.issues);
-      return undefined;
-    });
-    const layout = upload ? await readLayout(upload) : 'must be given, as a part with a filename';
-    if (typeof layout === 'string') issues.push(`recording ${layout}`);
-    let transcript: readonly TranscriptEntry[] | null = null;
-    if (request?.transcript !== undefined && typeof layout !== 'string') {
-      const found = readTranscript(request.transcript, secondsOf(layout) * 1_000);
-      if ('issues' in found) issues.push(...found.issues);
-      else transcript = found;
-    }
-    if (!request || typeof layout === 'string' || issues.length > 0) throw invalidFields(issues);
-    return { request, layout, transcript, contentHash: contentHash(fields, upload) };
-  }
-
-  private async request(fields: ImportForm['fields']): Promise<ImportCallRequest> {
-    const metadata = { type: 'body', metatype: ImportCallRequest } as const;
-    return (await this.pipe.transform({ ...fields }, metadata)) as ImportCallRequest;
   }
 
   private async evaluation(caller: Caller, agent: AgentDescription, id: string): Promise<PlannedEvaluation> {
@@ -118,11 +78,9 @@ export class CallImportsService {
     { workspaceId, userId }: Caller,
     agent: AgentDescription,
     evaluation: PlannedEvaluation,
-    { request, layout, transcript, contentHash: hash }: Import,
-    runId: string,
+    { runId, request, bytes, transcript, contentHash: hash }: Import,
   ): Promise<string> {
     await requireQueueCapacity(this.starts, agent.id);
-    const bytes = recordedBytes(layout);
     if (!(await this.recordings.hasRoom(workspaceId, bytes))) throw full();
     const { id: agentId, name, provider, assistantId, type } = agent;
     const gate = { minimumScore: null, minimumPassRate: null, allowedUncounted: 0, notWorseThan: null };
@@ -140,19 +98,5 @@ export class CallImportsService {
     await this.repository.insert({ ...row, transcript: said, bytes }, new Date(startedAt));
     await this.queue.enqueueAll(SLOTS.voice, slotJobs('voice', { id: agentId, workspaceId }, 1, runId));
     return callId!;
-  }
-}
-
-/** @returns the rest of a sentence about a file that cannot be imported */
-async function readLayout({ path }: Upload): Promise<WavLayout | string> {
-  const file = await open(path, 'r');
-  try {
-    const layout = await layoutOf(file);
-    return layoutIssue(layout) ?? layout;
-  } catch (error) {
-    if (error instanceof WavError) return `cannot be read: ${error.message.replace(/\.$/, '')}`;
-    throw error;
-  } finally {
-    await file.close();
   }
 }

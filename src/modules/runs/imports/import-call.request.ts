@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import type { TranscriptEntry } from '../../../../libs/simulation/index.js';
 import { findJsonViolations, sentence } from '../../../../libs/json-input/index.js';
 import { checked, EnumField, IdField, StringField, TimestampField } from '../../../platform/http/dto/fields.js';
-import { CHANNEL_ORDERS, type ChannelOrder } from '../call-import.entity.js';
+import { CHANNEL_ORDERS, type ChannelOrder } from '../../recordings/recording-uploads.service.js';
 import { isDateAndTime } from '../dto/run.requests.js';
 
 /** Maximum size of a recording in bytes. */

@@ -1,5 +1,4 @@
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { ThreadPool } from '../../../../libs/concurrency/index.js';
+import { Injectable } from '@nestjs/common';
 import {
   type CallResult,
   executeImportedCall,
@@ -7,36 +6,16 @@ import {
   type ImportedCallOptions,
   unstartedCall,
 } from '../../../../libs/simulation/index.js';
-import { RecordingUploads } from '../../recordings/recording-uploads.js';
-import { RecordingsService } from '../../recordings/recordings.service.js';
+import { RecordingImportsService } from '../../recordings/imports/recording-imports.service.js';
 import type { ClaimedCall } from '../execution/execution.repository.js';
-import { abortable } from '../remeasure/recorded-calls.js';
 import { CallImportsRepository } from './call-imports.repository.js';
-import type { ImportOutcome, ImportTask } from './import-thread.js';
 
-/** One at a time: the processor is needed for calls, and nobody waits for a single call. */
-const THREADS = 1;
-/** Several times what the longest recording needs, whose audio is outside of the heap. */
-const HEAP_MIB = 1_024;
-/** Several times what the longest recording takes, in milliseconds. */
-const TIMEOUT_MS = 600_000;
-const IDLE_MS = 30_000;
-
-/** Measures calls that were recorded elsewhere, in a thread: the latencies of text calls must not contain it. */
+/** Measures and judges calls that were recorded elsewhere. */
 @Injectable()
-export class ImportedCalls implements OnApplicationShutdown {
-  private readonly pool = new ThreadPool<ImportTask, ImportOutcome>({
-    entry: new URL('./import-thread.js', import.meta.url),
-    threads: THREADS,
-    heapMiB: HEAP_MIB,
-    timeoutMs: TIMEOUT_MS,
-    idleMs: IDLE_MS,
-  });
-
+export class ImportedCalls {
   constructor(
     private readonly repository: CallImportsRepository,
-    private readonly uploads: RecordingUploads,
-    private readonly recordings: RecordingsService,
+    private readonly recordings: RecordingImportsService,
   ) {}
 
   /**
@@ -53,19 +32,12 @@ export class ImportedCalls implements OnApplicationShutdown {
     if (!source) return notImported('it was deleted');
     const { channels, transcript } = source;
     const { turnEndMs } = options.definition;
-    const task = { upload: this.uploads.pathOf(runId), channels, turnEndMs, ...(transcript && { transcript }) };
-    const key = { id: claimId, runId, workspaceId };
-    const { recordingOmitted, ...outcome } = await this.recordings.keep(key, id, async (paths) => {
-      const found = await abortable(this.pool.run({ ...task, ...(paths && { paths }) }), signal);
-      return 'facts' in found ? found : { ...found, written: null };
-    });
-    if ('refusal' in outcome) return notImported(outcome.refusal);
-    const result = await executeImportedCall({ ...options, facts: outcome.facts, callId: claimId, signal });
+    const sent = { channels, turnEndMs, ...(transcript && { transcript }) };
+    const imported = await this.recordings.import({ id: claimId, runId, workspaceId }, id, sent, signal);
+    if ('refusal' in imported) return notImported(imported.refusal);
+    const { facts, recordingOmitted } = imported;
+    const result = await executeImportedCall({ ...options, facts, callId: claimId, signal });
     return { ...result, ...(recordingOmitted && { recordingOmitted }) };
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    await this.pool.close();
   }
 }
 

@@ -6,10 +6,14 @@ import {
   TELEPHONE_RATE,
   type WavLayout,
   wavLayout,
-} from '../../../../libs/audio/index.js';
-import { recordingFormat } from '../../../../libs/simulation/index.js';
+} from '../../../libs/audio/index.js';
+import { recordingFormat } from '../../../libs/simulation/index.js';
 
-/** Audio must begin within so many bytes; before it there may be notes on the file. */
+/** Whose audio is in the left and in the right channel. */
+export const CHANNEL_ORDERS = ['caller-agent', 'agent-caller'] as const;
+export type ChannelOrder = (typeof CHANNEL_ORDERS)[number];
+
+/** Audio must begin within this many bytes; before it there may be notes on the file. */
 const BEGINNING = 1024 * 1024;
 
 /** Where the audio of a WAV file is. @throws WavError */

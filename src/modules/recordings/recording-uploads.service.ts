@@ -7,7 +7,11 @@ import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
 import { isUuid } from '../../platform/database/ids.js';
 import { DomainError } from '../../platform/errors/domain-error.js';
+import { WavError } from '../../../libs/audio/index.js';
 import { syncDirectory } from '../../platform/sync-directory.js';
+import { layoutIssue, layoutOf, recordedBytes, secondsOf } from './wav-upload.js';
+
+export { CHANNEL_ORDERS, type ChannelOrder } from './wav-upload.js';
 
 /** A file that arrived. */
 export interface Upload {
@@ -15,6 +19,13 @@ export interface Upload {
   readonly bytes: number;
   /** SHA-256 in hex. */
   readonly hash: string;
+}
+
+/** The audio of a file. */
+export interface UploadedAudio {
+  readonly seconds: number;
+  /** What it takes as the recording of a call. */
+  readonly bytes: number;
 }
 
 /** A younger file may still arrive, or belong to a run that is being written. */
@@ -27,7 +38,7 @@ const WHOLE = '.upload';
  * never in memory as a whole.
  */
 @Injectable()
-export class RecordingUploads {
+export class RecordingUploadsService {
   private readonly folder: string;
 
   constructor(@Inject(SETTINGS) { dataDir }: Settings) {
@@ -58,6 +69,20 @@ export class RecordingUploads {
     } catch (error) {
       await remove(file);
       throw error;
+    }
+  }
+
+  /** What a file holds, or the rest of a sentence about a file that cannot be imported. */
+  async describe({ path: file }: Upload): Promise<UploadedAudio | string> {
+    const handle = await open(file, 'r');
+    try {
+      const layout = await layoutOf(handle);
+      return layoutIssue(layout) ?? { seconds: secondsOf(layout), bytes: recordedBytes(layout) };
+    } catch (error) {
+      if (error instanceof WavError) return `cannot be read: ${error.message.replace(/\.$/, '')}`;
+      throw error;
+    } finally {
+      await handle.close();
     }
   }
 

@@ -1,4 +1,4 @@
-/** Entry of the threads of `ImportedCalls`. It imports nothing of the framework, so that a thread starts quickly. */
+/** Entry of the threads of `RecordingImportsService`. It imports nothing of the framework, so that a thread starts quickly. */
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import {
   AudioDecoder,
@@ -18,10 +18,9 @@ import {
   storedFacts,
   type VoiceFacts,
 } from '../../../../libs/simulation/index.js';
-import type { RecordingPaths } from '../../recordings/recording-files.js';
-import { RecordingWriter, type WrittenRecording } from '../../recordings/recording-writer.js';
-import type { ChannelOrder } from '../call-import.entity.js';
-import { layoutOf, lineRateOf } from './wav-upload.js';
+import type { RecordingPaths } from '../recording-files.js';
+import { RecordingWriter, type WrittenRecording } from '../recording-writer.js';
+import { type ChannelOrder, layoutOf, lineRateOf } from '../wav-upload.js';
 
 export interface ImportTask extends Pick<ImportedCall, 'transcript' | 'turnEndMs'> {
   /** Path of the file as it was sent. */
