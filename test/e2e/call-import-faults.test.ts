@@ -216,10 +216,10 @@ describe('imports of calls that are refused', () => {
     expectForbidden(await send({}, viewer.value));
     const other = await prepareEvaluations(app);
     expectForbidden(await send({}, other.apiKey));
-    expectForbidden(await send({ evaluationId: other.evaluationIds[0] as string }));
+    expectForbidden(await send({ evaluationId: other.evaluationIds[0] }));
     expectNotFound(await send({}, subject.apiKey, randomUUID()));
     expectNotFound(await send({}, subject.apiKey, 'x'));
-    const sibling = await prepareEvaluations({ ...app, createWorkspace: async () => subject } as TestApp);
+    const sibling = await prepareEvaluations({ ...app, createWorkspace: async () => subject });
     expectInvalid(await send({ evaluationId: sibling.evaluationIds[0]! }), 'evaluationId');
     await sibling.client.delete(`/agents/${sibling.agentId}`);
     expectNotFound(await send({ evaluationId: sibling.evaluationIds[0]! }, subject.apiKey, sibling.agentId));
@@ -228,7 +228,7 @@ describe('imports of calls that are refused', () => {
   it('takes an evaluation with one row of variables, not with several', async () => {
     const variables = [{ word: 'welcome' }, { word: 'hello' }];
     const values = { checks: [{ type: 'says', text: '{{word}}' }] };
-    const several = await prepareEvaluations({ ...app, createWorkspace: async () => subject } as TestApp, [
+    const several = await prepareEvaluations({ ...app, createWorkspace: async () => subject }, [
       shortEvaluation({ ...values, variables }),
       shortEvaluation({ ...values, variables: variables.slice(1) }),
     ]);

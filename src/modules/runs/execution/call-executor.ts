@@ -17,7 +17,7 @@ import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { LanguageModelSetting, Settings } from '../../../platform/config/settings.js';
 import { ConnectionService } from '../../agents/connection/connection.service.js';
 import { RecordingsService } from '../../recordings/recordings.service.js';
-import { ImportedCalls } from '../imports/imported-calls.js';
+import { ImportedCalls } from '../imported/imported-calls.js';
 import { type Judged, RecordedCalls } from '../remeasure/recorded-calls.js';
 import type { AgentSnapshot } from '../run.entity.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';

@@ -8,7 +8,7 @@ import { RecordingUploadsService } from '../../recordings/recording-uploads.serv
 import { WebhooksService } from '../../webhooks/webhooks.service.js';
 import { WorkspacesService } from '../../workspaces/workspaces.service.js';
 import { ComparisonRepository } from '../comparison/comparison.repository.js';
-import { CallImportsRepository } from '../imports/call-imports.repository.js';
+import { CallImportsRepository } from '../imported/call-imports.repository.js';
 import type { RunEntity } from '../run.entity.js';
 import { toRunData } from '../run-data.js';
 import { RunsRepository } from '../runs.repository.js';

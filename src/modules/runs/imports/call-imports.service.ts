@@ -18,7 +18,7 @@ import { RunStarterService } from '../start/run-starter.service.js';
 import { StartRepository } from '../start/start.repository.js';
 import type { Import } from './import-reader.js';
 import { full } from './room.js';
-import { CallImportsRepository } from './call-imports.repository.js';
+import { CallImportsRepository } from '../imported/call-imports.repository.js';
 
 const NAME = 'Imported calls';
 /** An import does not wait for calls to the agent, which it does not call. */

@@ -7,8 +7,15 @@ import {
   unstartedCall,
 } from '../../../../libs/simulation/index.js';
 import { RecordingImportsService } from '../../recordings/imports/recording-imports.service.js';
-import type { ClaimedCall } from '../execution/execution.repository.js';
 import { CallImportsRepository } from './call-imports.repository.js';
+
+/** A call that this process holds the claim on. */
+interface Claimed {
+  readonly id: string;
+  readonly claimId: string;
+  readonly runId: string;
+  readonly workspaceId: string;
+}
 
 /** Measures and judges calls that were recorded elsewhere. */
 @Injectable()
@@ -24,7 +31,7 @@ export class ImportedCalls {
    * @throws the signal's reason
    */
   async execute(
-    { id, claimId, runId, workspaceId }: ClaimedCall,
+    { id, claimId, runId, workspaceId }: Claimed,
     options: Omit<ImportedCallOptions, 'facts' | 'callId' | 'signal'>,
     signal: AbortSignal,
   ): Promise<CallResult> {
