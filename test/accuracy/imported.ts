@@ -9,10 +9,15 @@ import { Threads } from './replay-threads.js';
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** Why a measure of a cell differs although both calls are measured rightly; undefined without a reason. */
-function causeOf({ key }: ReplayCell, { measure }: RoundTrip): string | undefined {
+function causeOf({ key, fault }: ReplayCell, { measure }: RoundTrip): string | undefined {
   const isOfKeys = measure === 'number of latencies' || measure === 'longest dead air';
-  return key === 'phone-keys' && isOfKeys ? 'keys are messages of the platform, not audio' : undefined;
+  if (key === 'phone-keys' && isOfKeys) return 'keys are messages of the platform, not audio';
+  return fault === 'interrupts-caller' && OF_LINES.test(measure) ? WITHOUT_PAUSE : undefined;
 }
+
+const WITHOUT_PAUSE = 'the caller goes on without a pause, over an agent that interrupts it: a recording has one line';
+/** Measures that depend on where a line of the caller ends and the next begins. */
+const OF_LINES = /^(number of|latency \d+ note|barge-in|interruption|overlap|words of the caller)/;
 
 /** @returns whether every measure is the same, is not shown, or differs for a known reason */
 export async function measureImported(): Promise<boolean> {

@@ -10,13 +10,16 @@ import {
 } from '../../../simulation/index.js';
 import type { RecordedVoiceCall } from './remeasured.js';
 
+/** How far the edges of the caller's lines may be off, beside the result. */
+export type ImportedResult = CallResult & { readonly callerEdgesMs: number };
+
 /** Judges a call of `VoiceCalls` as if it had been recorded elsewhere, from its recording and the words in its transcript. */
-export function imported(
+export async function imported(
   made: CallResult,
   evaluation: EvaluationInput,
   { audio }: Pick<RecordedVoiceCall, 'audio'>,
   { hasTranscript = true } = {},
-): Promise<CallResult> {
+): Promise<ImportedResult> {
   const stereo = decodeAudio(recordingFormat(TELEPHONE_RATE), Buffer.concat(audio));
   const lane = (channel: number): RecordedLane => ({
     rate: TELEPHONE_RATE,
@@ -29,13 +32,14 @@ export function imported(
     turnEndMs: definition.turnEndMs,
     ...(hasTranscript && { transcript: transcriptOf(made) }),
   });
-  return executeImportedCall({
+  const result = await executeImportedCall({
     definition,
     scenario: { scenarioText: evaluation.scenarioText },
     personality: { name: 'Caller' },
     facts,
     callId: '00000000-0000-4000-8000-000000000000',
   });
+  return { ...result, callerEdgesMs: facts.imported!.callerEdgesMs };
 }
 
 /** What both sides said, where it is known. */

@@ -1,4 +1,5 @@
 import type { CallResult, VoiceMeasures } from '../../../simulation/index.js';
+import type { ImportedResult } from './imported.js';
 
 /** A measure of a call and of the same call imported from its recording. */
 export interface RoundTrip {
@@ -13,14 +14,11 @@ export interface RoundTrip {
 
 type Value = RoundTrip['made'];
 
-/** How far the edges of the caller's lines may be off, where no latency of the call says so. */
-const MIN_EDGE_MS = 40;
-
 /** Compares every measure that a recording shows. Choppiness, first bytes and findings are not among them. */
-export function roundTripOf(made: CallResult, imported: CallResult): RoundTrip[] {
+export function roundTripOf(made: CallResult, imported: ImportedResult): RoundTrip[] {
   const [before, after] = [made.voice!, imported.voice!];
   const [a, b] = [before.voice, after.voice];
-  const edgeMs = Math.max(MIN_EDGE_MS, ...b.latencies.map(({ plusMinusMs }) => plusMinusMs));
+  const edgeMs = imported.callerEdgesMs;
   return [
     ...lists('latency', a.latencies, b.latencies, (one, other, name) => [
       time(name, one.heardMs, other.heardMs, one.plusMinusMs + other.plusMinusMs),

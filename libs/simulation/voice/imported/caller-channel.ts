@@ -3,7 +3,7 @@ import type { AgentSound, SayAct, SoundAct, Span } from '../facts/facts.js';
 import { Line } from '../facts/line.js';
 import { hearLane, type RecordedLane } from '../hearing/hear-lane.js';
 import { CONTINUATION_MS } from '../measures/lines.js';
-import { contains } from '../facts/spans.js';
+import { contains, overlapOf } from '../facts/spans.js';
 import { sentIn } from './sent.js';
 import { entryAt, ROUGH_MS, spreadWords, type TranscriptEntry } from './transcript.js';
 
@@ -20,6 +20,8 @@ const EDGE_MS = { clean: 40, noisy: 320 } as const;
 const NOISE_SHARE = 0.99;
 /** After a longer pause the caller has begun to speak once more; a pause of a call of the service is at most 1.2 s. */
 const SAME_LINE_MS = 2_000;
+/** What a sound has in common with an entry of the transcript is a word of it from this length on. */
+const WORD_MS = 200;
 /** A shorter sound over the agent may be an "mm-hmm" as well as a "stop". */
 const SHORT_MS = 700;
 /** A line that begins so soon after the agent's turn is not a barge-in: both began at about the same time. */
@@ -109,13 +111,13 @@ export function callerActsOf(sounds: readonly Span[], { agent, entries }: Surrou
   const isOver = ({ startMs }: Span) => agent.some((sound) => contains(sound, startMs));
   const said: Utterance[] = [];
   const others: SoundAct[] = [];
-  const entryOf = entries ? entriesOfSounds(entries, sounds) : undefined;
+  const entriesOf = entries ? entriesOfSounds(entries, sounds) : undefined;
   for (const sound of sounds) {
-    const entry = entryOf?.get(sound);
+    const own = entriesOf?.get(sound) ?? [];
     const isShort = sound.endMs - sound.startMs < SHORT_MS;
     // With a transcript, what is not in it has no words; without one, a short sound over the agent may be anything.
-    const isLine = entries ? entry !== undefined : !(isShort && isOver(sound));
-    if (isLine) addTo(said, sound, entry, agent);
+    const isLine = entries ? own.length > 0 : !(isShort && isOver(sound));
+    if (isLine) addTo(said, sound, own, agent);
     else others.push(otherSound(sound, isOver(sound), entries !== undefined));
   }
   let turn = 0;
@@ -124,31 +126,36 @@ export function callerActsOf(sounds: readonly Span[], { agent, entries }: Surrou
 }
 
 /** Adds a sound to the utterance that it continues, or begins another one. */
-function addTo(said: Utterance[], sound: Span, entry: number | undefined, agent: Surroundings['agent']): void {
+function addTo(said: Utterance[], sound: Span, entries: readonly number[], agent: Surroundings['agent']): void {
   const last = said.at(-1);
   const lastEndMs = last?.sounds.at(-1)!.endMs ?? 0;
-  const isSameEntry = entry !== undefined && last?.entries.at(-1) === entry;
+  const isSameEntry = entries.some((entry) => last?.entries.includes(entry));
   const isAnswered = agent.some(({ startMs, endMs }) => endMs > lastEndMs && startMs < sound.startMs);
   const goesOn = last && (isSameEntry || (!isAnswered && sound.startMs - lastEndMs < SAME_LINE_MS));
-  if (!goesOn) said.push({ sounds: [sound], entries: entry === undefined ? [] : [entry] });
+  if (!goesOn) said.push({ sounds: [sound], entries: [...entries] });
   else {
     last.sounds.push(sound);
-    if (entry !== undefined && !isSameEntry) last.entries.push(entry);
+    last.entries.push(...entries.filter((entry) => !last.entries.includes(entry)));
   }
 }
 
-/** The entry of each sound that has one: what it has most of its time in common with, else the nearest that has no sound. */
-function entriesOfSounds(entries: readonly TranscriptEntry[], sounds: readonly Span[]): Map<Span, number> {
-  const found = new Map<Span, number>();
+/**
+ * The entries of each sound that has some: those of which it has a part that is long enough for a word, else the one that it has
+ * most in common with, else the nearest that has no sound. Lines that follow each other without a pause are one sound.
+ */
+function entriesOfSounds(entries: readonly TranscriptEntry[], sounds: readonly Span[]): Map<Span, readonly number[]> {
+  const found = new Map<Span, readonly number[]>();
   for (const sound of sounds) {
-    const index = entryAt(entries, sound, 0);
-    if (index !== undefined) found.set(sound, index);
+    const parts = entries.flatMap((entry, index) => (overlapOf(entry, sound) >= WORD_MS ? [index] : []));
+    const most = entryAt(entries, sound, 0);
+    if (parts.length > 0) found.set(sound, parts);
+    else if (most !== undefined) found.set(sound, [most]);
   }
-  const taken = new Set(found.values());
+  const taken = new Set([...found.values()].flat());
   for (const sound of sounds) {
     const near = found.has(sound) ? undefined : entryAt(entries, sound, ROUGH_MS);
     if (near === undefined || (taken.has(near) && sound.endMs - sound.startMs < SHORT_MS)) continue;
-    found.set(sound, near);
+    found.set(sound, [near]);
     taken.add(near);
   }
   return found;

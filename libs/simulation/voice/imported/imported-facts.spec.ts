@@ -140,6 +140,11 @@ describe('the words of a recording', () => {
     expect(new Set(utterancesOf(facts).map(({ text }) => text))).toEqual(new Set([null]));
   });
 
+  it('of lines that follow each other without a pause are those of one line', () => {
+    const two = [said('caller', 'Until when?', 3_000, 3_500), said('caller', 'Today, I mean.', 3_500, 4_000)];
+    expect(imported(CALLER, AGENT, two).caller).toMatchObject([{ type: 'say', text: 'Until when? Today, I mean.' }]);
+  });
+
   it('are found in times that overlap or are equal', () => {
     const same = [said('agent', 'one', 1_000, 2_000), said('agent', 'two', 1_000, 2_000)];
     expect(utterancesOf(imported(CALLER, AGENT, same)).length).toBeGreaterThan(0);
