@@ -22,6 +22,7 @@ import { ClaimsOfDerivedRuns1733200600000 } from './migrations/1733200600000-cla
 import { RejudgedRuns1733200700000 } from './migrations/1733200700000-rejudged-runs.js';
 import { CallImports1733400300000 } from './migrations/1733400300000-call-imports.js';
 import { Fillers1733300000000 } from './migrations/1733300000000-fillers.js';
+import { LeftOutCalls1733400700000 } from './migrations/1733400700000-left-out-calls.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -59,6 +60,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       RejudgedRuns1733200700000,
       Fillers1733300000000,
       CallImports1733400300000,
+      LeftOutCalls1733400700000,
     ],
   });
 }

@@ -62,8 +62,6 @@ export interface VoiceFacts {
 export interface ImportedFact {
   /** How far the beginnings and ends of what the caller said may be off: they were found in its channel. */
   readonly callerEdgesMs: number;
-  /** Whether there is a transcript. */
-  readonly hasWords: boolean;
 }
 
 export interface HearingFact {

@@ -63,7 +63,7 @@ export function importedFacts({ caller: callerLane, agent: lane, transcript, tur
     platformEvents: [],
     timing: { stalls: [], sentAsPlanned: true },
     hearing: heard.fact,
-    imported: { callerEdgesMs: edgesMs, hasWords: words !== undefined },
+    imported: { callerEdgesMs: edgesMs },
   };
 }
 
