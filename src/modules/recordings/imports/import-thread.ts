@@ -20,7 +20,7 @@ import {
 } from '../../../../libs/simulation/index.js';
 import type { RecordingPaths } from '../recording-files.js';
 import { RecordingWriter, type WrittenRecording } from '../recording-writer.js';
-import { type ChannelOrder, layoutOf, lineRateOf } from '../wav-upload.js';
+import { type ChannelOrder, layoutOf, lineRateOf, secondsOf } from '../wav-upload.js';
 
 export interface ImportTask extends Pick<ImportedCall, 'transcript' | 'turnEndMs'> {
   /** Path of the file as it was sent. */
@@ -61,14 +61,17 @@ serveTasks(async ({ upload, channels, paths, transcript, turnEndMs }: ImportTask
  */
 async function convert(
   file: FileHandle,
-  { encoding, rate: from, start, length }: WavLayout,
+  layout: WavLayout,
   { rate, channels }: { readonly rate: LineRate; readonly channels: ChannelOrder },
   onAudio: (interleaved: Uint8Array) => Promise<void>,
 ): Promise<readonly [caller: Int16Array, agent: Int16Array]> {
+  const { encoding, rate: from, start, length } = layout;
   const format = recordingFormat(rate);
   const decoder = new AudioDecoder({ encoding });
   const resamplers = [new StreamResampler(from, rate), new StreamResampler(from, rate)];
-  const lanes: [Lane, Lane] = [new Lane(), new Lane()];
+  // Rounded up, like the result of a resampler.
+  const most = Math.ceil(secondsOf(layout) * rate) + 1;
+  const lanes: [Lane, Lane] = [new Lane(most), new Lane(most)];
   const take = async (parts: readonly Int16Array[]) => {
     const bytes = encodeAudio(format, interleave(channels === 'caller-agent' ? parts : parts.toReversed()));
     deinterleave(decodeAudio(format, bytes), 2).forEach((part, index) => lanes[index]!.push(part));
@@ -96,20 +99,19 @@ function joined(first: Int16Array, second: Int16Array): Int16Array<ArrayBuffer> 
   return all;
 }
 
-/** Audio that grows. */
+/** Audio that arrives in parts. */
 class Lane {
-  private buffer = new Int16Array(1 << 20);
+  private readonly buffer: Int16Array;
   private length = 0;
 
+  /** @param samples the most that it gets */
+  constructor(samples: number) {
+    this.buffer = new Int16Array(samples);
+  }
+
   push(part: Int16Array): void {
-    const length = this.length + part.length;
-    if (length > this.buffer.length) {
-      const larger = new Int16Array(Math.max(length, 2 * this.buffer.length));
-      larger.set(this.buffer.subarray(0, this.length));
-      this.buffer = larger;
-    }
     this.buffer.set(part, this.length);
-    this.length = length;
+    this.length += part.length;
   }
 
   get pcm(): Int16Array {
