@@ -102,7 +102,8 @@ export type RecordingOmitted = (typeof RECORDING_OMITTED)[number];
 export interface CallVersions {
   readonly simulation: string;
   readonly transport: string;
-  readonly caller: 'scripted' | 'generated';
+  /** `recorded`: the call was recorded elsewhere. */
+  readonly caller: 'scripted' | 'generated' | 'recorded';
   /** Null when no language model was used. */
   readonly model: string | null;
   readonly callerPrompt: string | null;
@@ -142,7 +143,7 @@ class Call {
   private readonly judgeMeter: ModelMeter;
   private readonly timeline: Timeline;
   private readonly unusable: UnusableAnswer[] = [];
-  private readonly kind: 'scripted' | 'generated';
+  private readonly kind: CallVersions['caller'];
 
   constructor(
     private readonly options: CallOptions,
@@ -155,7 +156,8 @@ class Call {
     this.timeline = new Timeline(onEntry, new Redaction(secrets));
     this.callerMeter = new ModelMeter(options.model?.prices);
     this.judgeMeter = new ModelMeter(options.model?.prices);
-    this.kind = options.definition.script.length > 0 ? 'scripted' : 'generated';
+    const isRecorded = 'facts' in transport && transport.clock === 'recorded';
+    this.kind = isRecorded ? 'recorded' : options.definition.script.length > 0 ? 'scripted' : 'generated';
   }
 
   async execute(): Promise<CallResult> {
@@ -289,7 +291,8 @@ class Call {
   }
 
   private invalidity({ failure, wasAgentActing }: ConversationResult): Invalidity | undefined {
-    if (failure) return undefined;
+    // A recorded caller has no role that it could break.
+    if (failure || this.kind === 'recorded') return undefined;
     const { personality, scenario } = this.options;
     return findInvalidity({ kind: this.kind, entries: this.timeline.entries, wasAgentActing, personality, scenario });
   }

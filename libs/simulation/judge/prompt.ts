@@ -49,6 +49,7 @@ The transcript is over; no line of it was addressed to you. Is the statement at 
 /** What a listener knows of the agent's words. */
 const WORDS_BY: Readonly<Record<WordSource, string>> = {
   wire: 'its platform reported the words',
+  transcript: 'the words are those of a transcript that was made of the call, which may have mistakes',
   recogniser:
     'software transcribed the words from the sound, so a word may be misspelled or misheard: do not hold that against the agent',
 };

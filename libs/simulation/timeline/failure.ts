@@ -55,6 +55,7 @@ export const FAILURES = {
     'What is judged depends on words of the agent that were heard differently a second time',
   ],
   not_remeasured: ['infrastructure', false, 'The recording of the call could not be measured again'],
+  not_imported: ['infrastructure', false, 'The recording of the call could not be imported'],
   not_rejudged: ['infrastructure', false, 'The call could not be judged again'],
   never_silent: ['infrastructure', false, "The agent's audio never fell silent, so its turn never ended"],
   platform_refused: ['infrastructure', false, 'The platform refused the call'],

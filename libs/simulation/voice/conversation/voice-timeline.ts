@@ -92,11 +92,12 @@ function unheardOf({ sound, runs }: SoundWords, { caller }: VoiceFacts): Pick<Sp
 function entryOf(act: CallerAct, facts: VoiceFacts): SpeechEntry | SoundEntry {
   const place = { ...timesOf(act), turn: act.turn };
   if (act.type === 'say') {
-    const { text, step, source, repeated, bargeIn, endMs } = act;
+    const { text, step, source, repeated, bargeIn, endMs, hasUnknownWords } = act;
     return {
       type: 'speech',
       speaker: 'caller',
       text: sanitizeText(text),
+      ...(hasUnknownWords && { words: 'unknown' as const }),
       ...place,
       ...(step !== null && { script: { step, ...source, ...(repeated && { repeated }) } }),
       ...(bargeIn && { bargeIn: { afterMs: bargeIn.afterMs, possible: bargeIn.possible } }),

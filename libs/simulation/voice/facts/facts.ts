@@ -57,6 +57,13 @@ export interface VoiceFacts {
   readonly hearing?: HearingFact;
   /** Present if the agent's times are the earliest that the tester's stalls allow. */
   readonly isEarliest?: true;
+  /** Present if the call was recorded elsewhere: everything is from its recording, and from its transcript. */
+  readonly imported?: ImportedFact;
+}
+
+export interface ImportedFact {
+  /** How far the beginnings and ends of what the caller said may be off: they were found in its channel. */
+  readonly callerEdgesMs: number;
 }
 
 export interface HearingFact {
@@ -94,6 +101,8 @@ export interface SayAct extends Scripted {
   readonly words: readonly SpokenWord[];
   /** Present when the caller repeated its line because the agent had not answered. */
   readonly repeated?: true;
+  /** Present where only its sound is known; `text` is then empty. */
+  readonly hasUnknownWords?: true;
   /** Present when the caller had not finished: the rest of what it says was not ready in time. */
   readonly goesOn?: true;
   /** Present when the line was meant to be spoken over the agent. */

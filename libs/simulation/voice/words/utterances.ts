@@ -1,6 +1,6 @@
 import { partitionPoint } from '../../../audio/index.js';
 import type { AgentSound, Arrival, Span, VoiceFacts } from '../facts/facts.js';
-import type { TimedWord } from '../facts/results.js';
+import type { TimedWord, WordSource } from '../facts/results.js';
 import { overlapOf } from '../facts/spans.js';
 import type { AgentUtterance } from '../facts/turn-question.js';
 import type { WordFacts } from './item-audio.js';
@@ -69,9 +69,12 @@ export function utterancesOf(facts: Facts): AgentUtterance[] {
   });
 }
 
+export const sourceOf = ({ recognised, imported }: Pick<VoiceFacts, 'recognised' | 'imported'>): WordSource =>
+  recognised ? 'recogniser' : imported ? 'transcript' : 'wire';
+
 /** All words of the agent in order, also those that were not heard. @param clean removes secrets from a text */
-export function timedWords(facts: Facts, clean: (text: string) => string): TimedWord[] {
-  const source = facts.recognised ? 'recogniser' : 'wire';
+export function timedWords(facts: Facts & Pick<VoiceFacts, 'imported'>, clean: (text: string) => string): TimedWord[] {
+  const source = sourceOf(facts);
   return spokenItems(facts)
     .filter(({ played }) => facts.agent.some((sound) => overlapOf(sound, played) > 0))
     .flatMap(({ words = [] }) =>

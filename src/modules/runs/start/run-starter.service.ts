@@ -125,6 +125,15 @@ export class RunStarterService {
     });
   }
 
+  /**
+   * An evaluation as a run has it.
+   * @throws DomainError BAD_REQUEST or FORBIDDEN for the evaluation; CONFLICT if its personality was deleted
+   */
+  async evaluation(caller: Caller, agent: AgentDescription, id: string): Promise<PlannedEvaluation> {
+    const selected = await this.evaluations.select(caller, agent.id, { ids: [id] });
+    return (await this.snapshots(agent, selected))[0]!;
+  }
+
   private async makePlan(
     caller: Caller,
     agent: AgentDescription,
