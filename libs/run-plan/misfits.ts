@@ -1,9 +1,12 @@
-import { DEFAULT_LANGUAGE, withVariables } from '../evaluation-definition/index.js';
+import { DEFAULT_LANGUAGE, personalityFields, withVariables } from '../evaluation-definition/index.js';
 import { misfitOf, type ProtocolModule, type ProtocolName, PROTOCOLS } from '../simulation/index.js';
+import { callerLanguages, type VoiceServers } from '../speech/index.js';
 import type { PlannedEvaluation } from './planned-evaluation.js';
 
 /** Why an evaluation whose personality was deleted cannot be run. */
 export const PERSONALITY_DELETED = 'its personality was deleted; choose another one';
+
+const DEFAULT_PROVIDER = personalityFields.provider.default;
 
 /** What calls are made with. */
 export interface Equipment {
@@ -11,12 +14,15 @@ export interface Equipment {
   readonly protocol: ProtocolName;
   /** Whether a language model is configured. */
   readonly hasModel: boolean;
+  readonly speechServers: VoiceServers;
 }
 
 /** Evaluations that cannot be run with this protocol and these engines: index in the list, name, and the first reason. */
 export function misfits(evaluations: readonly PlannedEvaluation[], equipment: Equipment) {
   return evaluations.flatMap((evaluation, index) => {
-    const reason = protocolMisfit(evaluation, PROTOCOLS.of(equipment.protocol)) ?? modelMisfit(evaluation, equipment);
+    const { protocol, speechServers } = equipment;
+    const reason =
+      protocolMisfit(evaluation, PROTOCOLS.of(protocol), speechServers) ?? modelMisfit(evaluation, equipment);
     return reason === undefined ? [] : [{ index, name: evaluation.snapshot.name, reason }];
   });
 }
@@ -30,19 +36,25 @@ export function protocolsWithWords(): string {
 /** What would provide the agent's words; undefined unless an evaluation cannot be run for want of them. */
 export function wordsCure(
   evaluations: readonly PlannedEvaluation[],
-  { protocol }: Pick<Equipment, 'protocol'>,
+  { protocol, speechServers }: Pick<Equipment, 'protocol' | 'speechServers'>,
 ): string | undefined {
   const module = PROTOCOLS.of(protocol);
   const withWords = { ...module, provides: { ...module.provides, words: true } };
-  if (evaluations.every((each) => protocolMisfit(each, module) === protocolMisfit(each, withWords))) return undefined;
+  const misfit = (each: PlannedEvaluation, one: ProtocolModule) => protocolMisfit(each, one, speechServers);
+  if (evaluations.every((each) => misfit(each, module) === misfit(each, withWords))) return undefined;
   return `protocol: ${protocolsWithWords()} the agent's words; set one in the agent's connection, or start the run with "medium": "text" if the agent also has an address for text`;
 }
 
-function protocolMisfit({ snapshot, cases }: PlannedEvaluation, module: ProtocolModule): string | undefined {
-  const { language, definition } = snapshot;
+function protocolMisfit(
+  { snapshot, cases }: PlannedEvaluation,
+  module: ProtocolModule,
+  servers: VoiceServers,
+): string | undefined {
+  const { language, definition, personality } = snapshot;
+  const spoken = callerLanguages(personality.voice?.provider ?? DEFAULT_PROVIDER, servers);
   const rows = hasVariableKinds(definition) ? cases.map(({ variables }) => variables) : [null];
   for (const row of rows) {
-    const reason = misfitOf(withVariables(definition, row), language ?? DEFAULT_LANGUAGE, module);
+    const reason = misfitOf(withVariables(definition, row), language ?? DEFAULT_LANGUAGE, module, spoken);
     if (reason !== undefined) return reason;
   }
   return undefined;

@@ -3,7 +3,7 @@ import type { Equipment } from './misfits.js';
 import type { PlannedEvaluation } from './planned-evaluation.js';
 import { evaluationWarnings } from './warnings.js';
 
-const EQUIPMENT: Equipment = { protocol: 'chat-completions', hasModel: true };
+const EQUIPMENT: Equipment = { protocol: 'chat-completions', hasModel: true, speechServers: {} };
 const never = { type: 'never_says', text: 'prompt' } as const;
 const says = { type: 'says', text: 'welcome' } as const;
 const criterion = { text: 'The agent is polite.' };

@@ -35,6 +35,7 @@ const isShell = ({ language }: Block) => language === 'sh' || language === 'bash
 
 const STARTS_SERVICE = 'starts the service, which runs here already';
 const PRODUCTION_CHECK = 'npm run production:check executes it';
+const OTHER_SERVERS = 'needs a speech server, which the guide says was not run here';
 const CONTAINERS = 'needs a container engine; npm run production:check executes the steps of both files';
 
 /** Blocks of commands that are not executed, by the beginning of their first line, and why. */
@@ -52,6 +53,9 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
   'docs/guides/agents.md: AGENT_PROVIDER_1_URL=': STARTS_SERVICE,
   'docs/guides/connections.md: AGENT_PROVIDER_1_URL=': STARTS_SERVICE,
   'docs/guides/models.md: LLM_BASE_URL=': STARTS_SERVICE,
+  'docs/guides/voices.md: TTS_BASE_URL=': STARTS_SERVICE,
+  'docs/guides/voices.md: docker run': OTHER_SERVERS,
+  'docs/guides/voices.md: curl "$TTS_BASE_URL': OTHER_SERVERS,
   'docs/guides/agents.md: npm run reference-agent -- --list-faults':
     'libs/reference-agent/program.spec.ts tests the options',
   'docs/guides/agents.md: npm run reference-agent -- --fault': 'libs/reference-agent/program.spec.ts tests the options',

@@ -7,7 +7,6 @@ const SHORT = 8;
 
 /** Names that users of other testing services expect. */
 const UNSUPPORTED: readonly (readonly [name: RegExp, instead: string])[] = [
-  [/^(PERSONALITY_PROVIDER_\d+_)?TTS_/, 'callers speak with the embedded English voices'],
   [/^STT_/, 'the words of an agent are known only where its protocol carries them'],
 ];
 

@@ -4,6 +4,10 @@ import { type ProtocolName, PROTOCOLS } from '../../../libs/simulation/index.js'
 import { REDACTED } from '../../../libs/text/index.js';
 import { AGENT_PROVIDERS, type AgentProvider } from './agent-providers.js';
 import { PLANS, type Plan } from './plans.js';
+import { address, bearerToken, publicAddress, SettingsError, wholeNumber } from './setting-validators.js';
+import { type SpeechServers, speechServers, speechSpecs } from './speech-settings.js';
+
+export { SettingsError };
 
 /** The roles of a process: HTTP and jobs, HTTP only, jobs only. */
 export const PROCESS_ROLES = ['all', 'api', 'worker'] as const;
@@ -45,6 +49,8 @@ export interface Settings {
   readonly languageModel: LanguageModelSetting | undefined;
   /** Verdicts of the judge on one criterion: 3 takes two, and a third when they disagree; 1 takes one. */
   readonly judgeSamples: 1 | 3;
+  /** The speech servers of the caller's voices. */
+  readonly speechServers: SpeechServers;
   /** Days after their end for which runs are kept; 0: always. */
   readonly runRetentionDays: number;
   /** Whether the audio and the wire logs of calls are stored. */
@@ -84,39 +90,9 @@ export interface EncryptionKeySetting {
   readonly key: Buffer;
 }
 
-/** Invalid settings; the message has one line per setting, for administrators. */
-export class SettingsError extends Error {
-  override readonly name = 'SettingsError';
-}
-
-const SECRET_SETTINGS = new Set(['BOOTSTRAP_API_KEY', 'ENCRYPTION_KEYS', 'DATABASE_URL', 'REDIS_URL', 'LLM_API_KEY']);
-
-const wholeNumber = (lowest: number, highest: number) =>
-  makeValidator<number>((input) => {
-    const value = Number(input);
-    if (!/^\d+$/.test(input) || value < lowest || value > highest) {
-      throw new EnvError(`must be a whole number from ${lowest} to ${highest}`);
-    }
-    return value;
-  })();
-
-const address = (...protocols: string[]) =>
-  makeValidator<string>((input) => {
-    const url = URL.canParse(input) ? new URL(input) : undefined;
-    if (!url || !protocols.includes(url.protocol)) {
-      throw new EnvError(`must be an address that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`);
-    }
-    return input;
-  });
-
-/** An address that paths are appended to. */
-const publicAddress = makeValidator<string>((input) => {
-  const url = URL.canParse(input) ? new URL(input) : undefined;
-  if (!url || !/^https?:\/\/[^/?#\\\s@]+(\/[^?#\\\s]*)?$/i.test(input)) {
-    throw new EnvError('must be an address such as https://tests.example.com, without credentials, query and fragment');
-  }
-  return url.href.replace(/\/+$/, '');
-});
+const SECRET_SETTINGS = new Set([
+  ...['BOOTSTRAP_API_KEY', 'ENCRYPTION_KEYS', 'DATABASE_URL', 'REDIS_URL', 'LLM_API_KEY', 'STT_API_KEY'],
+]);
 
 /**
  * An address whose placeholders are filled in for each agent. They may not decide which server is called: editors choose
@@ -198,12 +174,6 @@ const credential = makeValidator<string>((input) => {
   return input;
 });
 
-/** Servers of language models decide about their keys; those that run locally accept any. */
-const bearerToken = makeValidator<string>((input) => {
-  if (!/^[\x21-\x7e]{1,4096}$/.test(input)) throw new EnvError('must have 1 to 4096 visible ASCII characters');
-  return input;
-});
-
 const encryptionKeys = makeValidator<EncryptionKeySetting[]>(parseEncryptionKeys);
 
 /**
@@ -263,6 +233,7 @@ export function settingSpecs(isTerminal: boolean) {
     LLM_PRICE_PROMPT: price({ default: undefined }),
     LLM_PRICE_COMPLETION: price({ default: undefined }),
     ...agentProviderSettings(),
+    ...speechSpecs(),
     RUN_RETENTION_DAYS: { ...retentionDays, default: 365 },
     RECORDINGS: str<'on' | 'off'>({ choices: ['on', 'off'], default: 'on' }),
     RECORDINGS_BYTES_PER_WORKSPACE: { ...wholeNumber(0, Number.MAX_SAFE_INTEGER), default: undefined },
@@ -310,6 +281,7 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
     voiceConcurrency: clean.VOICE_CONCURRENCY,
     judgeSamples: clean.JUDGE_SAMPLES === '1' ? 1 : 3,
     languageModel: languageModel(clean),
+    speechServers: speechServers(clean),
     runRetentionDays: clean.RUN_RETENTION_DAYS,
     recordings: clean.RECORDINGS === 'on',
     recordingsBytesPerWorkspace: clean.RECORDINGS_BYTES_PER_WORKSPACE,
@@ -379,7 +351,8 @@ function report(errors: Partial<Record<string, Error>>, given: Record<string, st
   const lines = Object.entries(errors).map(([name, error]) => {
     if (error instanceof EnvMissingError) return `${name} must be set`;
     // As JSON, so that a value with a line break stays on one line.
-    const value = SECRET_SETTINGS.has(name) ? '' : `=${JSON.stringify(given[name] ?? '')}`;
+    const value =
+      SECRET_SETTINGS.has(name) || name.endsWith('TTS_API_KEY') ? '' : `=${JSON.stringify(given[name] ?? '')}`;
     // envalid says `Value "x" not in choices [a,b]` for a choice; all other messages are our own.
     const allowed = error?.message.replace(/^Value ".*" not in choices \[(.*)\]$/s, (_, choices: string) => {
       return `must be one of ${choices.split(',').join(', ')}`;

@@ -16,6 +16,8 @@ export interface AnsweringCallerOptions {
   readonly prepare: (action: Awaited<ReturnType<Caller['next']>>, signal: AbortSignal) => Promise<PreparedSteps>;
   /** The sound of a sentence. */
   readonly speak: (text: string, signal: AbortSignal) => Promise<PreparedSound>;
+  /** What speaks, for failures. */
+  readonly engine?: string | undefined;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
@@ -132,14 +134,18 @@ class Attempt {
   }
 
   private async decide(answer: string): Promise<PreparedSteps> {
-    const { caller, prepare, clock } = this.options;
+    const { caller, prepare, clock, engine } = this.options;
+    let isDecided = false;
     const { isSilent, spoken } = this.question;
     const reply = { answer, isSilent, ...(spoken !== undefined && { spoken }) };
     const signal = AbortSignal.any([this.abort.signal, this.options.signal]);
-    const cancel = clock.schedule(DECISION_MS, () => this.abort.abort(new TooSlow()));
+    const cancel = clock.schedule(DECISION_MS, () =>
+      this.abort.abort(isDecided ? speechTooSlow(engine) : new TooSlow()),
+    );
     try {
       this.wasAsked = true;
       const action = await this.timed('model', Promise.resolve(caller.next(reply, signal)));
+      isDecided = true;
       return await this.timed('speech', prepare(action, signal));
     } finally {
       cancel();
@@ -186,3 +192,9 @@ class TooSlow extends CallFailure {
     super('caller_slow', `nothing within ${DECISION_MS / 1_000} s`);
   }
 }
+
+const speechTooSlow = (engine = 'the speech engine'): CallFailure =>
+  new CallFailure(
+    'speech_failed',
+    `${engine} took too long: no audio ${DECISION_MS / 1_000} s after the caller was asked`,
+  );

@@ -13,13 +13,14 @@ import { heardTimes, longestLag, voiceMeasures } from '../measures/index.js';
 import { storedFacts } from '../facts/stored-facts.js';
 import type { RecordedCall, RecordingSink, VoiceTransport } from '../wire/voice-transport.js';
 import type { ExerciseInput } from '../../validity/exercise.js';
-import { FILLERS } from '../call/fillers.js';
 import { AnsweringCaller } from './answering-caller.js';
 import { overload } from './overload.js';
 import type { VoiceCallPlan } from '../facts/plan.js';
+import { callerWords } from '../speaking/caller-words.js';
 import { atRate, soundsAt } from '../speaking/line-sounds.js';
 import {
   type CallerSounds,
+  type EngineSounds,
   prepareAnswers,
   type PreparedSteps,
   prepareSteps,
@@ -34,12 +35,19 @@ export const VOICE_PATIENCE_MS = 8_000;
 
 /** The embedded voice of a platform that speaks for the agent. */
 const PLATFORM_VOICE = 'rms';
+const ENGLISH = 'en';
 
 /** What a voice call needs beside its evaluation. */
 export interface VoiceOptions {
-  readonly sounds: CallerSounds;
+  readonly sounds: EngineSounds;
   /** Name of a voice of the speech engine. */
   readonly voice: string;
+  /** The voice of a platform that speaks for the agent; `rms` by default. */
+  readonly platformVoice?: string;
+  /** Name and version of the speech engine, for the result. */
+  readonly engine?: string;
+  /** What the caller speaks, as BCP 47; English by default. */
+  readonly language?: string;
   /** Null: the agent, unless it says nothing for three seconds. */
   readonly firstSpeaker?: 'agent' | 'caller' | null;
   /** Overlaid voices, for conditions or personalities that ask for babble. */
@@ -86,6 +94,7 @@ export async function runVoiceConversation(options: VoiceConversationOptions): P
     const plan = await planOf(options, sounds);
     const answering = new AnsweringCaller({
       caller: options.caller,
+      engine: voice.engine,
       clock: options.clock,
       signal,
       prepare: (first, limit) => prepared(options, sounds, { first, signal: limit }),
@@ -96,7 +105,7 @@ export async function runVoiceConversation(options: VoiceConversationOptions): P
       plan,
       signal,
       ...(plan.asked && { onTurn: answering.ask, clock: options.clock }),
-      speak: async (text) => (await sounds.synthesise({ text, voice: PLATFORM_VOICE }, signal)).pcm,
+      speak: (text) => platformSpeech(options, sounds, text),
       ...(voice.recording && { recording: voice.recording }),
       onAborted: (facts) => note(facts, timeline),
       ...(voice.onHangUp && { onHangUp: voice.onHangUp }),
@@ -148,10 +157,10 @@ async function planOf(options: VoiceConversationOptions, sounds: CallerSounds): 
   };
 }
 
-const fillersOf = ({ voice: { voice }, signal }: VoiceConversationOptions, sounds: CallerSounds) =>
+const fillersOf = ({ voice: { voice, language = ENGLISH }, signal }: VoiceConversationOptions, sounds: CallerSounds) =>
   speakable(async () => {
     const fillers: NonNullable<VoiceCallPlan['fillers']>[number][] = [];
-    for (const name of FILLERS) {
+    for (const name of callerWords(language)?.fillers ?? []) {
       fillers.push({ name, sound: await sounds.synthesise({ text: name, voice }, signal) });
     }
     return fillers;
@@ -174,6 +183,21 @@ async function speakable<T>(work: () => Promise<T>, signal: AbortSignal): Promis
     if (error instanceof CallFailure) throw error;
     const isPermanent = error instanceof Error && 'isPermanent' in error && error.isPermanent === true;
     throw new CallFailure('speech_failed', { what: messageOf(error), isPermanent }, { cause: error });
+  }
+}
+
+/** A text that the voice can never speak takes its estimated time; other failures to speak are the tester's. */
+async function platformSpeech(
+  { voice: { platformVoice = PLATFORM_VOICE }, signal }: VoiceConversationOptions,
+  sounds: CallerSounds,
+  text: string,
+): Promise<Int16Array> {
+  try {
+    return (await sounds.synthesise({ text, voice: platformVoice }, signal)).pcm;
+  } catch (error) {
+    const { isPermanent, failure } = error as { readonly isPermanent?: unknown; readonly failure?: unknown };
+    if (isPermanent === true && failure !== 'engine') throw error;
+    return speakable(() => Promise.reject(error as Error), signal);
   }
 }
 

@@ -125,10 +125,14 @@ export const VOICE_SCHEMAS = {
       startMs: number,
       endMs: number,
       source: { enum: ['wire'], description: 'Where a word of the agent comes from: the platform reported it' },
+      estimated: described(
+        flag,
+        'Present on a word of the caller whose time is estimated: its speech engine gives none',
+      ),
       unheard: described(flag, 'Present on a word that was dropped before it was heard'),
       uncertain: described(flag, 'Present on a word at which the agent was cut off: it may have been heard'),
     },
-    ['source', 'unheard', 'uncertain'],
+    ['source', 'estimated', 'unheard', 'uncertain'],
   ),
   WordsFrom: object({
     source: { enum: ['wire'], description: '`wire`: the platform reported what the agent said' },

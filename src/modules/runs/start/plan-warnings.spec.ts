@@ -5,6 +5,7 @@ import { type PlanContext, planWarnings } from './plan-warnings.js';
 const CONTEXT: PlanContext = {
   protocol: 'chat-completions',
   hasModel: true,
+  speechServers: {},
   concurrency: { text: 20, voice: 50 },
 };
 const says = { type: 'says', text: 'welcome' } as const;

@@ -77,6 +77,7 @@ export class RunStarterService {
       warnings: planWarnings(plan, {
         protocol: choice.protocol,
         hasModel: this.settings.languageModel !== undefined,
+        speechServers: this.settings.speechServers,
         concurrency: { text: this.settings.workerConcurrency, voice: this.settings.voiceConcurrency },
       }),
     };
@@ -217,7 +218,8 @@ export class RunStarterService {
    * @throws DomainError CONFLICT that lists the evaluations
    */
   private requireRunnable(evaluations: readonly PlannedEvaluation[], { protocol }: ProtocolChoice): void {
-    const equipment = { protocol, hasModel: this.settings.languageModel !== undefined };
+    const { languageModel, speechServers } = this.settings;
+    const equipment = { protocol, hasModel: languageModel !== undefined, speechServers };
     refuse(misfits(evaluations, equipment), wordsCure(evaluations, equipment));
   }
 
