@@ -6,18 +6,24 @@ import {
 } from '../evaluation-definition/index.js';
 import { hasCallerWords, PROTOCOLS } from '../simulation/index.js';
 import { callerVoice, type VoiceServers } from '../speech/index.js';
-import { type Equipment, protocolsWithWords } from './misfits.js';
+import type { Equipment } from './misfits.js';
 import type { PlannedEvaluation } from './planned-evaluation.js';
+import { lackOf, protocolsWithWords, transcriptionWarnings, withTranscription } from './words.js';
 
 /** Names listed in one warning; the rest is only counted. */
 const MAX_NAMED = 10;
 
-/** Weaknesses of evaluations that are run with this protocol and these engines, one sentence each. */
+/**
+ * Weaknesses of evaluations that are run with this protocol and these engines, one sentence each.
+ * @param repeat calls of each case
+ */
 export function evaluationWarnings(
   evaluations: readonly PlannedEvaluation[],
-  { protocol, hasModel, speechServers }: Equipment,
+  equipment: Equipment,
+  repeat = 1,
 ): string[] {
-  const { medium, provides } = PROTOCOLS.of(protocol);
+  const { protocol, hasModel, speechServers } = equipment;
+  const { medium, provides } = withTranscription(PROTOCOLS.of(protocol), equipment);
   const hasWords = provides.words;
   const isJudged = hasModel && hasWords;
   const weaknesses: readonly [string, readonly string[]][] = [
@@ -29,7 +35,7 @@ export function evaluationWarnings(
     [
       hasWords
         ? 'the criteria are not judged, because no language model is configured (LLM_BASE_URL, LLM_MODEL)'
-        : `the criteria are not judged, because ${protocol} does not provide the agent's words (${protocolsWithWords()} them)`,
+        : `the criteria are not judged, because ${protocol} does not provide the agent's words (${protocolsWithWords()} them), and ${lackOf(equipment)}`,
       isJudged ? [] : namesOf(evaluations, ({ snapshot }) => snapshot.definition.criteria.length > 0),
     ],
     ...(medium === 'text' ? textWeaknesses(evaluations) : voiceWeaknesses(evaluations)),
@@ -43,6 +49,7 @@ export function evaluationWarnings(
   return [
     ...weaknesses.flatMap(([weakness, names]) => (names.length > 0 ? [`${listed(names)}: ${weakness}.`] : [])),
     ...(medium === 'text' ? unusedVoiceWarnings(evaluations) : chosenVoiceWarnings(evaluations, speechServers)),
+    ...transcriptionWarnings(evaluations, equipment, repeat),
   ];
 }
 

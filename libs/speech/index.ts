@@ -8,14 +8,22 @@ export {
   type VoiceServers,
 } from './caller-voice.js';
 export { FliteEngine } from './flite/flite-engine.js';
-export { HttpRecogniser, type HttpRecogniserOptions } from './recogniser/http-recogniser.js';
+export {
+  HttpRecogniser,
+  type HttpRecogniserOptions,
+  type ObservedTranscription,
+  TRANSCRIPTION_OUTCOMES,
+} from './recogniser/http-recogniser.js';
 export { type Piece, type PieceOptions, piecesOf } from './recogniser/pieces.js';
 export {
   type Recogniser,
   RecogniserError,
+  type TranscribedWord,
   type Transcription,
   type TranscriptionRequest,
 } from './recogniser/recogniser.js';
+export { probeRecogniser, type RecogniserProbe } from './recogniser/probe-recogniser.js';
+export { type FailedRequests, WatchedRecogniser } from './recogniser/watched-recogniser.js';
 export type { Sound, SpeechEngine, SpeechRequest } from './sound.js';
 export { SpeechServer } from './server/speech-server.js';
 export { babbleLoop } from './sounds/babble.js';

@@ -34,8 +34,8 @@ const BLOCKS = DOCUMENTS.flatMap((document): Block[] =>
 const isShell = ({ language }: Block) => language === 'sh' || language === 'bash';
 
 const STARTS_SERVICE = 'starts the service, which runs here already';
+const FOREIGN_SERVER = 'installs a server of others, as the guide says';
 const PRODUCTION_CHECK = 'npm run production:check executes it';
-const OTHER_SERVERS = 'needs a speech server, which the guide says was not run here';
 const CONTAINERS = 'needs a container engine; npm run production:check executes the steps of both files';
 
 /** Blocks of commands that are not executed, by the beginning of their first line, and why. */
@@ -54,8 +54,11 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
   'docs/guides/connections.md: AGENT_PROVIDER_1_URL=': STARTS_SERVICE,
   'docs/guides/models.md: LLM_BASE_URL=': STARTS_SERVICE,
   'docs/guides/voices.md: TTS_BASE_URL=': STARTS_SERVICE,
-  'docs/guides/voices.md: docker run': OTHER_SERVERS,
-  'docs/guides/voices.md: curl "$TTS_BASE_URL': OTHER_SERVERS,
+  'docs/guides/voices.md: docker run': FOREIGN_SERVER,
+  'docs/guides/voices.md: curl "$TTS_BASE_URL': FOREIGN_SERVER,
+  'docs/guides/transcription.md: STT_BASE_URL=': STARTS_SERVICE,
+  'docs/guides/transcription.md: docker run': FOREIGN_SERVER,
+  'docs/guides/transcription.md: git clone': FOREIGN_SERVER,
   'docs/guides/agents.md: npm run reference-agent -- --list-faults':
     'libs/reference-agent/program.spec.ts tests the options',
   'docs/guides/agents.md: npm run reference-agent -- --fault': 'libs/reference-agent/program.spec.ts tests the options',

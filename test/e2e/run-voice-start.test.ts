@@ -104,13 +104,14 @@ describe('starting a run with what the protocol of the agent does not provide', 
         'Both',
         `${words}: the caller, which has no script; ${tools}: checks[0] (Agent calls book); its language is de, and the voices of the caller speak English (TTS_BASE_URL and TTS_LANGUAGES add a speech server)`,
       ),
+      expect.stringMatching(/^transcription: no transcription server is configured \(STT_BASE_URL\); with it, /),
       expect.stringMatching(/^protocol: .*chat-completions.* the agent's words; .*"medium": "text"/),
     ]);
     expect(await runs()).toBe(0);
     const plan = await start({ evaluationKeys: ['Fits'], dryRun: true });
     expect(plan.body.data.warnings).toEqual([
       expect.stringMatching(
-        /^"Fits": the criteria are not judged, because .* does not provide the agent's words \(chat-completions.* them\)\.$/,
+        /^"Fits": the criteria are not judged, because .* does not provide the agent's words \(chat-completions.* them\), and no transcription server is configured \(STT_BASE_URL\)\.$/,
       ),
     ]);
   });
@@ -127,6 +128,7 @@ describe('starting a run with what the protocol of the agent does not provide', 
     );
     expect(issuesOf(await start())).toEqual([
       expect.stringContaining('checks[0] (Agent says "please")'),
+      expect.stringMatching(/^transcription: .*STT_BASE_URL/),
       expect.stringMatching(/provides? the agent's words/),
     ]);
   });
@@ -143,6 +145,7 @@ describe('starting a run with what the protocol of the agent does not provide', 
       if (query === '')
         expect(issuesOf(response)).toEqual([
           expect.stringMatching(/^evaluations "Says" .*checks\[0\]/),
+          expect.stringMatching(/^transcription: .*STT_BASE_URL/),
           expect.stringMatching(/provides? the agent's words/),
         ]);
     }

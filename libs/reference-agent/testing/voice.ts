@@ -1,7 +1,8 @@
 /** Voice calls, for measurements outside of this library. */
 export type { Truncation } from '../voice/realtime/heard-account.js';
 export type { PreparedVoice } from '../voice/prepare.js';
-export { CALLER_VOICES } from '../voice/prepare.js';
+export { CALLER_VOICES, OWN_VOICE } from '../voice/prepare.js';
+export { repertoireOf } from '../voice/repertoire.js';
 export {
   guideEvaluation,
   isGuideFaultFound,
@@ -35,4 +36,21 @@ export {
   realtimeVoiceOf,
   WORD_SESSION,
 } from '../voice/testing/realtime-cells.js';
+export { heardAgent } from '../voice/testing/heard-agent.js';
+export { Recognisers } from '../voice/testing/recognisers.js';
+export {
+  decisionOf,
+  isHeardOnTelephone,
+  RECOGNISER_FAILURES,
+  type RecogniserFailure,
+  TelephoneFailures,
+} from '../voice/testing/telephone-failures.js';
+export {
+  judgedTelephoneWords,
+  type JudgedTelephoneWords,
+  telephoneExpectationOf,
+  type TelephoneWordCell,
+  telephoneWordCells,
+  TelephoneWords,
+} from '../voice/testing/telephone-words.js';
 export { WORD_FAULT_NAMES } from '../voice/realtime/realtime-faults.js';

@@ -79,6 +79,10 @@ function languageReasons(
   ];
 }
 
+/** Whether its script, its caller, a check or a criterion depends on words of the agent. */
+export const needsWords = (definition: Pick<EvaluationDefinition, 'script' | 'checks' | 'criteria'>): boolean =>
+  definition.criteria.length > 0 || partsOf(definition).some(({ need }) => need === 'words');
+
 function partsOf({ script, checks, criteria }: Pick<EvaluationDefinition, 'script' | 'checks' | 'criteria'>): Lack[] {
   return [
     ...openParts(script).map((part) => ({ need: 'words', part }) as const),

@@ -6,6 +6,7 @@ import { quotedJson } from '../model/quoted-json.js';
 import { truncate, trimQuotes } from '../timeline/text.js';
 import { withUnknownWords } from '../timeline/known-words.js';
 import type { SpeechEntry, TimelineEntry, ToolCallEntry } from '../timeline/timeline.js';
+import type { WordSource } from '../voice/facts/results.js';
 
 /** A line of the transcript as the judge sees it. */
 interface TranscriptLine {
@@ -43,13 +44,13 @@ export class Transcript {
   private readonly lines: readonly TranscriptLine[];
   /** Normalised texts of the lines for comparison with quotes, computed on first use. */
   private readonly normalised: string[] = [];
-  /** Present on a voice call: whether some words of the agent are not known. */
-  readonly voice: { readonly isUnclear: boolean } | undefined;
+  /** Present on a voice call: whether some words of the agent are not known, and where the others come from. */
+  readonly voice: { readonly isUnclear: boolean; readonly source: WordSource } | undefined;
 
-  constructor(entries: readonly TimelineEntry[]) {
+  constructor(entries: readonly TimelineEntry[], source: WordSource = 'wire') {
     this.lines = linesOf(entries);
     const isVoice = entries.some((entry) => entry.type === 'speech' && entry.words !== undefined);
-    this.voice = isVoice ? { isUnclear: withUnknownWords({ entries }).length > 0 } : undefined;
+    this.voice = isVoice ? { isUnclear: withUnknownWords({ entries }).length > 0, source } : undefined;
   }
 
   /** One JSON object per line, so that no text can imitate another line or the end of the transcript. */

@@ -38,14 +38,18 @@ export interface SpeechEntry extends Span {
   readonly promptedByWait?: true;
   /**
    * How much is known of the words that the agent was heard to say on a voice call: with `unknown`, `text` is empty; with
-   * `partly` it has the known ones. Absent for the caller and on text calls, whose words are all known.
+   * `partly` it has the known ones. Absent for the caller and on text calls, whose words are all known. `deleted` for both
+   * sides of a voice call whose texts were deleted later.
    */
-  readonly words?: 'known' | 'partly' | 'unknown';
+  readonly words?: 'known' | 'partly' | 'unknown' | 'deleted';
   /** Parts of `text`, from and to a position, that may not have been heard because the agent was cut off there. */
   readonly uncertain?: readonly (readonly [number, number])[];
   /** Present when the rest of the agent's words was dropped before it was heard. */
   readonly interrupted?: true;
-  /** What the platform of a voice call understood of a caller's line: shown, never judged. */
+  /**
+   * Shown, never judged: what the platform of a voice call understood of a caller's line; on the agent's first words in a turn,
+   * what it generated in that turn, where a recogniser heard something else.
+   */
   readonly alternative?: { readonly source: 'wire'; readonly text: string };
   /** Present on a caller's line that was to be spoken over the agent. */
   readonly bargeIn?: {
@@ -227,6 +231,11 @@ export class Timeline {
     this.add({ type: 'tool_call', ...redacted(call, this.redaction), ...this.span(start, end) });
   }
 
+  /** Another timeline of the same call, without an entry. */
+  empty(): Timeline {
+    return new Timeline(undefined, this.redaction);
+  }
+
   /** Something that was observed on a voice call, in order of its start. */
   observed(entry: TimelineEntry): void {
     this.turnNumber = Math.max(this.turnNumber, entry.turn);
@@ -236,15 +245,13 @@ export class Timeline {
   private withoutSecrets(entry: TimelineEntry): TimelineEntry {
     if (entry.type === 'tool_call') return { ...entry, ...redacted(entry, this.redaction) };
     if (entry.type !== 'speech') return entry;
-    if (entry.speaker === 'agent') {
-      const text = this.cleaned(entry.text);
-      // Positions in a text that was changed mean nothing.
-      return entry.uncertain && text !== entry.text
-        ? { ...entry, text, uncertain: [[0, text.length]] }
-        : { ...entry, text };
-    }
-    const { alternative } = entry;
-    return alternative ? { ...entry, alternative: { ...alternative, text: this.cleaned(alternative.text) } } : entry;
+    const { alternative, uncertain } = entry;
+    const other = alternative && { alternative: { ...alternative, text: this.cleaned(alternative.text) } };
+    if (entry.speaker === 'caller') return { ...entry, ...other };
+    const text = this.cleaned(entry.text);
+    // Positions in a text that was changed mean nothing.
+    const cut = uncertain && text !== entry.text ? { uncertain: [[0, text.length] as const] } : {};
+    return { ...entry, ...other, text, ...cut };
   }
 
   /** A text of the agent without secrets. */

@@ -47,6 +47,10 @@ const LOCK_EXPIRED = `
 
 const DELETE = 'DELETE FROM recordings WHERE id = ANY ($1::uuid[])';
 
+const FORGET_TEXTS = `
+  UPDATE recordings SET wire_bytes = 0, facts_bytes = 0 WHERE call_id = ANY ($1::uuid[])
+  RETURNING id, run_id AS "runId", workspace_id AS "workspaceId"`;
+
 /**
  * $1: ids from names of files; $2: their run; $3: their workspace. Returns those without a row that no attempt in progress
  * writes, whether its process is alive or its lease has yet to expire. Files of an unknown workspace belong to another
@@ -96,6 +100,11 @@ export class RecordingsRepository {
       await this.database.query(DELETE, [expired.map(({ id }) => id)]);
       return expired.length;
     });
+  }
+
+  /** The recordings of these calls, locked, and from now on without wire logs and facts. */
+  async forgetTexts(callIds: readonly string[]): Promise<RecordingKey[]> {
+    return this.database.query<RecordingKey>(FORGET_TEXTS, [callIds]);
   }
 
   /** Which of these files, named by recording, belong to no recording and to no attempt in progress. */

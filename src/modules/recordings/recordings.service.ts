@@ -110,6 +110,14 @@ export class RecordingsService {
     return this.files.paths(recording);
   }
 
+  /**
+   * Deletes what was said on calls from their recordings: wire logs and what was observed. The audio stays. In the transaction of
+   * the caller, which is rolled back if a file cannot be deleted.
+   */
+  async deleteTexts(callIds: readonly string[]): Promise<void> {
+    for (const key of await this.repository.forgetTexts(callIds)) await this.files.deleteTexts(key);
+  }
+
   /** Deletes all files of a run whose recordings are deleted. What cannot be deleted now is found by the job. */
   async deleteRun(runId: string): Promise<void> {
     try {

@@ -126,6 +126,10 @@ export class CallEntity extends UpdatedRow {
   @Column({ name: 'ended_at', type: 'timestamptz', precision: 3, nullable: true })
   endedAt: Date | null;
 
+  /** When its texts were deleted (TRANSCRIPT_RETENTION_DAYS). */
+  @Column({ name: 'transcript_deleted_at', type: 'timestamptz', precision: 3, nullable: true })
+  transcriptDeletedAt: Date | null;
+
   /** Id of the transaction that last changed its state; event streams use it to find new changes. */
   @Column({ name: 'changed_in', type: 'bigint' })
   changedIn: string;

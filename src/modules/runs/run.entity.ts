@@ -34,6 +34,10 @@ export interface AgentSnapshot {
 @Index('runs_status_idx', ['agentId', 'status', 'createdAt', 'id'])
 @Index('runs_open_idx', ['id'], { where: `status IN ('QUEUED', 'RUNNING')` })
 @Index('runs_ended_idx', ['agentId', 'endedAt'], { where: 'ended_at IS NOT NULL' })
+@Index('runs_transcripts_idx', ['endedAt'], { where: 'ended_at IS NOT NULL AND transcripts_deleted_at IS NULL' })
+@Index('runs_derived_transcripts_idx', ['derivedFrom'], {
+  where: 'derived_from IS NOT NULL AND transcripts_deleted_at IS NULL',
+})
 @Index('runs_ended_at_idx', ['endedAt'], { where: 'ended_at IS NOT NULL' })
 @Check('runs_label_check', `label IN ('READ')`)
 @Check('runs_status_check', `status IN (${RUN_STATUSES.map((s) => `'${s}'`).join(', ')})`)
@@ -152,4 +156,8 @@ export class RunEntity extends UpdatedRow {
 
   @Column({ name: 'ended_at', type: 'timestamptz', precision: 3, nullable: true })
   endedAt: Date | null;
+
+  /** When the texts of its voice calls were deleted (TRANSCRIPT_RETENTION_DAYS); also set on runs that have none. */
+  @Column({ name: 'transcripts_deleted_at', type: 'timestamptz', precision: 3, nullable: true })
+  transcriptsDeletedAt: Date | null;
 }

@@ -19,6 +19,7 @@ import { ComparisonService } from './comparison/comparison.service.js';
 import { DerivedRunsController } from './derived/derived-runs.controller.js';
 import { DerivedRunsRepository } from './derived/derived-runs.repository.js';
 import { DerivedRunsService } from './derived/derived-runs.service.js';
+import { AgentWords } from './execution/agent-words.js';
 import { CallExecutor } from './execution/call-executor.js';
 import { CallMetrics } from './execution/call-metrics.js';
 import { CallerVoices } from './execution/caller-voices.js';
@@ -37,6 +38,8 @@ import { AgentEraser } from './retention/agent-eraser.js';
 import { RetentionRepository } from './retention/retention.repository.js';
 import { RunDeletionService } from './retention/run-deletion.service.js';
 import { RunPruner } from './retention/run-pruner.js';
+import { TranscriptPruner } from './retention/transcript-pruner.js';
+import { TranscriptsRepository } from './retention/transcripts.repository.js';
 import { ResultsController } from './results/results.controller.js';
 import { ResultsService } from './results/results.service.js';
 import { RequestLifetime } from './progress/request-lifetime.js';
@@ -85,6 +88,7 @@ import { RunStarterService } from './start/run-starter.service.js';
     CallExecutor,
     CallMetrics,
     CallerVoices,
+    AgentWords,
     ExecutionRepository,
     UndecidedCalls,
     RunWatcher,
@@ -100,6 +104,8 @@ import { RunStarterService } from './start/run-starter.service.js';
     ReportLinksRepository,
     RunDeletionService,
     RunPruner,
+    TranscriptPruner,
+    TranscriptsRepository,
     AgentEraser,
     RetentionRepository,
     AgentMetricsService,

@@ -17,13 +17,6 @@ describe('settingWarnings', () => {
     ]);
   });
 
-  it.each(['STT_BASE_URL', 'STT_MODEL'])('says that %s has no effect, without its value', (name) => {
-    const [warning, ...others] = settingWarnings({ [name]: 'secret' });
-    expect(warning).toMatch(new RegExp(`^${name} has no effect in this version: `));
-    expect(warning).not.toContain('secret');
-    expect(others).toEqual([]);
-  });
-
   it('leaves settings and common variables of other programs alone', () => {
     const common = ['HOME', 'HOSTNAME', 'PATH', 'PWD', 'TERM', 'USER', 'NODE_ENV', 'NODE_OPTIONS', 'PGHOST', 'LANG'];
     const settings = [

@@ -1,11 +1,17 @@
 import { cleanEnv, EnvError, EnvMissingError, makeValidator, str, type ValidatorSpec } from 'envalid';
 import ipaddr from 'ipaddr.js';
-import { type ProtocolName, PROTOCOLS } from '../../../libs/simulation/index.js';
+import {
+  type ProtocolName,
+  PROTOCOLS,
+  TRANSCRIPTION_MODES,
+  type TranscriptionMode,
+} from '../../../libs/simulation/index.js';
 import { REDACTED } from '../../../libs/text/index.js';
 import { AGENT_PROVIDERS, type AgentProvider } from './agent-providers.js';
 import { PLANS, type Plan } from './plans.js';
 import { address, bearerToken, publicAddress, SettingsError, wholeNumber } from './setting-validators.js';
 import { type SpeechServers, speechServers, speechSpecs } from './speech-settings.js';
+import { type TranscriptionSetting, transcriptionSetting, transcriptionSpecs } from './transcription-settings.js';
 
 export { SettingsError };
 
@@ -51,8 +57,12 @@ export interface Settings {
   readonly judgeSamples: 1 | 3;
   /** The speech servers of the caller's voices. */
   readonly speechServers: SpeechServers;
+  /** The server that transcribes the speech of agents; undefined without one. */
+  readonly transcription: TranscriptionSetting | undefined;
   /** Days after their end for which runs are kept; 0: always. */
   readonly runRetentionDays: number;
+  /** Days after the end of their runs for which the texts of voice calls are kept; 0: as long as their runs. */
+  readonly transcriptRetentionDays: number;
   /** Whether the audio and the wire logs of calls are stored. */
   readonly recordings: boolean;
   /** What a workspace may keep of recordings, wire logs and pictures in bytes; undefined: any amount. */
@@ -82,6 +92,8 @@ export interface AgentProviderSetting {
   readonly url: string | undefined;
   /** Present if it is not set: the address is the default of the protocol. */
   readonly isVendors?: true;
+  /** Whose words count on voice calls, unless a connection says otherwise. */
+  readonly transcription: TranscriptionMode;
 }
 
 export interface EncryptionKeySetting {
@@ -232,9 +244,11 @@ export function settingSpecs(isTerminal: boolean) {
     LLM_MODEL: str({ default: undefined }),
     LLM_PRICE_PROMPT: price({ default: undefined }),
     LLM_PRICE_COMPLETION: price({ default: undefined }),
+    ...transcriptionSpecs(),
     ...agentProviderSettings(),
     ...speechSpecs(),
     RUN_RETENTION_DAYS: { ...retentionDays, default: 365 },
+    TRANSCRIPT_RETENTION_DAYS: { ...retentionDays, default: undefined },
     RECORDINGS: str<'on' | 'off'>({ choices: ['on', 'off'], default: 'on' }),
     RECORDINGS_BYTES_PER_WORKSPACE: { ...wholeNumber(0, Number.MAX_SAFE_INTEGER), default: undefined },
     RECORDING_RETENTION_DAYS: { ...retentionDays, default: 30 },
@@ -282,7 +296,9 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
     judgeSamples: clean.JUDGE_SAMPLES === '1' ? 1 : 3,
     languageModel: languageModel(clean),
     speechServers: speechServers(clean),
+    transcription: transcriptionSetting(clean),
     runRetentionDays: clean.RUN_RETENTION_DAYS,
+    transcriptRetentionDays: clean.TRANSCRIPT_RETENTION_DAYS ?? clean.RUN_RETENTION_DAYS,
     recordings: clean.RECORDINGS === 'on',
     recordingsBytesPerWorkspace: clean.RECORDINGS_BYTES_PER_WORKSPACE,
     recordingRetentionDays: clean.RECORDING_RETENTION_DAYS,
@@ -321,13 +337,14 @@ function languageModel(settings: ModelSettings): LanguageModelSetting | undefine
 
 type ProviderSettings = { readonly [Name in `${AgentProvider}_PROTOCOL`]: ProtocolName } & {
   readonly [Name in `${AgentProvider}_URL`]: string | undefined;
-};
+} & { readonly [Name in `${AgentProvider}_TRANSCRIPTION`]: TranscriptionMode };
 
 const agentProviderSettings = () =>
   Object.fromEntries(
     AGENT_PROVIDERS.flatMap((provider) => [
       [`${provider}_PROTOCOL`, str<ProtocolName>({ choices: PROTOCOLS.names, default: 'chat-completions' })],
       [`${provider}_URL`, agentAddress({ default: undefined })],
+      [`${provider}_TRANSCRIPTION`, str<TranscriptionMode>({ choices: TRANSCRIPTION_MODES, default: 'auto' })],
     ]),
   ) as { [Name in keyof ProviderSettings]: ValidatorSpec<ProviderSettings[Name]> };
 
@@ -343,7 +360,8 @@ const agentProviders = (clean: ProviderSettings) =>
       }
       const { defaultUrl } = PROTOCOLS.of(protocol);
       const isVendors = url === undefined && defaultUrl !== undefined;
-      return [provider, { protocol, url: url ?? defaultUrl, ...(isVendors && { isVendors }) }];
+      const transcription = clean[`${provider}_TRANSCRIPTION`];
+      return [provider, { protocol, url: url ?? defaultUrl, ...(isVendors && { isVendors }), transcription }];
     }),
   ) as Record<AgentProvider, AgentProviderSetting>;
 

@@ -75,7 +75,7 @@ export class MediaCall {
     private readonly options: MediaCallOptions,
   ) {
     this.line = new Line(plan.rate);
-    this.ear = new Ear(this.line);
+    this.ear = new Ear(this.line, options.onPiece);
     this.mouth = new Mouth(this.line.frameSamples);
     this.incoming = new IncomingAudio(this.ear, this.line, plan.rate);
     this.intake = new Intake({ encoding: 'pcm16', rate: plan.rate });
@@ -228,7 +228,9 @@ export class MediaCall {
     return {
       ask: (question) => this.options.onTurn?.(question),
       utterances: (untilMs) => {
-        const facts = { ...this.heard(), ...this.reports.facts, end: { atMs: untilMs } };
+        const { said } = this.reports.facts;
+        // Those of a recogniser are not known here.
+        const facts = { ...this.heard(), said: this.options.onPiece ? [] : said, end: { atMs: untilMs } };
         return utterancesOf(facts).filter(({ turn }) => turn === caller.turn);
       },
       wordReports: () => this.reports.saidCount,

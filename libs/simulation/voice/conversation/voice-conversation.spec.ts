@@ -10,7 +10,10 @@ import { runVoiceConversation, type VoiceOptions } from './voice-conversation.js
 const caller = { kind: 'generated', ahead: async () => undefined } as unknown as Caller;
 
 /** A conversation that ends before it begins, after what the transport does. */
-async function begun(act: (options: VoiceCallOptions) => Promise<unknown>, voice: Partial<VoiceOptions> = {}) {
+async function begun(
+  act: (options: VoiceCallOptions) => Promise<unknown>,
+  { language = 'ja', ...voice }: Partial<VoiceOptions> & { readonly language?: string } = {},
+) {
   const transport = {
     name: 'none',
     lineRate: 8_000,
@@ -25,6 +28,7 @@ async function begun(act: (options: VoiceCallOptions) => Promise<unknown>, voice
     definition: normalise({ fillers: true }),
     caller,
     clock: new RealClock(),
+    language,
     voice: { sounds: SOUNDS, voice: 'anna', ...voice },
     timeline: new Timeline(),
     signal: new AbortController().signal,
@@ -33,7 +37,6 @@ async function begun(act: (options: VoiceCallOptions) => Promise<unknown>, voice
 
 describe('runVoiceConversation', () => {
   it.each([
-    [undefined, ['Um', 'Let me see']],
     ['en-GB', ['Um', 'Let me see']],
     ['de-AT', ['Ähm', 'Mal sehen']],
     ['ja', []],
@@ -51,7 +54,7 @@ describe('runVoiceConversation', () => {
       async ({ plan }) => {
         fillers = plan.fillers?.map(({ name }) => name);
       },
-      { sounds, ...(language !== undefined && { language }) },
+      { sounds, language },
     );
     expect(fillers).toEqual(names);
     expect(spoken).toEqual(names.map((name) => `anna: ${name}`));
@@ -69,7 +72,7 @@ describe('runVoiceConversation', () => {
         return SOUNDS.synthesise(request);
       },
     };
-    const options = { sounds, language: 'ja', ...(platformVoice !== undefined && { platformVoice }) };
+    const options = { sounds, ...(platformVoice !== undefined && { platformVoice }) };
     const { failure } = await begun(({ speak }) => speak!('Welcome'), options);
     expect(voices).toEqual([voice]);
     expect(failure?.code).toBe('connection_failed');
@@ -82,7 +85,7 @@ describe('runVoiceConversation', () => {
   ])('blames %s for a platform that cannot speak, not the agent', async (_what, properties, retryable) => {
     const error = Object.assign(new Error('the speech server a.example failed'), properties);
     const sounds: VoiceOptions['sounds'] = { ...SOUNDS, synthesise: () => Promise.reject(error) };
-    const { failure } = await begun(({ speak }) => speak!('Welcome'), { sounds, language: 'ja' });
+    const { failure } = await begun(({ speak }) => speak!('Welcome'), { sounds });
     expect(failure).toMatchObject({ code: 'speech_failed', fault: 'infrastructure', retryable });
     expect(failure?.message).toContain('a.example');
   });
@@ -92,7 +95,6 @@ describe('runVoiceConversation', () => {
     const sounds: VoiceOptions['sounds'] = { ...SOUNDS, synthesise: () => Promise.reject(error) };
     const spoken = begun(({ speak }) => speak!('Welcome').catch((reason: unknown) => expect(reason).toBe(error)), {
       sounds,
-      language: 'ja',
     });
     expect((await spoken).failure?.code).toBe('connection_failed');
     expect.assertions(2);

@@ -1,19 +1,22 @@
 import type { EvaluationDefinition } from '../../../evaluation-definition/index.js';
 import type { Caller, CallerAction } from '../../callers/caller.js';
 import type { Clock } from '../../time/clock.js';
-import type { HeardTimes } from '../../timeline/call-view.js';
+import { CallView, type HeardTimes } from '../../timeline/call-view.js';
 import type { EvaluateVoiceCheck } from '../../checks/evaluate-checks.js';
+import type { SecondHearing } from '../../checks/hear-again.js';
 import type { ConversationResult } from '../../conversation/conversation.js';
 import { CallFailure } from '../../timeline/failure.js';
 import type { Stall } from '../../time/stalls.js';
+import type { Failure } from '../../timeline/failure.js';
 import type { EndEntry, Timeline } from '../../timeline/timeline.js';
 import { voiceChecks } from '../checks/index.js';
-import type { Span, VoiceFacts } from '../facts/facts.js';
+import type { RecognisedPiece, Span, VoiceFacts } from '../facts/facts.js';
 import { heardTimes, longestLag, voiceMeasures } from '../measures/index.js';
 import { storedFacts } from '../facts/stored-facts.js';
 import type { RecordedCall, RecordingSink, VoiceTransport } from '../wire/voice-transport.js';
 import type { ExerciseInput } from '../../validity/exercise.js';
 import { AnsweringCaller } from './answering-caller.js';
+import { Transcriber, type VoiceTranscription } from './transcriber.js';
 import { overload } from './overload.js';
 import type { VoiceCallPlan } from '../facts/plan.js';
 import { callerWords } from '../speaking/caller-words.js';
@@ -35,7 +38,6 @@ export const VOICE_PATIENCE_MS = 8_000;
 
 /** The embedded voice of a platform that speaks for the agent. */
 const PLATFORM_VOICE = 'rms';
-const ENGLISH = 'en';
 
 /** What a voice call needs beside its evaluation. */
 export interface VoiceOptions {
@@ -46,8 +48,6 @@ export interface VoiceOptions {
   readonly platformVoice?: string;
   /** Name and version of the speech engine, for the result. */
   readonly engine?: string;
-  /** What the caller speaks, as BCP 47; English by default. */
-  readonly language?: string;
   /** Null: the agent, unless it says nothing for three seconds. */
   readonly firstSpeaker?: 'agent' | 'caller' | null;
   /** Overlaid voices, for conditions or personalities that ask for babble. */
@@ -56,6 +56,8 @@ export interface VoiceOptions {
   readonly backgroundNoise?: boolean;
   readonly patienceMs?: number;
   readonly recording?: RecordingSink;
+  /** Present if a recogniser may be asked for the agent's words. */
+  readonly transcription?: VoiceTranscription;
   /** The line is free, though the result may need more time. */
   readonly onHangUp?: () => void;
 }
@@ -65,6 +67,8 @@ export interface VoiceConversationOptions {
   readonly definition: EvaluationDefinition;
   readonly caller: Caller;
   readonly clock: Clock;
+  /** BCP 47. */
+  readonly language: string;
   readonly voice: VoiceOptions;
   readonly timeline: Timeline;
   readonly signal: AbortSignal;
@@ -79,6 +83,10 @@ export interface VoiceConversationResult extends ConversationResult {
   readonly heard?: HeardTimes;
   readonly sound?: ExerciseInput['sound'];
   readonly evaluateVoiceCheck?: EvaluateVoiceCheck;
+  /** Why a recogniser gave no words for what was heard. */
+  readonly unheard?: Failure | undefined;
+  /** Present if a recogniser heard the agent: what it hears a second time; undefined if it cannot. */
+  readonly hearAgain?: () => Promise<SecondHearing | undefined>;
 }
 
 /**
@@ -92,27 +100,42 @@ export async function runVoiceConversation(options: VoiceConversationOptions): P
   try {
     const sounds = remembered(soundsAt(voice.sounds, transport.lineRate));
     const plan = await planOf(options, sounds);
-    const answering = new AnsweringCaller({
+    const transcriber = transcriberOf(options, () => answering.wordsArrived());
+    const answering: AnsweringCaller = new AnsweringCaller({
       caller: options.caller,
       engine: voice.engine,
+      ...(transcriber && { heard: (utterances) => transcriber.fill(utterances) }),
       clock: options.clock,
       signal,
       prepare: (first, limit) => prepared(options, sounds, { first, signal: limit }),
       speak: (text, limit) =>
         speakable(() => options.clock.awaitExternal(sounds.synthesise({ text, voice: voice.voice }, limit)), limit),
     });
-    const facts = await transport.call({
+    const observed = await transport.call({
       plan,
       signal,
       ...(plan.asked && { onTurn: answering.ask, clock: options.clock }),
       speak: (text) => platformSpeech(options, sounds, text),
+      ...(transcriber && { onPiece: transcriber.hear }),
       ...(voice.recording && { recording: voice.recording }),
-      onAborted: (facts) => note(facts, timeline),
+      onAborted: (facts) => note(transcriber ? { ...facts, recognised: transcriber.recognised } : facts, timeline),
       ...(voice.onHangUp && { onHangUp: voice.onHangUp }),
     });
-    const json = voice.recording?.facts && storedFacts(facts, transport.secrets?.spoken ?? []);
-    if (json !== undefined) voice.recording?.facts?.(json);
-    return { ...observe(facts, timeline, plan.turnEndMs, transport.clock), exchange };
+    const facts = transcriber ? { ...observed, recognised: await transcriber.final() } : observed;
+    const store = (all: VoiceFacts) => {
+      const json = voice.recording?.facts && storedFacts(all, transport.secrets?.spoken ?? []);
+      if (json !== undefined) voice.recording?.facts?.(json);
+    };
+    store(facts);
+    const listenAgain = async () => {
+      const again = await transcriber?.hearAgain(facts.agent);
+      if (facts.recognised && again) store({ ...facts, recognised: { ...facts.recognised, again } });
+      return again;
+    };
+    return {
+      ...observe(facts, { timeline, turnEndMs: plan.turnEndMs, clock: transport.clock, listenAgain }),
+      exchange,
+    };
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof CallFailure)) throw error;
@@ -128,7 +151,22 @@ export const recordedConversation = (
   { facts, clock, exchange }: RecordedCall,
   { turnEndMs }: EvaluationDefinition,
   timeline: Timeline,
-): VoiceConversationResult => ({ ...observe(facts, timeline, turnEndMs, clock), exchange });
+): VoiceConversationResult => ({
+  ...observe(facts, { timeline, turnEndMs, clock, listenAgain: () => Promise.resolve(facts.recognised?.again) }),
+  exchange,
+});
+
+/** Undefined if the recogniser is not asked. */
+function transcriberOf(
+  { voice: { transcription }, transport, language, clock, signal }: VoiceConversationOptions,
+  onWords: () => void,
+): Transcriber | undefined {
+  if (!transcription?.needed) return undefined;
+  const { recogniser, model, mode } = transcription;
+  if (mode === 'auto' && transport.providesWords) return undefined;
+  const owner = transport.identity?.callId;
+  return new Transcriber({ recogniser, model, language, owner, clock, signal }, onWords);
+}
 
 async function planOf(options: VoiceConversationOptions, sounds: CallerSounds): Promise<VoiceCallPlan> {
   const { transport, definition, voice, caller, signal } = options;
@@ -157,7 +195,7 @@ async function planOf(options: VoiceConversationOptions, sounds: CallerSounds): 
   };
 }
 
-const fillersOf = ({ voice: { voice, language = ENGLISH }, signal }: VoiceConversationOptions, sounds: CallerSounds) =>
+const fillersOf = ({ voice: { voice }, language, signal }: VoiceConversationOptions, sounds: CallerSounds) =>
   speakable(async () => {
     const fillers: NonNullable<VoiceCallPlan['fillers']>[number][] = [];
     for (const name of callerWords(language)?.fillers ?? []) {
@@ -207,17 +245,29 @@ function note(facts: VoiceFacts, timeline: Timeline): void {
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : undefined);
 
-/** Records what was observed on the timeline. */
-function observe(
-  facts: VoiceFacts,
-  timeline: Timeline,
-  turnEndMs: number,
-  clock: VoiceMeasures['clock'],
-): Omit<VoiceConversationResult, 'exchange' | 'recording'> {
+interface Observing {
+  readonly timeline: Timeline;
+  readonly turnEndMs: number;
+  readonly clock: VoiceMeasures['clock'];
+  /** The agent's audio a second time; undefined if it cannot be heard. */
+  readonly listenAgain: () => Promise<readonly RecognisedPiece[] | undefined>;
+}
+
+/** Records what was observed on the timeline. @returns its end */
+function record(facts: VoiceFacts, timeline: Timeline): EndEntry {
   note(facts, timeline);
   const { by, code, reason, atMs } = facts.end;
   if (facts.failure) timeline.failed(facts.failure, atMs);
-  const end: EndEntry = timeline.ended(by, code, reason, atMs);
+  return timeline.ended(by, code, reason, atMs);
+}
+
+function observe(
+  facts: VoiceFacts,
+  { timeline, turnEndMs, clock, listenAgain }: Observing,
+): Omit<VoiceConversationResult, 'exchange' | 'recording'> {
+  const end = record(facts, timeline);
+  const { by, atMs } = facts.end;
+  const { recognised } = facts;
   const voice = voiceMeasures(facts, clock);
   const isSpeaking = facts.agent.some(({ endMs }) => endMs >= atMs);
   return {
@@ -237,6 +287,22 @@ function observe(
     lagMs: longestLag(facts),
     heard: heardTimes(facts, timeline.entries),
     evaluateVoiceCheck: voiceChecks({ facts, voice }),
+    ...(recognised && {
+      unheard: recognised.pieces.find((piece) => piece.failure)?.failure,
+      hearAgain: async () => {
+        const pieces = await listenAgain();
+        return pieces && secondHearing({ ...facts, recognised: { ...recognised, pieces } }, timeline.empty(), clock);
+      },
+    }),
+  };
+}
+
+function secondHearing(facts: VoiceFacts, timeline: Timeline, clock: VoiceMeasures['clock']): SecondHearing {
+  record(facts, timeline);
+  const { entries } = timeline;
+  return {
+    view: new CallView(entries, stallsOf(facts), heardTimes(facts, entries)),
+    evaluateVoiceCheck: voiceChecks({ facts, voice: voiceMeasures(facts, clock) }),
   };
 }
 

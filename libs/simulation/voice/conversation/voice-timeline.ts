@@ -3,6 +3,7 @@ import type { PlatformEntry, SoundEntry, SpeechEntry, TimelineEntry, ToolCallEnt
 import type { CallerAct, PlatformEvent, Span, ToolCallFact, VoiceFacts } from '../facts/facts.js';
 import { promptedByWait } from '../measures/index.js';
 import { speechOf } from '../words/speech.js';
+import { generatedOtherwise } from '../words/generated.js';
 import { wordsOfSounds } from '../words/utterances.js';
 
 /** A document of TwiML may have thousands of verbs. */
@@ -15,12 +16,15 @@ const MAX_NOTES = 100;
 export function voiceEntries(facts: VoiceFacts): TimelineEntry[] {
   const { caller, silences, toolCalls, wireFindings, platformEvents, end } = facts;
   const prompted = promptedByWait(facts);
+  const generated = generatedOtherwise(facts);
   const turnAt = (atMs: number) => caller.findLast((act) => act.type === 'say' && act.startMs <= atMs)?.turn ?? 0;
   const entries: TimelineEntry[] = [
     ...caller.map((act) => entryOf(act, facts)),
     ...wordsOfSounds(facts).map((spoken, index, all): SpeechEntry => {
       const { sound } = spoken;
       const isCut = sound.endMs >= end.atMs;
+      const isFirst = all.findIndex((other) => other.sound.turn === sound.turn) === index;
+      const other = isFirst ? generated.get(sound.turn) : undefined;
       return {
         type: 'speech',
         speaker: 'agent',
@@ -29,6 +33,7 @@ export function voiceEntries(facts: VoiceFacts): TimelineEntry[] {
         turn: sound.turn,
         ...(prompted.has(sound) && { promptedByWait: true as const }),
         ...cutIf(isCut),
+        ...(other !== undefined && { alternative: { source: 'wire' as const, text: sanitizeText(other) } }),
       };
     }),
     ...toolCalls.map((call) => toolEntryOf(call, turnAt(call.atMs))),

@@ -44,6 +44,8 @@ export interface VoiceFacts {
   readonly answeredTurns: number;
   /** Words that the agent generated, where its platform reports them, in order. */
   readonly said: readonly SaidFact[];
+  /** What a recogniser understood, if one was asked: its words decide, and not those of the platform. */
+  readonly recognised?: RecognisedFact;
   /** The platform's transcripts of the caller. */
   readonly heardCaller: readonly HeardCallerFact[];
   readonly toolCalls: readonly ToolCallFact[];
@@ -179,6 +181,25 @@ export interface SaidFact {
   readonly item?: number;
   /** Their places in that audio, in milliseconds from its first sample, if the platform says so. */
   readonly words?: readonly SpokenWord[];
+}
+
+/** What a recogniser understood of the agent's audio. Plain data. */
+export interface RecognisedFact {
+  readonly model: string | null;
+  /** What was transcribed, in order. */
+  readonly pieces: readonly RecognisedPiece[];
+  /** The same audio, cut in another way and transcribed a second time; absent if it was heard once. */
+  readonly again?: readonly RecognisedPiece[];
+}
+
+/** A part of the agent's audio that was transcribed by itself; from its first to its last audible sample. */
+export interface RecognisedPiece extends Span {
+  /** Null: it was audible, and its words are not known. */
+  readonly text: string | null;
+  /** The words of the text with the recogniser's times; absent if it gave none. */
+  readonly words?: readonly SpokenWord[];
+  /** Present if the recogniser gave no answer. */
+  readonly failure?: Failure;
 }
 
 export interface HeardCallerFact {

@@ -71,20 +71,26 @@ export interface SoundResult {
 export interface TimedWord extends SpokenWord {
   readonly speaker: 'caller' | 'agent';
   /** Where a word of the agent comes from; absent for words of the caller, which spoke its line. */
-  readonly source?: 'wire';
+  readonly source?: WordSource;
   /** Present on a word that was dropped before it was heard. */
   readonly unheard?: true;
   /** Present on a word at which the agent was cut off: it may have been heard. */
   readonly uncertain?: true;
 }
 
+/** Its platform reported what the agent generated, or a recogniser transcribed what was heard of it. */
+export type WordSource = 'wire' | 'recogniser';
+
 /** Where the agent's words on a voice call come from. */
 export interface WordsFrom {
-  readonly source: 'wire';
+  readonly source: WordSource;
   /** The model that recognised them; null where the platform reported what it generated. */
   readonly model: string | null;
-  /** `word`: the platform's own; `estimated`: spread over the audio of what they belong to. */
-  readonly times: 'word' | 'estimated';
+  /**
+   * `word`: the source's own; `estimated` and `utterance`: spread over the audio of what they belong to, which the platform
+   * reported or the recogniser heard.
+   */
+  readonly times: 'word' | 'estimated' | 'utterance';
 }
 
 /** The part of a call's result that only voice calls have. */

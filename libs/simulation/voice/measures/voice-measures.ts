@@ -67,7 +67,7 @@ function choppinessOf(facts: VoiceFacts, agentMs: number): VoiceMeasures['choppi
 
 /** Over the agent's sounds whose words are all known; null if there are none. */
 function wordsPerMinute(facts: VoiceFacts): number | null {
-  if (facts.said.length === 0) return null;
+  if (facts.said.length === 0 && !facts.recognised) return null;
   const known = wordsOfSounds(facts).filter(({ words }) => words === 'known');
   const ms = lengthOf(known.map(({ sound }) => sound));
   const heard = known.flatMap(({ runs }) => runs.flatMap(({ words }) => words)).filter(isHeard).length;

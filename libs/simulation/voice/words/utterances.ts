@@ -5,9 +5,7 @@ import { overlapOf } from '../facts/spans.js';
 import type { AgentUtterance } from '../facts/turn-question.js';
 import type { WordFacts } from './item-audio.js';
 import { type ItemWord, type ItemWords, wordsOfItems } from './item-words.js';
-
-/** Shorter sound without known words holds no word. */
-const WORD_MS = 100;
+import { recognisedMs, WORD_MS, wordsOfPieces } from './recognised-words.js';
 
 /** Words of one item within one sound, in order. */
 export interface SpokenRun {
@@ -29,9 +27,14 @@ export interface SoundWords {
 
 type Facts = WordFacts & Pick<VoiceFacts, 'agent'>;
 
-/** The words of each sound of the agent, as its platform reported them. A sound without any never has the words "". */
+/** What was said in one go, with its words: pieces that a recogniser heard, else items that the platform reported. */
+export const spokenItems = (facts: Facts): ItemWords[] =>
+  facts.recognised ? wordsOfPieces(facts.recognised.pieces, facts) : wordsOfItems(facts);
+
+/** The words of each sound of the agent. A sound without any never has the words "". */
 export function wordsOfSounds(facts: Facts): SoundWords[] {
-  const items = wordsOfItems(facts);
+  const { recognised } = facts;
+  const items = spokenItems(facts);
   const known = new Map(items.filter(({ words }) => words).map((item) => [item.item, item]));
   const spoken = facts.agent.map((): SpokenRun[] => []);
   for (const item of known.values()) {
@@ -40,7 +43,9 @@ export function wordsOfSounds(facts: Facts): SoundWords[] {
   return facts.agent.map((sound, index) => {
     const runs = spoken[index]!;
     const isKnown = ({ item }: Arrival) => item !== undefined && known.has(item);
-    const [knownMs, unknownMs] = audibleOf(sound, facts.arrivals, isKnown);
+    const [knownMs, unknownMs] = recognised
+      ? recognisedMs(sound, recognised.pieces)
+      : audibleOf(sound, facts.arrivals, isKnown);
     const isUnknown = unknownMs >= WORD_MS || knownMs === 0;
     return { sound, runs, words: !isUnknown ? 'known' : runs.length > 0 ? 'partly' : 'unknown' };
   });
@@ -64,11 +69,12 @@ export function utterancesOf(facts: Facts): AgentUtterance[] {
 
 /** All words of the agent in order, also those that were not heard. @param clean removes secrets from a text */
 export function timedWords(facts: Facts, clean: (text: string) => string): TimedWord[] {
-  return wordsOfItems(facts)
+  const source = facts.recognised ? 'recogniser' : 'wire';
+  return spokenItems(facts)
     .filter(({ played }) => facts.agent.some((sound) => overlapOf(sound, played) > 0))
     .flatMap(({ words = [] }) =>
       withoutSecrets(words, clean).map(({ text, startMs, endMs, hearing }) => ({
-        ...{ speaker: 'agent' as const, text, startMs, endMs, source: 'wire' as const },
+        ...{ speaker: 'agent' as const, text, startMs, endMs, source },
         ...(hearing === 'unheard' && { unheard: true as const }),
         ...(hearing === 'uncertain' && { uncertain: true as const }),
       })),

@@ -17,7 +17,7 @@ import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { Settings } from '../../../platform/config/settings.js';
 import { DomainError } from '../../../platform/errors/domain-error.js';
 import type { AgentDescription } from '../../agents/agents.service.js';
-import { ConnectionService, type ProtocolChoice } from '../../agents/connection/connection.service.js';
+import { ConnectionService, type PlannedConnection } from '../../agents/connection/connection.service.js';
 import { PersonalitiesService } from '../../personalities/personalities.service.js';
 import type { Misfit, SuiteEvaluation, SuitePlan } from '../dto/import.response.js';
 import type { Content } from './import-export.repository.js';
@@ -70,7 +70,10 @@ export class SuitePlanner {
     return { misfits: unfit, warnings, evaluations };
   }
 
-  private async choose(agent: AgentDescription, medium: Medium | null): Promise<ProtocolChoice | { refusal: string }> {
+  private async choose(
+    agent: AgentDescription,
+    medium: Medium | null,
+  ): Promise<PlannedConnection | { refusal: string }> {
     try {
       return await this.connections.choose(agent, medium);
     } catch (error) {

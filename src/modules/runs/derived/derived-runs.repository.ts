@@ -11,14 +11,18 @@ const RECORDED = `
     FROM calls c JOIN call_results s ON s.call_id = c.id
     JOIN recordings d ON d.call_id = coalesce(c.recorded_call_id, c.id) AND d.id::text = c.attempts -> -1 ->> 'callId'
    WHERE c.run_id = $1 AND c.status = 'ENDED' AND d.facts_bytes > 0
+     AND c.transcript_deleted_at IS NULL
    ORDER BY c.position`;
 
 /** Calls with a result. */
 const JUDGED = `
   SELECT c.id, c.evaluation_id AS "evaluationId", c.position, c.repetition
     FROM calls c JOIN call_results s ON s.call_id = c.id
-   WHERE c.run_id = $1 AND c.status = 'ENDED'
+   WHERE c.run_id = $1 AND c.status = 'ENDED' AND c.transcript_deleted_at IS NULL
    ORDER BY c.position`;
+
+const HAS_DELETED_TRANSCRIPTS =
+  'SELECT EXISTS (SELECT 1 FROM calls WHERE run_id = $1 AND transcript_deleted_at IS NOT NULL) AS "isDeleted"';
 
 /**
  * $2: run whose snapshots are copied; $3: evaluations, $4: their first calls and $5: numbers of cases, in plan order; $6: whether
@@ -86,6 +90,12 @@ export class DerivedRunsRepository {
   /** The ended calls of a run that have a result, in plan order. */
   async judged(runId: string): Promise<PlannedCall[]> {
     return this.database.query(JUDGED, [runId]);
+  }
+
+  /** Whether the texts of a call of a run were deleted. */
+  async hasDeletedTranscripts(runId: string): Promise<boolean> {
+    const [row] = await this.database.query<{ isDeleted: boolean }>(HAS_DELETED_TRANSCRIPTS, [runId]);
+    return row?.isDeleted ?? false;
   }
 
   /** Whether a run has something to judge: a criterion, or a caller without a script. */

@@ -30,6 +30,8 @@ const MISSING: Readonly<Record<DerivedKind, string>> = {
   rejudge: 'result that can be judged again',
 };
 const NO_MODEL = 'No language model is configured: set LLM_BASE_URL and LLM_MODEL';
+const TRANSCRIPTS_DELETED =
+  'The texts of the calls of the run were deleted (TRANSCRIPT_RETENTION_DAYS), so they cannot be judged again';
 const NOTHING_TO_JUDGE = 'The evaluations of the run have no criteria, and no caller without a script';
 
 /** Starts runs that judge the calls of another one again, without calling the agent. */
@@ -82,6 +84,7 @@ export class DerivedRunsService {
       if (calls.length === 0) {
         // A run without calls was deleted since it was read.
         requireOwned(caller, await this.runs.find(source.id));
+        if (await this.repository.hasDeletedTranscripts(source.id)) throw conflict(TRANSCRIPTS_DELETED);
         throw conflict(`No call of the run has a ${MISSING[kind]}`);
       }
       const run = await this.write(caller, source, kind, derivedPlan(calls, source.repeat));

@@ -61,8 +61,9 @@ const ENTRIES = {
       continues: flag,
       script,
       words: {
-        ...oneOf('known', 'partly', 'unknown'),
-        description: 'How much is known of what the agent was heard to say on a voice call; absent elsewhere',
+        ...oneOf('known', 'partly', 'unknown', 'deleted'),
+        description:
+          'How much is known of what the agent was heard to say on a voice call; absent elsewhere. `deleted`: the texts of the call were deleted (`TRANSCRIPT_RETENTION_DAYS`)',
       },
       uncertain: {
         ...list(list(count)),
@@ -80,7 +81,8 @@ const ENTRIES = {
       },
       alternative: {
         ...object({ source: oneOf('wire'), text }),
-        description: 'What the platform of a voice call understood of a line of the caller: shown, never judged',
+        description:
+          'Shown, never judged: what the platform of a voice call understood of a line of the caller; on the first words of the agent in a turn, what it generated in that turn where a recogniser heard something else',
       },
       bargeIn: {
         ...object({ afterMs: count, possible: flag }),

@@ -124,7 +124,10 @@ export const VOICE_SCHEMAS = {
       text,
       startMs: number,
       endMs: number,
-      source: { enum: ['wire'], description: 'Where a word of the agent comes from: the platform reported it' },
+      source: {
+        enum: ['wire', 'recogniser'],
+        description: 'Where a word of the agent comes from: the platform reported it, or a recogniser heard it',
+      },
       estimated: described(
         flag,
         'Present on a word of the caller whose time is estimated: its speech engine gives none',
@@ -135,11 +138,16 @@ export const VOICE_SCHEMAS = {
     ['source', 'estimated', 'unheard', 'uncertain'],
   ),
   WordsFrom: object({
-    source: { enum: ['wire'], description: '`wire`: the platform reported what the agent said' },
+    source: {
+      enum: ['wire', 'recogniser'],
+      description:
+        '`wire`: the platform reported what the agent said; `recogniser`: the words were transcribed from its sound',
+    },
     model: described(or(text), 'The model that recognised them; null where the platform reported them'),
     times: {
-      enum: ['word', 'estimated'],
-      description: "`word`: the platform's own; `estimated`: spread over the audio of what they belong to",
+      enum: ['word', 'estimated', 'utterance'],
+      description:
+        "`word`: the source's own; `estimated`, `utterance`: spread over the audio of what the platform reported or the recogniser heard",
     },
   }),
   CallRecording: object({

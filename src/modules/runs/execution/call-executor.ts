@@ -19,6 +19,7 @@ import { RecordingsService } from '../../recordings/recordings.service.js';
 import { type Judged, RecordedCalls } from '../remeasure/recorded-calls.js';
 import type { AgentSnapshot } from '../run.entity.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
+import { AgentWords } from './agent-words.js';
 import { CallMetrics } from './call-metrics.js';
 import { CallerVoices } from './caller-voices.js';
 import { type CallPlan, type ClaimedCall, ExecutionRepository } from './execution.repository.js';
@@ -46,6 +47,7 @@ export class CallExecutor {
     private readonly repository: ExecutionRepository,
     private readonly connections: ConnectionService,
     private readonly voices: CallerVoices,
+    private readonly words: AgentWords,
     private readonly recordings: RecordingsService,
     private readonly recordedCalls: RecordedCalls,
     private readonly metrics: CallMetrics,
@@ -104,10 +106,17 @@ export class CallExecutor {
     if (!('call' in transport)) return executeCall(options);
     const voice = await this.voices.options(workspaceId, snapshot, judged.definition);
     if ('failure' in voice) return unstartedCall(transport.name, voice.failure);
+    const transcription = this.words.options(endpoint, judged.definition);
     return this.recordings.record({ id: claimId, runId, workspaceId }, id, transport.lineRate, (recording) =>
       executeCall({
         ...options,
-        voice: { ...voice, firstSpeaker: endpoint.firstSpeaker, onHangUp, ...(recording && { recording }) },
+        voice: {
+          ...voice,
+          firstSpeaker: endpoint.firstSpeaker,
+          onHangUp,
+          ...(recording && { recording }),
+          ...(transcription && { transcription }),
+        },
       }),
     );
   }

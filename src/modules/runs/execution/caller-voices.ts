@@ -33,7 +33,7 @@ const DEFAULT_VOICE: CallerVoice = {
 /** What a call of a personality needs beside its evaluation. */
 export type CallerVoiceOptions = Pick<
   VoiceOptions,
-  'sounds' | 'voice' | 'platformVoice' | 'engine' | 'language' | 'babble' | 'backgroundNoise'
+  'sounds' | 'voice' | 'platformVoice' | 'engine' | 'babble' | 'backgroundNoise'
 >;
 
 /** The voices of simulated callers, of the embedded engine and of speech servers; all audio is cached in DATA_DIR. */
@@ -41,7 +41,8 @@ export type CallerVoiceOptions = Pick<
 export class CallerVoices implements OnApplicationShutdown {
   private readonly logger = new Logger('Speech');
   private readonly engine = new FliteEngine();
-  private readonly embedded: SpeechEngine;
+  /** The engine of the embedded voices, with its cache. */
+  readonly embedded: SpeechEngine;
   private readonly servers: SpeechServers;
   private readonly byServer = new Map<SpeechServerSetting, SpeechEngine>();
   private readonly engines: { close(): Promise<void> }[] = [this.engine];
@@ -88,7 +89,6 @@ export class CallerVoices implements OnApplicationShutdown {
       voice,
       platformVoice,
       engine: server ? `${new URL(server.baseUrl).host} ${server.model ?? ''}`.trim() : `flite ${engine.version}`,
-      language: tag,
       backgroundNoise,
       ...(needsBabble && { babble: await this.babbleOnce() }),
     };

@@ -15,7 +15,7 @@ export interface PlanContext extends Equipment {
 export function planWarnings(plan: Plan, context: PlanContext): string[] {
   const { medium } = PROTOCOLS.of(context.protocol);
   return [
-    ...evaluationWarnings(plan.evaluations, context),
+    ...evaluationWarnings(plan.evaluations, context, plan.repeat),
     ...concurrencyWarnings(plan.concurrency, medium, context.concurrency[medium]),
     ...baselineWarnings(plan),
   ];
