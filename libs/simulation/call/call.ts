@@ -108,6 +108,8 @@ export interface CallVersions {
   readonly model: string | null;
   readonly callerPrompt: string | null;
   readonly judgePrompt: string | null;
+  /** The speech engine of the caller with its version; absent for text calls, and in calls of earlier versions. */
+  readonly speech?: string;
 }
 
 /**
@@ -333,6 +335,7 @@ class Call {
     const isGenerated = this.kind === 'generated';
     const hasJudged = this.judgeMeter.use.requests > 0;
     const usesModel = isGenerated || hasJudged;
+    const { engine } = this.options.voice ?? {};
     return {
       simulation: SIMULATION_VERSION,
       transport: this.options.transport.name,
@@ -340,6 +343,7 @@ class Call {
       model: usesModel ? (this.options.model?.model ?? null) : null,
       callerPrompt: isGenerated ? CALLER_PROMPT_VERSION : null,
       judgePrompt: hasJudged ? JUDGE_PROMPT_VERSION : null,
+      ...(engine !== undefined && { speech: engine }),
     };
   }
 }

@@ -43,6 +43,7 @@ describe('settings', () => {
       agentProviders: Object.fromEntries(
         [1, 2, 3, 4].map((n) => [`AGENT_PROVIDER_${n}`, { protocol: 'chat-completions', transcription: 'auto' }]),
       ),
+      speechServers: {},
       transcription: undefined,
       transcriptRetentionDays: 365,
       outboundAllowedNetworks: [],

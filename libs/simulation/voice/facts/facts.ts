@@ -88,6 +88,8 @@ interface Scripted extends Span {
 
 export interface SpokenWord extends Span {
   readonly text: string;
+  /** Present if the time was not measured, but spread over the letters of the line. */
+  readonly estimated?: true;
 }
 
 /** A line of the caller. `startMs` and `endMs` are its first and last sample above -45 dBFS. */

@@ -259,14 +259,23 @@ const SCHEMAS = {
   ),
   CallFailure: failure,
   CallInvalidity: object({ code: text, message: text, evidence: list(ref('Evidence')) }),
-  CallVersions: object({
-    simulation: text,
-    transport: text,
-    caller: { ...oneOf('scripted', 'generated', 'recorded'), description: '`recorded`: of an imported call' },
-    model: or(text),
-    callerPrompt: or(text),
-    judgePrompt: or(text),
-  }),
+  CallVersions: object(
+    {
+      simulation: text,
+      transport: text,
+      caller: { ...oneOf('scripted', 'generated', 'recorded'), description: '`recorded`: of an imported call' },
+      model: or(text),
+      callerPrompt: or(text),
+      judgePrompt: or(text),
+      speech: {
+        ...text,
+        description:
+          "Speech engine of the caller's lines with its version, or host of the speech server with its model; " +
+          'absent for text calls and calls of earlier versions',
+      },
+    },
+    ['speech'],
+  ),
   CallExchange: object({
     protocol: text,
     url: { ...text, description: 'Address of the agent without secrets, or the name of the setting that contains it' },

@@ -133,10 +133,14 @@ export const VOICE_SCHEMAS = {
         description:
           'Where a word of the agent comes from: the platform reported it, a recogniser heard it, or the transcript of an import has it',
       },
+      estimated: described(
+        flag,
+        'Present on a word of the caller whose time is estimated: its speech engine gives none',
+      ),
       unheard: described(flag, 'Present on a word that was dropped before it was heard'),
       uncertain: described(flag, 'Present on a word at which the agent was cut off: it may have been heard'),
     },
-    ['source', 'unheard', 'uncertain'],
+    ['source', 'estimated', 'unheard', 'uncertain'],
   ),
   WordsFrom: object({
     source: {

@@ -109,7 +109,8 @@ export class CallExecutor {
       judgeSamples: this.settings.judgeSamples,
     };
     if (!('call' in transport)) return executeCall(options);
-    const voice = await this.voices.options(workspaceId, snapshot.personality.voice, judged.definition);
+    const voice = await this.voices.options(workspaceId, snapshot, judged.definition);
+    if ('failure' in voice) return unstartedCall(transport.name, voice.failure);
     const transcription = this.words.options(endpoint, judged.definition);
     return this.recordings.record({ id: claimId, runId, workspaceId }, id, transport.lineRate, (recording) =>
       executeCall({

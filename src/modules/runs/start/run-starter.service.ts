@@ -80,6 +80,7 @@ export class RunStarterService {
         protocol,
         transcription,
         hasModel: this.settings.languageModel !== undefined,
+        speechServers: this.settings.speechServers,
         concurrency: { text: this.settings.workerConcurrency, voice: this.settings.voiceConcurrency },
       }),
     };
@@ -229,7 +230,8 @@ export class RunStarterService {
    * @throws DomainError CONFLICT that lists the evaluations
    */
   private requireRunnable(evaluations: readonly PlannedEvaluation[], choice: PlannedConnection): void {
-    const equipment = { ...choice, hasModel: this.settings.languageModel !== undefined };
+    const { languageModel, speechServers } = this.settings;
+    const equipment = { ...choice, hasModel: languageModel !== undefined, speechServers };
     refuse(misfits(evaluations, equipment), wordsCures(evaluations, equipment));
   }
 
