@@ -75,8 +75,14 @@ export interface WireSide {
   ): void;
   /** The platform's transcript of the caller: shown, never judged. */
   heardCaller(now: number, text: string): void;
-  /** @param json arguments; the answer follows by `toolResult` if the wire has it */
-  toolCall(now: number, call: { readonly id: string; readonly name: string; readonly json: string }): void;
+  /**
+   * @param call `json`: its arguments. The answer follows by `toolResult` if the wire has it, unless the platform runs the
+   * tool itself (`isSeen`)
+   */
+  toolCall(
+    now: number,
+    call: { readonly id: string; readonly name: string; readonly json: string; readonly isSeen?: boolean },
+  ): void;
   /** The agent said that its turn ends with the audio sent so far. */
   turnEnded(now: number): void;
   /** The agent or its platform ended the call by a message. */
