@@ -187,8 +187,8 @@ export interface HeardCallerFact {
 export interface ToolCallFact {
   readonly atMs: number;
   readonly name: string;
-  /** Its arguments as the platform reported them. */
-  readonly json: string;
+  /** Its arguments as the platform reported them; null if it keeps them to itself. */
+  readonly json: string | null;
   /** What the tester answered; absent if the platform runs its tools itself. */
   readonly result?: JsonValue;
   readonly answeredMs?: number;

@@ -76,13 +76,10 @@ export interface WireSide {
   /** The platform's transcript of the caller: shown, never judged. */
   heardCaller(now: number, text: string): void;
   /**
-   * @param call `json`: its arguments. The answer follows by `toolResult` if the wire has it, unless the platform runs the
-   * tool itself (`isSeen`)
+   * @param call `json`: its arguments; the answer follows by `toolResult` if the wire has it. Null: the platform runs the tool
+   * itself, and does not tell the arguments
    */
-  toolCall(
-    now: number,
-    call: { readonly id: string; readonly name: string; readonly json: string; readonly isSeen?: boolean },
-  ): void;
+  toolCall(now: number, call: { readonly id: string; readonly name: string; readonly json: string | null }): void;
   /** The agent said that its turn ends with the audio sent so far. */
   turnEnded(now: number): void;
   /** The agent or its platform ended the call by a message. */

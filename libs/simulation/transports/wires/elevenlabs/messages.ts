@@ -17,13 +17,12 @@ export type ServerMessage =
   | { readonly type: 'part'; readonly part: string; readonly text: string }
   | { readonly type: 'correction'; readonly original: string; readonly corrected: string }
   | { readonly type: 'interruption' | 'ping'; readonly eventId: number }
-  /** `isClient`: the platform waits for the result; else it runs the tool itself, and its arguments are not known. */
+  /** `json` is null if the platform runs the tool itself: it does not tell the arguments, and waits for no result. */
   | {
       readonly type: 'tool_call';
-      readonly isClient: boolean;
       readonly id: string;
       readonly name: string;
-      readonly json: string;
+      readonly json: string | null;
     }
   | { readonly type: 'tool_done'; readonly id: string; readonly name: string }
   | { readonly type: 'guardrail' | 'other' | 'invalid' }
@@ -111,10 +110,10 @@ const READERS: Readonly<Record<string, (message: Fields) => ServerMessage>> = {
   client_tool_call: (message) => {
     const call = message.of('client_tool_call');
     const json = JSON.stringify(call.raw('parameters') ?? {});
-    return { type: 'tool_call', isClient: true, ...toolOf(call), json };
+    return { type: 'tool_call', ...toolOf(call), json };
   },
   agent_tool_request: (message) => {
-    return { type: 'tool_call', isClient: false, ...toolOf(message.of('agent_tool_request')), json: '' };
+    return { type: 'tool_call', ...toolOf(message.of('agent_tool_request')), json: null };
   },
   agent_tool_response: toolDone('agent_tool_response'),
   agent_tool_response_full_payload: toolDone('agent_tool_response_full_payload'),

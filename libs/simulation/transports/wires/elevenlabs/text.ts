@@ -46,12 +46,14 @@ class TextLine implements Line {
   private socket: AgentSocket | undefined;
   private connection: Promise<number> | undefined;
   private becameReady: () => void = () => undefined;
+  private isReady = false;
   private isOver = false;
   /** Of the turn that goes on; the first one is also that of the connection. */
   private record: RequestRecord = { tokensAt: [] };
   private hasRecord = false;
   private isTurnOpen = false;
   private cancelTimer: () => void = () => undefined;
+  private cancelReady: () => void = () => undefined;
   /** Words of the present answer that arrived in parts, and an answer that arrived before its parts. */
   private streamed = '';
   private whole = '';
@@ -93,6 +95,7 @@ class TextLine implements Line {
   hangUp(): void {
     this.isOver = true;
     this.cancelTimer();
+    this.cancelReady();
     this.socket?.close();
   }
 
@@ -150,9 +153,8 @@ class TextLine implements Line {
         openedAt = this.record.sentAt = this.now;
         const isTextOnly = this.options.textOnly !== 'agent';
         this.socket?.send(JSON.stringify(initiation(this.call.callId, this.options, isTextOnly)));
-        this.endIn(READY_MS, () =>
-          this.fail(failure('not_ready', `nothing within ${READY_MS / 1_000} s of the connection`)),
-        );
+        const nothing = failure('not_ready', `nothing within ${READY_MS / 1_000} s of the connection`);
+        this.cancelReady = this.line.clock.schedule(READY_MS, () => this.fail(nothing));
       },
       onMessage: (data) => this.receive(data),
       onClose: (code, reason) => this.closed(code, reason),
@@ -167,7 +169,8 @@ class TextLine implements Line {
     const message = readMessage(typeof data === 'string' ? data : '');
     switch (message.type) {
       case 'metadata':
-        this.cancelTimer();
+        this.cancelReady();
+        this.isReady = true;
         return this.becameReady();
       case 'audio':
         return this.fail(notTextOnly(this.platform, this.options.textOnly !== 'agent'));
@@ -218,12 +221,12 @@ class TextLine implements Line {
     this.endTurnIn(SETTLE_MS);
   }
 
-  private toolCall({ isClient, id, name, json }: Of<'tool_call'>): void {
+  private toolCall({ id, name, json }: Pick<Of<'tool_call'>, 'id' | 'name' | 'json'>): void {
     if (this.toolCalls.has(id)) return;
     this.toolCalls.add(id);
     const at = this.now;
-    const args = parseArguments(json);
-    const result = isClient ? (this.line.toolAnswers?.(name, args) ?? DEFAULT_TOOL_RESULT) : undefined;
+    const args = json === null ? null : parseArguments(json);
+    const result = json === null ? undefined : (this.line.toolAnswers?.(name, args) ?? DEFAULT_TOOL_RESULT);
     const call = { name, arguments: args, ...(result !== undefined && { result }) };
     this.emit({ type: 'tool_call', at, endedAt: at, ...call });
     if (result !== undefined) {
@@ -237,7 +240,7 @@ class TextLine implements Line {
   }
 
   private toolDone({ id, name }: Of<'tool_done'>): void {
-    this.toolCall({ type: 'tool_call', isClient: false, id, name, json: '' });
+    this.toolCall({ id, name, json: null });
     if (HANG_UP_TOOLS.has(name)) this.emit({ type: 'hang_up', at: this.now, reason: '' });
   }
 
@@ -247,11 +250,11 @@ class TextLine implements Line {
       const said = [error?.said ?? '', reason].filter((words) => words !== '').join('; ');
       return this.fail(endedByError(this.platform, { code: error?.code ?? code, said }));
     }
+    const what = `closed with code ${code}`;
+    if (!this.isReady) return this.fail(failure('not_ready', this.platform.describe({ what, said: reason })));
+    if (!HANG_UP_CODES.has(code)) return this.fail(failure('connection_lost', this.platform.describe({ what })));
     this.cancelTimer();
-    if (HANG_UP_CODES.has(code)) this.emit({ type: 'hang_up', at: this.now, reason: this.platform.excerpt(reason) });
-    else
-      this.fail(failure('connection_lost', this.platform.describe({ what: `closed with code ${code}`, said: reason })));
-    this.becameReady();
+    this.emit({ type: 'hang_up', at: this.now, reason: this.platform.excerpt(reason) });
   }
 
   private fail(broken: Failure): void {

@@ -198,15 +198,15 @@ class ElevenLabsWire implements Wire {
     this.report(now, 'heard_otherwise', detail);
   }
 
-  private toolCall(now: number, { isClient, id, name, json }: Of<'tool_call'>): void {
+  private toolCall(now: number, { id, name, json }: Pick<Of<'tool_call'>, 'id' | 'name' | 'json'>): void {
     if (this.toolCalls.has(id) || this.toolCalls.size >= MAX_KEPT) return;
     this.toolCalls.add(id);
-    this.side.toolCall(now, { id, name, json, isSeen: !isClient });
+    this.side.toolCall(now, { id, name, json });
   }
 
   /** Which of the two events is sent for a tool of the platform is a setting of the agent. */
   private toolDone(now: number, { id, name }: Of<'tool_done'>): void {
-    this.toolCall(now, { type: 'tool_call', isClient: false, id, name, json: '' });
+    this.toolCall(now, { id, name, json: null });
     if (!HANG_UP_TOOLS.has(name)) return;
     this.side.mark(now, (played) => this.side.hangUp(played, 'The agent called the tool with which it hangs up'));
   }
