@@ -26,13 +26,14 @@ export {
 export {
   judgedRealtime,
   linesOf,
-  REALTIME_VOICE_FAULTS,
   type RealtimeCell,
   type RealtimeCellResult,
   realtimeCells,
   RealtimeCells,
   realtimeEvaluationOf,
   realtimeVoiceOf,
+  WORD_PLATFORM_FAULTS,
   WORD_SESSION,
+  type WordPlatform,
 } from '../voice/testing/realtime-cells.js';
 export { WORD_FAULT_NAMES } from '../voice/realtime/realtime-faults.js';

@@ -17,11 +17,12 @@ import {
   VirtualClock,
   type VoiceTransport,
 } from '../../../simulation/index.js';
-import { realtimeWire, twilioWire } from '../../../simulation/testing/wires.js';
+import { elevenlabsWire, realtimeWire, twilioWire } from '../../../simulation/testing/wires.js';
 import { babbleLoop, CachedSpeech, FliteEngine, soundOf, type SpeechEngine } from '../../../speech/index.js';
 import type { FaultName } from '../../faults.js';
 import type { CallerLine } from '../caller-lines.js';
 import { type PreparedVoice, prepareVoice } from '../prepare.js';
+import { ElevenLabsAgentSession, type ElevenLabsSessionOptions } from '../elevenlabs/session.js';
 import { RealtimeAgentSession, type RealtimeSessionOptions } from '../realtime/session.js';
 import { TwilioAgentSession } from '../twilio-session.js';
 import { delayed } from './delay.js';
@@ -55,6 +56,13 @@ export interface RealtimeCallOptions extends Pick<
   /** Called with each line of the caller before it is spoken. */
   readonly onSynthesised?: (text: string, pcm: Int16Array) => void;
   readonly around?: (agent: InProcessMediaAgentFactory) => InProcessMediaAgentFactory;
+}
+
+export interface ElevenLabsCallOptions
+  extends
+    Pick<ElevenLabsSessionOptions, 'fault' | 'responseMs' | 'format' | 'onAnswer'>,
+    Pick<RealtimeCallOptions, 'prepared' | 'recording'> {
+  readonly isTelephone?: boolean;
 }
 
 /** What the calls of both protocols, in process and over sockets, differ in. */
@@ -123,6 +131,20 @@ export class VoiceCalls {
     return this.execute(evaluation, voice, transport, {
       ...{ recording, firstSpeaker, model, onSynthesised, clock: new VirtualClock() },
     });
+  }
+
+  /** The same with the agent as one of ElevenLabs. */
+  callElevenLabs(evaluation: EvaluationInput, voice: string, options: ElevenLabsCallOptions = {}): Promise<CallResult> {
+    const { prepared = this.prepared } = options;
+    if (!prepared) throw new Error('prepare() was not called');
+    const { recording, isTelephone = false, ...agent } = options;
+    const initiation = { type: 'conversation_initiation_client_data' };
+    const transport = virtualCalls({
+      wire: elevenlabsWire({ initiation, sendsActivity: true, signature: [], secrets: [] }),
+      lineRate: isTelephone ? 8_000 : 16_000,
+      agent: (socket) => new ElevenLabsAgentSession(socket, { ...agent, ...prepared, today: TODAY }),
+    });
+    return this.execute(evaluation, voice, transport, { recording, clock: new VirtualClock() });
   }
 
   /** Calls an agent over sockets, in real time. @param url of its webhook @param more for another protocol */

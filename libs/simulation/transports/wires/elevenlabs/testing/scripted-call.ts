@@ -36,7 +36,13 @@ export async function execute(
     }),
     voice: { sounds: SOUNDS, voice: 'any', recording: recording.sink },
   });
-  return { ...result, agent: agent!, wire: recording.wire };
+  return { ...result, agent: agent!, wire: recording.wire, heard: heardOf(recording.bytes()) };
+}
+
+/** What was heard of the agent, from a recording with 16 bits. */
+function heardOf(recording: Uint8Array): Int16Array {
+  const bytes = Buffer.from(recording);
+  return Int16Array.from({ length: bytes.length >> 2 }, (_, n) => bytes.readInt16LE(4 * n + 2));
 }
 
 export type Executed = Awaited<ReturnType<typeof execute>>;
