@@ -181,6 +181,8 @@ export function elevenlabsExpectationOf(
   key: VoiceEvaluationKey,
 ): RealtimeExpectation {
   if (fault === undefined || isWordFault(fault)) return PASSED;
+  // Whether an agent lets itself be interrupted is a setting of its own: the protocol is kept.
+  if (fault === 'ignores-barge-in' && key === 'phone-barge-in') return failing([YIELDS]);
   return isElevenLabsOnlyFault(fault) ? (ELEVENLABS_EXPECTED[fault][key] ?? PASSED) : voiceExpectationOf(fault, key);
 }
 

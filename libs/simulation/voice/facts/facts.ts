@@ -173,6 +173,8 @@ export interface SaidFact {
   readonly text: string;
   /** False for a part of words that a later report repeats in full. */
   readonly final: boolean;
+  /** Present if they are the words of the whole item, whose audio had only begun to arrive. */
+  readonly ahead?: true;
   /** Item of the agent's audio that they belong to, if the platform says so. */
   readonly item?: number;
   /** Their places in that audio, in milliseconds from its first sample, if the platform says so. */

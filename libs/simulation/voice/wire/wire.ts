@@ -67,11 +67,17 @@ export interface WireSide {
   heardOfItem(item: Item, now: number): number;
   /**
    * Words that the agent generated. `words`: their places in the audio of the item, in milliseconds from its first sample.
+   * `ahead`: they are those of the whole item, most of whose audio is still to come.
    */
   said(
     now: number,
     text: string,
-    of?: { readonly item?: Item; readonly final?: boolean; readonly words?: readonly SpokenWord[] },
+    of?: {
+      readonly item?: Item;
+      readonly final?: boolean;
+      readonly ahead?: boolean;
+      readonly words?: readonly SpokenWord[];
+    },
   ): void;
   /** The platform's transcript of the caller: shown, never judged. */
   heardCaller(now: number, text: string): void;

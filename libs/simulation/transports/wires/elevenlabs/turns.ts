@@ -29,7 +29,7 @@ const turnOf = (item: Item): Turn => ({
 export type Say = (
   now: number,
   text: string,
-  of: { item: Item; final: boolean; words?: readonly SpokenWord[] },
+  of: { item: Item; final: boolean; ahead?: boolean; words?: readonly SpokenWord[] },
 ) => void;
 
 /**
@@ -95,6 +95,11 @@ export class AgentTurns {
     return this.cutItem;
   }
 
+  /** All audio of the turn has arrived: its words are all that it says. */
+  complete(now: number): void {
+    if (this.turn.hasText && !this.turn.isAligned) this.say(now, '', { item: this.turn.item, final: true });
+  }
+
   /** Time goes on: a word after which nothing came is complete. */
   tick(now: number): void {
     if (this.turn.word && now >= this.endsMs) this.flush(now);
@@ -128,7 +133,8 @@ export class AgentTurns {
   }
 
   private release(now: number): void {
-    for (const text of this.turn.held.splice(0)) this.say(now, text, { item: this.turn.item, final: true });
+    for (const text of this.turn.held.splice(0))
+      this.say(now, text, { item: this.turn.item, final: true, ahead: true });
   }
 
   private flush(now: number): void {

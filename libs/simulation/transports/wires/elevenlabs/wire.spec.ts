@@ -194,6 +194,23 @@ describe('the words of an agent of ElevenLabs', () => {
     expect(result.voice!.wordsFrom).toMatchObject({ times: 'estimated' });
   });
 
+  it('are heard up to the place that was played, if they came before most of their audio', async () => {
+    const text = `${GREETING} We have a table by the window, one by the door, and one in the garden behind the house.`;
+    // 2 s of an answer that takes ten.
+    const send = [server.audio(1, tone(1_000)), server.response(text), server.audio(2, tone(1_000))];
+    const acts = [{ send }, { afterMs: 1_500, send: [server.interruption(2)] }];
+    const [cut] = spoken(await execute({ onStart: begin(...acts) }, BARGES_IN));
+    expect(cut!.text).not.toContain('window');
+    expect(cut!.text).toContain('Good evening,');
+  });
+
+  it('are all heard, if the agent hangs up when it has said them', async () => {
+    const goodbye = says(1, 'Thank you for calling. Goodbye.', 2_000);
+    const later: Act = { afterMs: 500, send: [server.audio(21, tone(300)), server.toolResponse('t1', 'end_call')] };
+    const result = await execute({ onStart: begin({ send: goodbye }, later) });
+    expect(spoken(result).at(-1)).not.toHaveProperty('uncertain');
+  });
+
   it.each([
     ['before', 0],
     ['after', 1],

@@ -208,6 +208,7 @@ class ElevenLabsWire implements Wire {
   private toolDone(now: number, { id, name }: Of<'tool_done'>): void {
     this.toolCall(now, { id, name, json: null });
     if (!HANG_UP_TOOLS.has(name)) return;
+    this.turns.complete(now);
     this.side.mark(now, (played) => this.side.hangUp(played, 'The agent called the tool with which it hangs up'));
   }
 
