@@ -153,12 +153,12 @@ export class VoiceCalls {
     evaluation: EvaluationInput,
     voice: string,
     recording?: RecordingSink,
-    more: Partial<AgentEndpoint> = {},
+    { assistantId = 'booking', ...more }: Partial<AgentEndpoint> & { readonly assistantId?: string } = {},
   ): Promise<CallResult> {
     const common = { headers: {}, firstSpeaker: null, options: {}, apiKey: 'not-checked' };
     const transport = transportTo(
       { protocol: 'twilio-media-streams', url, ...common, ...more },
-      { client: this.client, assistantId: 'booking', phoneNumber: '+15550100142', callId: randomUUID() },
+      { client: this.client, assistantId, phoneNumber: '+15550100142', callId: randomUUID() },
     );
     if (!('call' in transport)) throw new Error('not a transport for voice calls');
     const firstSpeaker = more.firstSpeaker === 'caller' ? 'caller' : null;

@@ -42,7 +42,6 @@ export class ElevenLabsServer {
   readonly requests: Requested[] = [];
   readonly upgrades: Requested[] = [];
   readonly agents: ScriptedElevenLabs[] = [];
-  readonly signatures: string[] = [];
   /** Close codes of the client. */
   readonly closes: number[] = [];
   /** Conversations that cost money now, and most at once. */
@@ -79,6 +78,11 @@ export class ElevenLabsServer {
     await new Promise((resolve) => this.http.close(resolve));
   }
 
+  /** Takes an address with this signature. */
+  accept(signature: string): void {
+    this.signedAt.set(signature, Date.now());
+  }
+
   private answer(request: IncomingMessage, response: ServerResponse): void {
     this.requests.push({ url: request.url ?? '', headers: request.headers });
     const { pathname, searchParams } = new URL(request.url ?? '', this.url);
@@ -103,8 +107,7 @@ export class ElevenLabsServer {
 
   private sign(agent: string): string {
     const signature = randomBytes(15).toString('base64url');
-    this.signatures.push(signature);
-    this.signedAt.set(signature, Date.now());
+    this.accept(signature);
     const query = new URLSearchParams({ agent_id: agent, conversation_signature: signature }).toString();
     return `${this.url.replace('http', 'ws')}${PATH}?${query}`;
   }
