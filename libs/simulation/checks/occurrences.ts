@@ -107,7 +107,7 @@ export class NotKnown extends Error {
   override readonly name = 'NotKnown';
 }
 
-/** The arguments of a tool call; null for what is no JSON object. @throws NotKnown */
+/** The arguments of a tool call; null for what is not a JSON object. @throws NotKnown */
 export function argumentsOf({ name, arguments: given, rawArguments }: ToolCallEntry): ToolCallEntry['arguments'] {
   if (given !== null || rawArguments !== undefined) return given;
   throw new NotKnown(`The platform runs ${name} itself, and does not tell with which arguments`);

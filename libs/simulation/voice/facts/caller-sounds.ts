@@ -1,6 +1,6 @@
 import type { VoiceFacts } from './facts.js';
 
-/** Whether the caller made a sound at a moment, or at most so many milliseconds before. Sounds that were left out made none. */
+/** Whether the caller made a sound at a moment, or at most `withinMs` before. Sounds that were left out made none. */
 export const hadCallerSound = ({ caller }: Pick<VoiceFacts, 'caller'>, atMs: number, withinMs: number): boolean =>
   caller
     .filter((act) => act.type === 'say' || act.type === 'press' || act.possible)

@@ -55,7 +55,7 @@ export function endedByError(platform: OtherSide, { code, said }: PlatformError)
   return failure(meant, platform.describe({ what: `code ${code}${cure === undefined ? '' : `, ${cure}`}`, said }));
 }
 
-/** Close codes of the platform that are no hang-up, and not those of a connection that broke off. */
+/** Close codes with which the platform ends a conversation because of an error. */
 export const isRefusal = (code: number): boolean => code === 1002 || code === 1008 || code === 1011 || code >= 3_000;
 
 /** Errors after which nothing follows. */

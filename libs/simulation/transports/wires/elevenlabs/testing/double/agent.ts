@@ -5,7 +5,7 @@ type Message = string | Uint8Array;
 /** What the platform does at a time after its cause. */
 export interface Act {
   readonly afterMs?: number;
-  /** Also what is no message of the server, as text. */
+  /** Also what is not a message of the server, as text. */
   readonly send?: readonly (ServerMessage | string)[];
   readonly close?: { readonly code: number; readonly reason?: string };
 }

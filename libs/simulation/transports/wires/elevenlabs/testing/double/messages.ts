@@ -109,7 +109,7 @@ function mulaw(sample: number): number {
   return ~(sign | (exponent << 4) | ((magnitude >> (exponent + 3)) & 0x0f)) & 0xff;
 }
 
-/** Places of the characters of a text that is spoken evenly in so many milliseconds. */
+/** Places of the characters of a text that is spoken evenly in `ms`. */
 export function alignmentOf(text: string, ms: number): Alignment {
   const each = ms / text.length;
   return {
