@@ -101,7 +101,7 @@ describe('ElevenLabs over sockets', () => {
         definition: normalise(evaluation),
         scenario: { scenarioText: evaluation.scenarioText },
         personality: { name: 'Caller' },
-        transport: transportTo(endpointOf(url, 'elevenlabs-text'), calledAs(assistantId)) as never,
+        transport: transportTo(endpointOf(url, 'elevenlabs-text'), calledAs(assistantId)),
       });
     const [healthy, faulty] = await Promise.all([textCall('booking:healthy'), textCall('booking:wrong-fact')]);
     expect([healthy.outcome, faulty.outcome]).toEqual(['passed', 'failed']);

@@ -31,7 +31,8 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 interface Message {
-  readonly type?: unknown;
+  readonly type?: string;
+  readonly [field: string]: unknown;
 }
 
 /** Whether the typings are installed. */
@@ -43,7 +44,7 @@ export const hasVendorTypes = existsSync(TYPES);
  */
 export function typeErrors(file: string, messages: readonly Message[]): string[] {
   const lines = messages.map((message, index) => {
-    const name = NAMES[String(message.type ?? 'user_audio_chunk')] ?? 'never';
+    const name = NAMES[message.type ?? 'user_audio_chunk'] ?? 'never';
     return `export const message${index}: types.${name} = ${JSON.stringify(message)};`;
   });
   writeFileSync(file, [`import type * as types from ${JSON.stringify(TYPES)};`, ...lines].join('\n'));

@@ -4,7 +4,7 @@ import { OtherSide, secretsOfUrl, withoutSecrets } from '../../../other-side/oth
 import { type SentSecrets, sentSecrets } from '../../../other-side/secrets.js';
 import { CallFailure } from '../../../timeline/failure.js';
 import { agentUrl } from '../../http/agent-url.js';
-import { OUTBOUND_CODES, systemError } from '../../http/outbound-failures.js';
+import { codeOfStatus, OUTBOUND_CODES, systemError } from '../../http/outbound-failures.js';
 import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
 import type { Dialled, WireSession } from '../../modules/module.js';
 import { type ElevenLabsOptions, initiation } from './options.js';
@@ -70,12 +70,11 @@ export class Account {
         cause,
       });
     }
-    const { status } = response;
+    const { status, headers: answered } = response;
     const said = response.body.toString('utf8');
     if (status < 200 || status >= 300) {
-      throw new CallFailure(
-        refusedRequest(this.platform, { status, said, retryAfterMs: retryAfterMs(response.headers['retry-after']) }),
-      );
+      const refusal = { status, said, retryAfterMs: retryAfterMs(answered['retry-after']) };
+      throw new CallFailure(refusedRequest(this.platform, refusal, codeOfStatus(status)));
     }
     onStep?.('accepted');
     const address = signedAddressOf(said, assistantId);

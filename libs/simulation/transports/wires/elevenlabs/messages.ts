@@ -25,7 +25,8 @@ export type ServerMessage =
       readonly json: string | null;
     }
   | { readonly type: 'tool_done'; readonly id: string; readonly name: string }
-  | { readonly type: 'guardrail' | 'other' | 'invalid' }
+  | { readonly type: 'guardrail' | 'other' }
+  | { readonly type: 'invalid' }
   | ({ readonly type: 'error' } & PlatformError);
 
 type Of<Type extends ServerMessage['type']> = Extract<ServerMessage, { type: Type }>;
@@ -158,7 +159,9 @@ function alignmentOf(value: unknown): Alignment | undefined {
   if (!Array.isArray(chars) || !Array.isArray(starts) || !Array.isArray(durations)) return undefined;
   const isWhole = chars.length === starts.length && chars.length === durations.length;
   const areTexts = chars.every((char) => typeof char === 'string');
-  const areTimes = [...starts, ...durations].every((ms) => typeof ms === 'number' && ms >= 0 && ms < 3_600_000);
+  const areTimes = [starts, durations]
+    .flat()
+    .every((ms: unknown) => typeof ms === 'number' && ms >= 0 && ms < 3_600_000);
   if (!isWhole || !areTexts || !areTimes) return undefined;
   return chars.map((char, n) => {
     const startMs = starts[n] as number;

@@ -1,6 +1,5 @@
 import type { OtherSide } from '../../../other-side/other-side.js';
 import { failure, type Failure, type FailureCode } from '../../../timeline/failure.js';
-import { codeOfStatus } from '../../http/outbound-failures.js';
 import type { PlatformError } from './messages.js';
 
 const KEY = 'check the apiKey of the agent, and what it may do';
@@ -37,14 +36,15 @@ const BY_STATUS: Readonly<Record<number, string>> = {
   422: AGENT,
 };
 
-/** A response of the platform's API that is none of the wanted ones. */
+/** A response of the platform's API that is none of the wanted ones. @param byStatus what its status says in general */
 export function refusedRequest(
   platform: OtherSide,
   { status, said, retryAfterMs }: { status: number; said: string; retryAfterMs: number | undefined },
+  byStatus: FailureCode,
 ): Failure {
   const [, meant, cure = BY_STATUS[status]] = meaningOf(said);
-  const refused = BY_STATUS[status] === undefined ? codeOfStatus(status) : 'platform_refused';
-  const code = status === 429 || status >= 500 ? codeOfStatus(status) : (meant ?? refused);
+  const refused = BY_STATUS[status] === undefined ? byStatus : 'platform_refused';
+  const code = status === 429 || status >= 500 ? byStatus : (meant ?? refused);
   const what = cure === undefined ? `HTTP ${status}` : `HTTP ${status}, ${cure}`;
   return failure(code, platform.describe({ what, status, said, retryAfterMs }));
 }

@@ -67,7 +67,7 @@ describe('a conversation in text with an agent of ElevenLabs', () => {
     expect(called.outcome).toBe('passed');
     expect(spoken(called)).toEqual(CONVERSATION);
     const [begun, ...rest] = called.agent!.received;
-    const { atMs, ...first } = begun!;
+    const { atMs: _, ...first } = begun!;
     expect(first).toEqual({
       type: 'conversation_initiation_client_data',
       conversation_config_override: { conversation: { text_only: true } },
@@ -121,10 +121,7 @@ describe('a conversation in text with an agent of ElevenLabs', () => {
     const definition = {
       script: [{ say: 'When are you open?' }, { waitSeconds: 1 }, { say: 'Bye.' }, { end: 'Done' }],
     };
-    const called = await call(
-      script([{ send: [server.metadata(), server.response(GREETING)] }], onTurn),
-      definition as DefinitionInput,
-    );
+    const called = await call(script([{ send: [server.metadata(), server.response(GREETING)] }], onTurn), definition);
     expect(spoken(called)).toEqual([
       ...CONVERSATION,
       'agent: We also have a garden.',

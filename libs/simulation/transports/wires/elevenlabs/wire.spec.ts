@@ -13,7 +13,7 @@ describe('a conversation with an agent of ElevenLabs', () => {
     const variables = { name: 'Rossi', guests: 4, isRegular: true };
     const { agent, outcome, measures } = await execute({ onStart: begin({ send: long }) }, WAITS, { variables });
     expect(outcome).toBe('passed');
-    const { atMs, ...first } = agent.received[0]!;
+    const { atMs: _, ...first } = agent.received[0]!;
     expect(first).toEqual({
       type: 'conversation_initiation_client_data',
       dynamic_variables: variables,
@@ -182,7 +182,7 @@ describe('the words of an agent of ElevenLabs', () => {
     const result = await execute({ onStart: begin({ send }) });
     expect(spoken(result)).toMatchObject([{ text: GREETING, words: 'known' }]);
     expect(result.voice!.wordsFrom).toMatchObject({ times: 'word' });
-    const words = result.voice!.words!.filter(({ speaker }) => speaker === 'agent');
+    const words = result.voice!.words.filter(({ speaker }) => speaker === 'agent');
     const expected = 4_000 * (GREETING.indexOf('Bella') / GREETING.length);
     expect(Math.abs(words.find(({ text }) => text === 'Bella')!.startMs - expected)).toBeLessThanOrEqual(40);
   });
