@@ -21,7 +21,8 @@ if (missing !== undefined) console.warn(`Skipped: the Swagger page in a browser,
     ({ apiKey } = await app.createWorkspace());
     browser = await openBrowser();
     page = await browser.newPage({ viewport: { width: 1200, height: 1600 } });
-    page.setDefaultTimeout(10_000);
+    // Rendering all operations takes seconds, and many on a machine that runs other tests.
+    page.setDefaultTimeout(60_000);
     problems = watchPage(page, app.url);
   });
   afterAll(async () => {

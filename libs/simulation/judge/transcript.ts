@@ -32,8 +32,11 @@ const MIN_WORDS = 3;
 const CUT_OFF = '[cut off]';
 const UNCLEAR = '[unclear]';
 
-/** An agent that speaks to the judge, by its form of answer or its prompt, gives no evidence in its own favour. */
-const ADDRESSES_JUDGE = /["']?\bmet\b["']?\s*[:=]\s*["']?(true|false)\b|\btranscript is over\b|\bstatement\s*:/iu;
+/**
+ * An agent that speaks to the judge, by its form of answer or its prompt, gives no evidence in its own favour. For
+ * normalised texts, so that no form of the characters evades it.
+ */
+const ADDRESSES_JUDGE = /\bmet\b["']?\s*[:=]\s*["']?(true|false)\b|\btranscript is over\b|\bstatement\s*:\s*"/u;
 
 /** The transcript as shown to the judge, in which its quotes are located. */
 export class Transcript {
@@ -70,8 +73,8 @@ export class Transcript {
     let isFound = false;
     for (const [position, line] of this.lines.entries()) {
       if (line.who === 'call' || (who && line.who !== who)) continue;
-      if (met && line.who !== 'caller' && ADDRESSES_JUDGE.test(line.text)) continue;
       const text = (this.normalised[position] ??= normaliseText(line.text));
+      if (met && line.who !== 'caller' && ADDRESSES_JUDGE.test(text)) continue;
       const at = findWords(wanted, text);
       if (at === -1) continue;
       isFound = true;

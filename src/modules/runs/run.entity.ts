@@ -128,6 +128,14 @@ export class RunEntity extends UpdatedRow {
   @Column({ name: 'derived_kind', type: 'text', nullable: true })
   derivedKind: DerivedKind | null;
 
+  /** Planned calls of the run that it is derived from that it does not have: they count as not tested. */
+  @Column({ name: 'left_out_calls', type: 'integer', default: 0 })
+  leftOutCalls: number;
+
+  /** Names of critical cases of that run of which it has no call. */
+  @Column({ name: 'left_out_critical', type: 'text', array: true, default: () => `'{}'` })
+  leftOutCritical: string[];
+
   @Column({ name: 'agent_snapshot', type: 'jsonb' })
   agentSnapshot: AgentSnapshot;
 

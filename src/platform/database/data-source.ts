@@ -21,6 +21,7 @@ import { DerivedRuns1733200500000 } from './migrations/1733200500000-derived-run
 import { ClaimsOfDerivedRuns1733200600000 } from './migrations/1733200600000-claims-of-derived-runs.js';
 import { RejudgedRuns1733200700000 } from './migrations/1733200700000-rejudged-runs.js';
 import { Fillers1733300000000 } from './migrations/1733300000000-fillers.js';
+import { LeftOutCalls1733400700000 } from './migrations/1733400700000-left-out-calls.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -57,6 +58,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       ClaimsOfDerivedRuns1733200600000,
       RejudgedRuns1733200700000,
       Fillers1733300000000,
+      LeftOutCalls1733400700000,
     ],
   });
 }

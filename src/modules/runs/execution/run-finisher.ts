@@ -44,7 +44,8 @@ export class RunFinisher {
         name: caseName(name, variables, caseKey),
       }));
       const { cases, baseline } = await this.comparedWith(run);
-      const { met, exitCode, reasons, warnings: doubts } = gate({ ...run, calls, critical, cases, baseline });
+      const leftOut = { calls: run.leftOutCalls, critical: run.leftOutCritical };
+      const { met, exitCode, reasons, warnings: doubts } = gate({ ...run, calls, critical, cases, baseline, leftOut });
       const unrecorded = run.derivedFrom === null ? await this.repository.unrecordedCalls(runId) : [];
       const warnings = [...doubts, ...unrecorded.map(notRecorded)];
       const score = runScore(calls);

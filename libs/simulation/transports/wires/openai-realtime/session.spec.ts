@@ -30,13 +30,17 @@ describe('the address and the key of a Realtime session', () => {
     expect(state.secrets).toContain('key-of-azure-123456');
   });
 
-  it.each(['ws://api.openai.com/v1/realtime', 'ws://bella-vista.openai.azure.com/openai/v1/realtime'])(
-    'are not sent to the platform without TLS: %s',
-    async (url) => {
-      await expect(dial(url)).rejects.toThrow(/over TLS only/);
-      await expect(dial(url)).rejects.not.toThrow(KEY);
-    },
-  );
+  it.each([
+    'ws://api.openai.com/v1/realtime',
+    'ws://api.openai.com./v1/realtime',
+    'ws://bella-vista.openai.azure.com/openai/v1/realtime',
+    'ws://bella-vista.cognitiveservices.azure.com/openai/v1/realtime',
+    'ws://bella-vista.services.ai.azure.com/openai/v1/realtime',
+    'ws://bella-vista.openai.azure.us/openai/v1/realtime',
+  ])('are not sent to the platform without TLS: %s', async (url) => {
+    await expect(dial(url)).rejects.toThrow(/over TLS only/);
+    await expect(dial(url)).rejects.not.toThrow(KEY);
+  });
 });
 
 describe('the options of a Realtime session', () => {
