@@ -1,6 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
+import type { PreparedVoice } from './prepare.js';
+import type { AnswerStamp } from './voice-agent.js';
+
+/** Of an agent that is called over a WebSocket. */
+export interface VoiceServiceOptions {
+  /** Must be sent by callers, if it is given. */
+  readonly apiKey?: string | undefined;
+  readonly now?: () => number;
+  /** Synthesises what the agent speaks and hears with. */
+  readonly prepare: () => Promise<PreparedVoice>;
+  /** Called with the agent's own times of each answer, on the clock of `performance.now()`. */
+  readonly onAnswer?: (stamp: AnswerStamp) => void;
+}
 
 const TICK_MS = 10;
 const MAX_MESSAGE = 1024 * 1024;

@@ -3,24 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { isHealthy } from '../../faults.js';
 import type { PreparedVoice } from '../prepare.js';
-import { SessionSockets } from '../session-sockets.js';
+import { SessionSockets, type VoiceServiceOptions } from '../session-sockets.js';
 import { refuse } from '../telephone.js';
-import type { AnswerStamp } from '../voice-agent.js';
 import { type ElevenLabsFaultName, isElevenLabsFault } from './elevenlabs-faults.js';
 import { ElevenLabsAgentSession, type ElevenLabsSessionOptions } from './session.js';
 
-export interface ElevenLabsServiceOptions extends Omit<
-  ElevenLabsSessionOptions,
-  'today' | 'voice' | 'recogniser' | 'onAnswer'
-> {
-  /** Must be in the header `xi-api-key`, if it is given. */
-  readonly apiKey?: string | undefined;
-  readonly now?: () => number;
-  /** Synthesises what the agent speaks and hears with. */
-  readonly prepare: () => Promise<PreparedVoice>;
-  /** Called with the agent's own times of each answer, on the clock of `performance.now()`. */
-  readonly onAnswer?: (stamp: AnswerStamp) => void;
-}
+export interface ElevenLabsServiceOptions
+  extends VoiceServiceOptions, Omit<ElevenLabsSessionOptions, 'today' | 'voice' | 'recogniser' | 'onAnswer'> {}
 
 const PATH = '/v1/convai/conversation';
 const VALID_MS = 15 * 60_000;

@@ -2,24 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { isHealthy } from '../../faults.js';
 import type { PreparedVoice } from '../prepare.js';
-import { SessionSockets } from '../session-sockets.js';
+import { SessionSockets, type VoiceServiceOptions } from '../session-sockets.js';
 import { refuse } from '../telephone.js';
-import type { AnswerStamp } from '../voice-agent.js';
 import { isRealtimeFault, type RealtimeFaultName } from './realtime-faults.js';
 import { RealtimeAgentSession, type RealtimeSessionOptions } from './session.js';
 
-export interface RealtimeServiceOptions extends Omit<
-  RealtimeSessionOptions,
-  'today' | 'voice' | 'recogniser' | 'onAnswer'
-> {
-  /** Must be in the header `authorization` or `api-key`, if it is given. */
-  readonly apiKey?: string | undefined;
-  readonly now?: () => number;
-  /** Synthesises what the agent speaks and hears with. */
-  readonly prepare: () => Promise<PreparedVoice>;
-  /** Called with the agent's own times of each answer, on the clock of `performance.now()`. */
-  readonly onAnswer?: (stamp: AnswerStamp) => void;
-}
+export interface RealtimeServiceOptions
+  extends VoiceServiceOptions, Omit<RealtimeSessionOptions, 'today' | 'voice' | 'recogniser' | 'onAnswer'> {}
 
 /** Also as a model: `?model=booking:FAULT`. */
 const ADDRESS = /^(?:\/agents\/([^/]{1,60}))?(?:\/openai)?\/v1\/realtime$/;

@@ -56,7 +56,7 @@ describe('the signed address of a conversation', () => {
 
   it('is not asked for without TLS at the vendor', async () => {
     const client = new StubClient(body(SIGNED_URL));
-    const failure = await failureOf(client, { url: 'http://api.us.elevenlabs.io' });
+    const failure = await failureOf(client, { url: 'http://api.us.elevenlabs.io.' });
     expect(failure).toMatchObject({ code: 'connection_failed', retryable: false });
     expect(failure!.message).toContain('over TLS only');
     expect(client.requests).toEqual([]);

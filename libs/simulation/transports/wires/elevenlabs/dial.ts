@@ -12,7 +12,7 @@ import { cureOf, refusedRequest } from './refusals.js';
 import type { ElevenLabsState } from './wire.js';
 
 const PATH = '/v1/convai/conversation/get-signed-url';
-const VENDOR_HOST = /(^|\.)elevenlabs\.io$/i;
+const VENDOR_HOST = /(^|\.)elevenlabs\.io\.?$/i;
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/i;
 const TIMEOUT_MS = 15_000;
 const MAX_ANSWER = 64 * 1024;

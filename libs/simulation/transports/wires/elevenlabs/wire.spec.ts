@@ -1,6 +1,7 @@
 import type { Act } from './testing/double/agent.js';
 import { says } from './testing/double/agent.js';
 import { alignmentOf, type Format, server, type ServerMessage, tone } from './testing/double/messages.js';
+import elevenlabsEntry from './wire.js';
 import { BARGES_IN, codesOf, execute, spoken, WAITS } from './testing/scripted-call.js';
 
 const GREETING = 'Good evening, this is Bella Vista, how can I help you tonight?';
@@ -302,5 +303,32 @@ describe('the end of a conversation by the platform', () => {
     expect(result.outcome).toBe('passed');
     expect(codesOf(result)).toEqual(['error_event']);
     expect(result.voice!.wireFindings[0]!.detail).toBe('The platform said: 1011 mcp_tool_error: A tool failed');
+  });
+});
+
+describe('a caller who thinks', () => {
+  const sentBy = (sendsActivity: boolean): string[] => {
+    const sent: string[] = [];
+    const logged: unknown[] = [];
+    const side = {
+      send: (data: string | Uint8Array) => void sent.push(String(data)),
+      log: (_now: number, _direction: string, message: unknown) => void logged.push(message),
+      isLogged: true,
+    };
+    const wire = elevenlabsEntry({ initiation: {}, sendsActivity, signature: [], secrets: [] })(side as never);
+    for (const [now, on] of [
+      [0, true],
+      [1_000, true],
+      [1_400, false],
+    ] as const) {
+      wire.callerThinking(now, on);
+    }
+    expect(logged).toEqual(sent);
+    return sent;
+  };
+
+  it('is shown to the agent once a second, and in the wire log, unless the option says no', () => {
+    expect(sentBy(true)).toEqual(['{"type":"user_activity"}', '{"type":"user_activity"}']);
+    expect(sentBy(false)).toEqual([]);
   });
 });

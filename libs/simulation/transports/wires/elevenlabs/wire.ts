@@ -1,12 +1,11 @@
-import { hash } from 'node:crypto';
 import { AudioDecoder, type AudioFormat, bytesPerSecond, encodeAudio } from '../../../../audio/index.js';
 import { Redaction } from '../../../../text/index.js';
-import { OtherSide } from '../../../other-side/other-side.js';
 import { failure } from '../../../timeline/failure.js';
 import { hadCallerSound } from '../../../voice/facts/caller-sounds.js';
 import type { VoiceFacts, WireFinding } from '../../../voice/facts/facts.js';
 import type { Wire, WireEntry, WireSide, WireState } from '../../../voice/wire/wire.js';
 import { HANG_UP_TOOLS } from '../../text/hang-up.js';
+import { JsonWire, summary } from '../json-wire.js';
 import { elevenlabsFinding, type ELEVENLABS_FINDINGS } from './findings.js';
 import { type PlatformError, readMessage, type ServerMessage } from './messages.js';
 import { endedByError, isFinal, isRefusal } from './refusals.js';
@@ -34,8 +33,7 @@ const MAX_KEPT = 1_000;
 export default ((state) => (side) => new ElevenLabsWire(state, side)) satisfies WireEntry<ElevenLabsState>;
 
 /** A conversation of ElevenLabs Agents: the platform takes turns, and its audio arrives earlier than it is played. */
-class ElevenLabsWire implements Wire {
-  private readonly platform: OtherSide;
+class ElevenLabsWire extends JsonWire implements Wire {
   private readonly words: Redaction;
   private readonly turns: AgentTurns;
   private toAgent: AudioFormat = { encoding: 'pcm16', rate: 16_000 };
@@ -51,9 +49,9 @@ class ElevenLabsWire implements Wire {
 
   constructor(
     private readonly state: ElevenLabsState,
-    private readonly side: WireSide,
+    side: WireSide,
   ) {
-    this.platform = new OtherSide('the platform', state.secrets);
+    super(side, state.secrets);
     this.words = new Redaction(state.signature);
     this.turns = new AgentTurns((now, text, { words, ...of }) => {
       const spoken = words?.map((word) => ({ ...word, text: this.clean(word.text) }));
@@ -232,18 +230,4 @@ class ElevenLabsWire implements Wire {
   private report(now: number, code: keyof typeof ELEVENLABS_FINDINGS, detail: string): void {
     this.side.finding(now, elevenlabsFinding(code, detail));
   }
-
-  private send(now: number, message: object): void {
-    const text = JSON.stringify(message);
-    this.side.send(text);
-    this.log(now, 'sent', () => this.platform.excerpt(text));
-  }
-
-  /** Hashes and redacts only what is kept. */
-  private log(now: number, direction: 'sent' | 'received', message: () => unknown): void {
-    if (this.side.isLogged) this.side.log(now, direction, message());
-  }
 }
-
-/** What the wire log shows of audio. */
-const summary = (bytes: Uint8Array) => ({ bytes: bytes.length, sha256: hash('sha256', bytes, 'hex').slice(0, 16) });
