@@ -30,14 +30,15 @@ export {
 export {
   judgedRealtime,
   linesOf,
-  REALTIME_VOICE_FAULTS,
   type RealtimeCell,
   type RealtimeCellResult,
   realtimeCells,
   RealtimeCells,
   realtimeEvaluationOf,
   realtimeVoiceOf,
+  WORD_PLATFORM_FAULTS,
   WORD_SESSION,
+  type WordPlatform,
 } from '../voice/testing/realtime-cells.js';
 export { heardAgent } from '../voice/testing/heard-agent.js';
 export { Recognisers } from '../voice/testing/recognisers.js';

@@ -8,7 +8,7 @@ import { allOf, anyOf, notMet, whenMet } from './composition.js';
 import { happens, neverHappens } from './happens.js';
 import { byHeardWords } from './heard-words.js';
 import { speaksLanguage } from './language.js';
-import { EventFinder } from './occurrences.js';
+import { EventFinder, NotKnown } from './occurrences.js';
 import { inOrder, saysBefore } from './order.js';
 import { saysNoPersonalData } from './personal-data.js';
 import { isRecording, notInRecording, ofRecording } from './recorded.js';
@@ -60,8 +60,8 @@ async function evaluate(
   try {
     return await found(check, finder, evaluateVoiceCheck);
   } catch (error) {
-    if (error instanceof TooManySteps) return { met: null, detail: error.message, evidence: [], undecided: 'evidence' };
-    throw error;
+    if (!(error instanceof TooManySteps || error instanceof NotKnown)) throw error;
+    return { met: null, detail: error.message, evidence: [], undecided: 'evidence' };
   }
 }
 

@@ -59,6 +59,7 @@ export const FAILURES = {
   not_rejudged: ['infrastructure', false, 'The call could not be judged again'],
   never_silent: ['infrastructure', false, "The agent's audio never fell silent, so its turn never ended"],
   platform_refused: ['infrastructure', false, 'The platform refused the call'],
+  override_refused: ['infrastructure', false, 'The platform did not take the setting that this protocol needs'],
   not_ready: ['infrastructure', true, 'The platform did not become ready for audio'],
   interrupted: ['infrastructure', true, 'The process that executed the attempt ended before the attempt did'],
   thread_ended: ['infrastructure', true, 'The thread that carried the audio of the call ended'],

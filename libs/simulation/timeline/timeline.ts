@@ -100,7 +100,10 @@ export const joinSpeech = (entries: readonly Pick<SpeechEntry, 'text' | 'continu
 export interface ToolCallEntry extends Span {
   readonly type: 'tool_call';
   readonly name: string;
-  /** Null when the agent did not send a JSON object; `rawArguments` then contains what it sent. */
+  /**
+   * Null when the agent did not send a JSON object; `rawArguments` then contains what it sent. Without it the platform runs
+   * the tool itself, and does not tell them.
+   */
   readonly arguments: { readonly [name: string]: JsonValue } | null;
   readonly rawArguments?: string;
   /** What the tester returned; absent if the agent did not wait for it. */

@@ -369,7 +369,8 @@ export class MediaCall {
         reports.say(at(now), text, of);
       },
       heardCaller: (now, text) => reports.hearCaller(at(now), text),
-      toolCall: (now, call) => reports.callTool(at(now), call, this.wire.toolResult !== undefined),
+      toolCall: (now, call) =>
+        reports.callTool(at(now), call, this.wire.toolResult !== undefined && call.json !== null),
       hangUp: (_now, reason) => {
         this.requestedEnd ??= { end: { by: 'agent', code: 'agent_hung_up', reason } };
       },

@@ -186,6 +186,8 @@ export interface SaidFact {
   readonly text: string;
   /** False for a part of words that a later report repeats in full. */
   readonly final: boolean;
+  /** Present if they are the words of the whole item, whose audio had only begun to arrive. */
+  readonly ahead?: true;
   /** Item of the agent's audio that they belong to, if the platform says so. */
   readonly item?: number;
   /** Their places in that audio, in milliseconds from its first sample, if the platform says so. */
@@ -219,8 +221,8 @@ export interface HeardCallerFact {
 export interface ToolCallFact {
   readonly atMs: number;
   readonly name: string;
-  /** Its arguments as the platform reported them. */
-  readonly json: string;
+  /** Its arguments as the platform reported them; null if it keeps them to itself. */
+  readonly json: string | null;
   /** What the tester answered; absent if the platform runs its tools itself. */
   readonly result?: JsonValue;
   readonly answeredMs?: number;
