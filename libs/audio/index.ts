@@ -40,4 +40,14 @@ export { resample, StreamResampler } from './resample.js';
 export { partitionPoint } from './search.js';
 export type { ReachedLevel } from './level-history.js';
 export { dtmfTone, tone } from './tone.js';
-export { readWav, WavError, type WavFormat, wavHeader, writeWav } from './wav.js';
+export {
+  deinterleave,
+  interleave,
+  readWav,
+  WavError,
+  type WavFormat,
+  wavHeader,
+  type WavLayout,
+  wavLayout,
+  writeWav,
+} from './wav.js';

@@ -54,6 +54,18 @@ describe('agentProgram', () => {
     expect(voice?.telephone).toMatchObject({ fault: 'no-clear', responseMs: 800, authToken: 'secret' });
   });
 
+  it('is an agent of ElevenLabs, with the faults that it can have there', async () => {
+    const args = ['--as', 'elevenlabs', '--auth-token', 'secret'];
+    const { started, printed } = await run(...args, '--fault', 'false-interruption');
+    expect(started[0]).toMatchObject({ elevenlabs: { fault: 'false-interruption', apiKey: 'secret' } });
+    expect(started[0]).not.toHaveProperty('telephone');
+    expect(printed).toContain('/v1/convai/conversation/get-signed-url?agent_id=booking');
+    const [words] = (await run(...args, '--fault', 'wrong-fact')).started;
+    expect([words?.fault, words?.elevenlabs?.fault]).toEqual(['wrong-fact', 'wrong-fact']);
+    expect((await run(...args, '--fault', 'wrong-stream-sid')).started).toEqual([]);
+    expect((await run('--fault', 'false-interruption')).started).toEqual([]);
+  });
+
   it('prints the addresses of text and telephone', async () => {
     const { printed } = await run();
     expect(printed).toContain('POST http://127.0.0.1:1/v1/chat/completions');

@@ -9,7 +9,7 @@ const transcription = {
   host: undefined,
   isAlways: false,
 } as const;
-const EQUIPMENT: Equipment = { protocol: 'chat-completions', hasModel: true, transcription };
+const EQUIPMENT: Equipment = { protocol: 'chat-completions', hasModel: true, transcription, speechServers: {} };
 const never = { type: 'never_says', text: 'prompt' } as const;
 const says = { type: 'says', text: 'welcome' } as const;
 const criterion = { text: 'The agent is polite.' };
@@ -131,13 +131,13 @@ describe('evaluationWarnings', () => {
   it('names settings of personalities that have no effect over text, once per combination', () => {
     const voices = {
       Z: { accent: 'a', gender: 'MALE' },
-      Y: { voice_id: 'v' },
+      Y: { voice_id: 'v', interrupts: 'sometimes' },
       X: { accent: 'b', gender: 'MALE' },
     } as const;
     const definitions = { A: { checks: [says] }, B: { checks: [says] }, C: { checks: [says] } };
     expect(evaluationWarnings(planned(definitions, voices), EQUIPMENT)).toEqual([
       'Personalities "X", "Z": without effect, because the agent is called over text: accent, gender.',
-      'Personality "Y": without effect, because the agent is called over text: voice_id.',
+      'Personality "Y": without effect, because the agent is called over text: voice_id, interrupts.',
     ]);
   });
 

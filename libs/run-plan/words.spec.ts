@@ -22,6 +22,7 @@ const planned = (definition: DefinitionInput, rows: readonly (VariablesRow | nul
 const equipped = (transcription: Partial<TranscriptionEquipment> = {}, more: Partial<Equipment> = {}): Equipment => ({
   protocol: 'twilio-media-streams',
   hasModel: true,
+  speechServers: {},
   transcription: { ...SERVER, ...transcription },
   ...more,
 });

@@ -53,6 +53,9 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
   'docs/guides/agents.md: AGENT_PROVIDER_1_URL=': STARTS_SERVICE,
   'docs/guides/connections.md: AGENT_PROVIDER_1_URL=': STARTS_SERVICE,
   'docs/guides/models.md: LLM_BASE_URL=': STARTS_SERVICE,
+  'docs/guides/voices.md: TTS_BASE_URL=': STARTS_SERVICE,
+  'docs/guides/voices.md: docker run': FOREIGN_SERVER,
+  'docs/guides/voices.md: curl "$TTS_BASE_URL': FOREIGN_SERVER,
   'docs/guides/transcription.md: STT_BASE_URL=': STARTS_SERVICE,
   'docs/guides/transcription.md: docker run': FOREIGN_SERVER,
   'docs/guides/transcription.md: git clone': FOREIGN_SERVER,
@@ -61,6 +64,7 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
   'docs/guides/agents.md: npm run reference-agent -- --fault': 'libs/reference-agent/program.spec.ts tests the options',
   'docs/guides/agents.md: npm run reference-agent -- --as': 'libs/reference-agent/program.spec.ts tests the options',
   'docs/guides/realtime.md: npm run reference-agent': 'test/realtime/openai-realtime.test.ts calls it',
+  'docs/guides/elevenlabs.md: npm run reference-agent': 'test/realtime/elevenlabs.test.ts calls it',
   'docs/guides/ci.md: curl -sSfo client.tgz': 'publishes to a private registry',
   'docs/guides/recordings.md: curl':
     'the call here is a text call; test/realtime/voice-calls.test.ts downloads both files',

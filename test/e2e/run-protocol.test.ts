@@ -85,7 +85,7 @@ describe('the protocol of a run', () => {
       expect(await start({ medium: 'voice', dryRun })).toMatchObject({
         status: 409,
         body: {
-          message: `medium is voice, and the protocol of AGENT_PROVIDER_1_PROTOCOL, chat-completions, is for text calls: ${cure('voice', 'twilio-media-streams, openai-realtime')}`,
+          message: `medium is voice, and the protocol of AGENT_PROVIDER_1_PROTOCOL, chat-completions, is for text calls: ${cure('voice', 'twilio-media-streams, openai-realtime, elevenlabs')}`,
         },
       });
     }
@@ -95,7 +95,7 @@ describe('the protocol of a run', () => {
     expect(await start({ medium: 'text' })).toMatchObject({
       status: 409,
       body: {
-        message: `medium is text, and the protocol of the agent's connection, twilio-media-streams, is for voice calls: ${cure('text', 'chat-completions')}`,
+        message: `medium is text, and the protocol of the agent's connection, twilio-media-streams, is for voice calls: ${cure('text', 'chat-completions, elevenlabs-text')}`,
       },
     });
     expect((await client.get(`/agents/${agentId}/runs`)).body.meta.total).toBe(2);

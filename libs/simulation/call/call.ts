@@ -102,11 +102,14 @@ export type RecordingOmitted = (typeof RECORDING_OMITTED)[number];
 export interface CallVersions {
   readonly simulation: string;
   readonly transport: string;
-  readonly caller: 'scripted' | 'generated';
+  /** `recorded`: the call was recorded elsewhere. */
+  readonly caller: 'scripted' | 'generated' | 'recorded';
   /** Null when no language model was used. */
   readonly model: string | null;
   readonly callerPrompt: string | null;
   readonly judgePrompt: string | null;
+  /** The speech engine of the caller with its version; absent for text calls, and in calls of earlier versions. */
+  readonly speech?: string;
 }
 
 /**
@@ -142,7 +145,7 @@ class Call {
   private readonly judgeMeter: ModelMeter;
   private readonly timeline: Timeline;
   private readonly unusable: UnusableAnswer[] = [];
-  private readonly kind: 'scripted' | 'generated';
+  private readonly kind: CallVersions['caller'];
 
   constructor(
     private readonly options: CallOptions,
@@ -155,7 +158,8 @@ class Call {
     this.timeline = new Timeline(onEntry, new Redaction(secrets));
     this.callerMeter = new ModelMeter(options.model?.prices);
     this.judgeMeter = new ModelMeter(options.model?.prices);
-    this.kind = options.definition.script.length > 0 ? 'scripted' : 'generated';
+    const isRecorded = 'facts' in transport && transport.clock === 'recorded';
+    this.kind = isRecorded ? 'recorded' : options.definition.script.length > 0 ? 'scripted' : 'generated';
   }
 
   async execute(): Promise<CallResult> {
@@ -290,7 +294,8 @@ class Call {
   }
 
   private invalidity({ failure, wasAgentActing }: ConversationResult): Invalidity | undefined {
-    if (failure) return undefined;
+    // A recorded caller has no role that it could break.
+    if (failure || this.kind === 'recorded') return undefined;
     const { personality, scenario } = this.options;
     return findInvalidity({ kind: this.kind, entries: this.timeline.entries, wasAgentActing, personality, scenario });
   }
@@ -339,6 +344,7 @@ class Call {
     const isGenerated = this.kind === 'generated';
     const hasJudged = this.judgeMeter.use.requests > 0;
     const usesModel = isGenerated || hasJudged;
+    const { engine } = this.options.voice ?? {};
     return {
       simulation: SIMULATION_VERSION,
       transport: this.options.transport.name,
@@ -346,6 +352,7 @@ class Call {
       model: usesModel ? (this.options.model?.model ?? null) : null,
       callerPrompt: isGenerated ? CALLER_PROMPT_VERSION : null,
       judgePrompt: hasJudged ? JUDGE_PROMPT_VERSION : null,
+      ...(engine !== undefined && { speech: engine }),
     };
   }
 }

@@ -161,6 +161,25 @@ describe('judge', () => {
     expect((await judge({ met: true, quote, reasoning: 'So.' })).criterion.verdict).toBe('met');
   });
 
+  it('marks words with which the caller of a voice call was made to interrupt the agent, also in quotes', () => {
+    const span = { start: 0, end: 0 };
+    const transcript = new Transcript([
+      { type: 'speech', speaker: 'agent', text: 'We have a room', words: 'known', interrupted: true, ...span, turn: 1 },
+      {
+        ...{ type: 'speech', speaker: 'caller', text: 'Sorry, one moment.', ...span, turn: 2 },
+        bargeIn: { afterMs: 900, possible: true },
+      },
+    ]);
+    expect(
+      transcript
+        .toString()
+        .split('\n')
+        .map((line) => JSON.parse(line).text),
+    ).toEqual(['We have a room [cut off]', '[interrupts] Sorry, one moment.']);
+    expect(transcript.locate('[interrupts] Sorry, one moment.', 'caller')).toMatchObject({ entry: 1 });
+    expect(transcript.voice).toEqual({ isUnclear: false, source: 'wire', hasInterruptions: true });
+  });
+
   it('accepts an utterance of one word, and words across a pause, as evidence', () => {
     const span = { start: 0, end: 0, turn: 1 };
     const words = (text: string) => ({ type: 'speech', speaker: 'agent', text, ...span }) as const;

@@ -6,10 +6,10 @@ const systemOf = (voice?: NonNullable<Parameters<typeof judgeMessages>[0]['voice
 
 describe('the instructions of the judge', () => {
   it('say where the words of a voice call come from, and not to hold misheard ones against the agent', () => {
-    const byWire = systemOf({ isUnclear: false, source: 'wire' });
+    const byWire = systemOf({ isUnclear: false, source: 'wire', hasInterruptions: false });
     expect(byWire).toContain('its platform reported the words');
     expect(byWire).not.toContain('misheard');
-    const heard = systemOf({ isUnclear: false, source: 'recogniser' });
+    const heard = systemOf({ isUnclear: false, source: 'recogniser', hasInterruptions: false });
     expect(heard).toContain('software transcribed the words');
     expect(heard).toContain('do not hold that against the agent');
     expect(heard).not.toContain('its platform reported');

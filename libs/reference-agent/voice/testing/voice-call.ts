@@ -17,7 +17,7 @@ import {
   VirtualClock,
   type VoiceTransport,
 } from '../../../simulation/index.js';
-import { realtimeWire, twilioWire } from '../../../simulation/testing/wires.js';
+import { elevenlabsWire, realtimeWire, twilioWire } from '../../../simulation/testing/wires.js';
 import {
   babbleLoop,
   CachedSpeech,
@@ -30,6 +30,7 @@ import {
 import type { FaultName } from '../../faults.js';
 import type { CallerLine } from '../caller-lines.js';
 import { type PreparedVoice, prepareVoice } from '../prepare.js';
+import { ElevenLabsAgentSession, type ElevenLabsSessionOptions } from '../elevenlabs/session.js';
 import { RealtimeAgentSession, type RealtimeSessionOptions } from '../realtime/session.js';
 import { TwilioAgentSession } from '../twilio-session.js';
 import { delayed } from './delay.js';
@@ -66,9 +67,18 @@ export interface RealtimeCallOptions extends Pick<
   readonly recording?: RecordingSink;
   /** Plays a caller without a script, and judges. */
   readonly model?: LanguageModel;
+  /** Whether a caller without a script interrupts the agent. */
+  readonly interrupts?: boolean;
   /** Called with each line of the caller before it is spoken. */
   readonly onSynthesised?: (text: string, pcm: Int16Array) => void;
   readonly around?: (agent: InProcessMediaAgentFactory) => InProcessMediaAgentFactory;
+}
+
+export interface ElevenLabsCallOptions
+  extends
+    Pick<ElevenLabsSessionOptions, 'fault' | 'responseMs' | 'format' | 'onAnswer'>,
+    Pick<RealtimeCallOptions, 'prepared' | 'recording'> {
+  readonly isTelephone?: boolean;
 }
 
 /** What the calls of both protocols, in process and over sockets, differ in. */
@@ -77,6 +87,7 @@ interface Execution {
   readonly firstSpeaker?: 'caller' | null | undefined;
   readonly clock?: Clock;
   readonly model?: LanguageModel | undefined;
+  readonly interrupts?: boolean | undefined;
   readonly recogniser?: Recogniser | undefined;
   readonly onSynthesised?: RealtimeCallOptions['onSynthesised'];
 }
@@ -125,8 +136,8 @@ export class VoiceCalls {
   callRealtime(evaluation: EvaluationInput, voice: string, options: RealtimeCallOptions = {}): Promise<CallResult> {
     const { prepared = this.prepared } = options;
     if (!prepared) throw new Error('prepare() was not called');
-    const { recording, session, isWide = false, firstSpeaker, model, onSynthesised, ...rest } = options;
-    const { around = (inner) => inner, ...agent } = rest;
+    const { recording, session, isWide = false, firstSpeaker, model, interrupts, ...rest } = options;
+    const { around = (inner) => inner, onSynthesised, ...agent } = rest;
     const { oneWayMs = 0 } = agent;
     const format = isWide ? { type: 'audio/pcm', rate: 24_000 } : { type: 'audio/pcmu' };
     const audio = { input: { format, transcription: { model: 'any' } }, output: { format } };
@@ -139,8 +150,22 @@ export class VoiceCalls {
       agent: around(oneWayMs > 0 ? delayed(oneWayMs, answering) : answering),
     });
     return this.execute(evaluation, voice, transport, {
-      ...{ recording, firstSpeaker, model, onSynthesised, clock: new VirtualClock() },
+      ...{ recording, firstSpeaker, model, interrupts, onSynthesised, clock: new VirtualClock() },
     });
+  }
+
+  /** The same with the agent as one of ElevenLabs. */
+  callElevenLabs(evaluation: EvaluationInput, voice: string, options: ElevenLabsCallOptions = {}): Promise<CallResult> {
+    const { prepared = this.prepared } = options;
+    if (!prepared) throw new Error('prepare() was not called');
+    const { recording, isTelephone = false, ...agent } = options;
+    const initiation = { type: 'conversation_initiation_client_data' };
+    const transport = virtualCalls({
+      wire: elevenlabsWire({ initiation, sendsActivity: true, signature: [], secrets: [] }),
+      lineRate: isTelephone ? 8_000 : 16_000,
+      agent: (socket) => new ElevenLabsAgentSession(socket, { ...agent, ...prepared, today: TODAY }),
+    });
+    return this.execute(evaluation, voice, transport, { recording, clock: new VirtualClock() });
   }
 
   /** Calls an agent over sockets, in real time. @param url of its webhook @param more for another protocol */
@@ -149,12 +174,12 @@ export class VoiceCalls {
     evaluation: EvaluationInput,
     voice: string,
     recording?: RecordingSink,
-    more: Partial<AgentEndpoint> = {},
+    { assistantId = 'booking', ...more }: Partial<AgentEndpoint> & { readonly assistantId?: string } = {},
   ): Promise<CallResult> {
     const common = { headers: {}, firstSpeaker: null, options: {}, apiKey: 'not-checked' };
     const transport = transportTo(
       { protocol: 'twilio-media-streams', url, ...common, ...more },
-      { client: this.client, assistantId: 'booking', phoneNumber: '+15550100142', callId: randomUUID() },
+      { client: this.client, assistantId, phoneNumber: '+15550100142', callId: randomUUID() },
     );
     if (!('call' in transport)) throw new Error('not a transport for voice calls');
     const firstSpeaker = more.firstSpeaker === 'caller' ? 'caller' : null;
@@ -169,7 +194,7 @@ export class VoiceCalls {
     evaluation: EvaluationInput,
     voice: string,
     transport: VoiceTransport,
-    { recording, firstSpeaker = null, clock, model, recogniser, onSynthesised }: Execution = {},
+    { recording, firstSpeaker = null, clock, model, interrupts = false, recogniser, onSynthesised }: Execution = {},
   ): Promise<CallResult> {
     if (evaluation.conditions?.noise?.type === 'babble') this.babble ??= babbleLoop(this.speech);
     return executeCall({
@@ -190,6 +215,7 @@ export class VoiceCalls {
         },
         voice,
         firstSpeaker,
+        interrupts,
         ...(this.babble && { babble: await this.babble }),
         ...(recording && { recording }),
         ...(recogniser && { transcription: transcriptionBy(recogniser, clock) }),

@@ -38,6 +38,8 @@ interface ModuleBase {
   readonly schemes: readonly string[];
   /** The vendor's address, with placeholders; connections then need none. Has TLS, since credentials are sent there. */
   readonly defaultUrl?: string;
+  /** The same platform's protocol for the other medium. */
+  readonly twin?: string;
   /** Null: whichever side speaks. */
   readonly firstSpeaker: FirstSpeaker | null;
   readonly provides: Provides;
@@ -52,6 +54,8 @@ interface ModuleBase {
 export interface TextModule extends ModuleBase {
   readonly medium: 'text';
   readonly transport: (endpoint: AgentEndpoint, call: AgentCall) => Transport;
+  /** What to do about a failed step of the connection test; undefined for the general advice. */
+  readonly cure?: (failure: Failure) => string | undefined;
 }
 
 /**

@@ -227,11 +227,12 @@ export class MediaCall {
     const { caller } = this;
     return {
       ask: (question) => this.options.onTurn?.(question),
-      utterances: (untilMs) => {
+      utterances: (untilMs, hasInterrupted) => {
         const { said } = this.reports.facts;
         // Those of a recogniser are not known here.
         const facts = { ...this.heard(), said: this.options.onPiece ? [] : said, end: { atMs: untilMs } };
-        return utterancesOf(facts).filter(({ turn }) => turn === caller.turn);
+        const from = hasInterrupted ? caller.turn - 1 : caller.turn;
+        return utterancesOf(facts).filter(({ turn }) => turn >= from);
       },
       wordReports: () => this.reports.saidCount,
     };
@@ -368,7 +369,8 @@ export class MediaCall {
         reports.say(at(now), text, of);
       },
       heardCaller: (now, text) => reports.hearCaller(at(now), text),
-      toolCall: (now, call) => reports.callTool(at(now), call, this.wire.toolResult !== undefined),
+      toolCall: (now, call) =>
+        reports.callTool(at(now), call, this.wire.toolResult !== undefined && call.json !== null),
       hangUp: (_now, reason) => {
         this.requestedEnd ??= { end: { by: 'agent', code: 'agent_hung_up', reason } };
       },

@@ -1,4 +1,4 @@
-import { type Caller, CallerUnusable } from '../../callers/caller.js';
+import { type AgentReply, type Caller, CallerUnusable } from '../../callers/caller.js';
 import type { Clock } from '../../time/clock.js';
 import { CallFailure, type Failure, failure, failureOf } from '../../timeline/failure.js';
 import type { ThinkingReason } from '../facts/facts.js';
@@ -16,6 +16,8 @@ export interface AnsweringCallerOptions {
   readonly prepare: (action: Awaited<ReturnType<Caller['next']>>, signal: AbortSignal) => Promise<PreparedSteps>;
   /** The sound of a sentence. */
   readonly speak: (text: string, signal: AbortSignal) => Promise<PreparedSound>;
+  /** What speaks, for failures. */
+  readonly engine?: string | undefined;
   /** The utterances with the words that a recogniser knows by now, and why others will not be known. */
   readonly heard?: (utterances: readonly AgentUtterance[]) => {
     readonly utterances: readonly AgentUtterance[];
@@ -78,10 +80,7 @@ class Attempt {
 
   /** What the agent said in this turn. */
   get words(): string {
-    return this.heard.utterances
-      .map(({ text }) => text ?? '')
-      .filter((text) => text !== '')
-      .join(' ');
+    return wordsOf(this.heard.utterances);
   }
 
   tell(question: TurnQuestion): void {
@@ -134,7 +133,7 @@ class Attempt {
     if (this.isAbandoned || signal.aborted) return undefined;
     if (unheard) return { turn, attempt, reason: 'words', failure: unheard };
     try {
-      const { rest = [], ...steps } = await this.decide(this.words || before);
+      const { rest = [], ...steps } = await this.decide(this.replyAfter(before));
       if (this.isAbandoned) return undefined;
       onRest(rest);
       return { turn, attempt, reason: this.reason, ...steps };
@@ -146,15 +145,28 @@ class Attempt {
     }
   }
 
-  private async decide(answer: string): Promise<PreparedSteps> {
-    const { caller, prepare, clock } = this.options;
-    const { isSilent, spoken } = this.question;
-    const reply = { answer, isSilent, ...(spoken !== undefined && { spoken }) };
+  private replyAfter(before: string): AgentReply {
+    const { isSilent, spoken, interruption } = this.question;
+    const { utterances } = this.heard;
+    const line = { isSilent, ...(spoken !== undefined && { spoken }) };
+    if (!interruption) return { answer: this.words || before, ...line };
+    const isBefore = ({ turn }: AgentUtterance) => turn < interruption.turn;
+    const heard = wordsOf(utterances.filter(isBefore));
+    const answer = wordsOf(utterances.filter((utterance) => !isBefore(utterance)));
+    return { answer, ...line, interrupted: { heard, said: interruption.text } };
+  }
+
+  private async decide(reply: AgentReply): Promise<PreparedSteps> {
+    const { caller, prepare, clock, engine } = this.options;
+    let isDecided = false;
     const signal = AbortSignal.any([this.abort.signal, this.options.signal]);
-    const cancel = clock.schedule(DECISION_MS, () => this.abort.abort(new TooSlow()));
+    const cancel = clock.schedule(DECISION_MS, () =>
+      this.abort.abort(isDecided ? speechTooSlow(engine) : new TooSlow()),
+    );
     try {
       this.wasAsked = true;
       const action = await this.timed('model', Promise.resolve(caller.next(reply, signal)));
+      isDecided = true;
       return await this.timed('speech', prepare(action, signal));
     } finally {
       cancel();
@@ -206,8 +218,17 @@ class Attempt {
   }
 }
 
+const wordsOf = (utterances: readonly AgentUtterance[]): string =>
+  utterances.flatMap(({ text }) => (text === null || text === '' ? [] : [text])).join(' ');
+
 class TooSlow extends CallFailure {
   constructor() {
     super('caller_slow', `nothing within ${DECISION_MS / 1_000} s`);
   }
 }
+
+const speechTooSlow = (engine = 'the speech engine'): CallFailure =>
+  new CallFailure(
+    'speech_failed',
+    `${engine} took too long: no audio ${DECISION_MS / 1_000} s after the caller was asked`,
+  );

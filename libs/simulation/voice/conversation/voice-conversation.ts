@@ -15,14 +15,15 @@ import { heardTimes, longestLag, voiceMeasures } from '../measures/index.js';
 import { storedFacts } from '../facts/stored-facts.js';
 import type { RecordedCall, RecordingSink, VoiceTransport } from '../wire/voice-transport.js';
 import type { ExerciseInput } from '../../validity/exercise.js';
-import { FILLERS } from '../call/fillers.js';
 import { AnsweringCaller } from './answering-caller.js';
 import { Transcriber, type VoiceTranscription } from './transcriber.js';
 import { overload } from './overload.js';
-import type { VoiceCallPlan } from '../facts/plan.js';
+import type { SpokenText, VoiceCallPlan } from '../facts/plan.js';
+import { callerWords } from '../speaking/caller-words.js';
 import { atRate, soundsAt } from '../speaking/line-sounds.js';
 import {
   type CallerSounds,
+  type EngineSounds,
   prepareAnswers,
   type PreparedSteps,
   prepareSteps,
@@ -40,15 +41,21 @@ const PLATFORM_VOICE = 'rms';
 
 /** What a voice call needs beside its evaluation. */
 export interface VoiceOptions {
-  readonly sounds: CallerSounds;
+  readonly sounds: EngineSounds;
   /** Name of a voice of the speech engine. */
   readonly voice: string;
+  /** The voice of a platform that speaks for the agent; `rms` by default. */
+  readonly platformVoice?: string;
+  /** Name and version of the speech engine, for the result. */
+  readonly engine?: string;
   /** Null: the agent, unless it says nothing for three seconds. */
   readonly firstSpeaker?: 'agent' | 'caller' | null;
   /** Overlaid voices, for conditions or personalities that ask for babble. */
   readonly babble?: Int16Array;
   /** Whether the caller is in a place with background noise. */
   readonly backgroundNoise?: boolean;
+  /** Whether a caller without a script interrupts the agent now and then. */
+  readonly interrupts?: boolean;
   readonly patienceMs?: number;
   readonly recording?: RecordingSink;
   /** Present if a recogniser may be asked for the agent's words. */
@@ -98,6 +105,7 @@ export async function runVoiceConversation(options: VoiceConversationOptions): P
     const transcriber = transcriberOf(options, () => answering.wordsArrived());
     const answering: AnsweringCaller = new AnsweringCaller({
       caller: options.caller,
+      engine: voice.engine,
       ...(transcriber && { heard: (utterances) => transcriber.fill(utterances) }),
       clock: options.clock,
       signal,
@@ -109,7 +117,7 @@ export async function runVoiceConversation(options: VoiceConversationOptions): P
       plan,
       signal,
       ...(plan.asked && { onTurn: answering.ask, clock: options.clock }),
-      speak: async (text) => (await sounds.synthesise({ text, voice: PLATFORM_VOICE }, signal)).pcm,
+      speak: (text) => platformSpeech(options, sounds, text),
       ...(transcriber && { onPiece: transcriber.hear }),
       ...(voice.recording && { recording: voice.recording }),
       onAborted: (facts) => note(transcriber ? { ...facts, recognised: transcriber.recognised } : facts, timeline),
@@ -166,6 +174,8 @@ async function planOf(options: VoiceConversationOptions, sounds: CallerSounds): 
   const { transport, definition, voice, caller, signal } = options;
   const { conditions, turnEndMs, maxTurns, maxDurationSeconds, toolResults } = definition;
   const rate = transport.lineRate;
+  const isGenerated = caller.kind === 'generated';
+  const own = callerWords(options.language);
   const needsBabble = voice.backgroundNoise || conditions.noise?.type === 'babble';
   if (needsBabble && !voice.babble)
     throw new CallFailure('speech_failed', { what: 'there is no babble for its background noise', isPermanent: true });
@@ -174,7 +184,7 @@ async function planOf(options: VoiceConversationOptions, sounds: CallerSounds): 
   return {
     rate,
     script: steps,
-    ...(!isComplete && { asked: { inSilence: caller.kind === 'generated' } }),
+    ...(!isComplete && { asked: { inSilence: isGenerated } }),
     firstSpeaker: voice.firstSpeaker ?? null,
     turnEndMs,
     patienceMs: voice.patienceMs ?? VOICE_PATIENCE_MS,
@@ -184,18 +194,25 @@ async function planOf(options: VoiceConversationOptions, sounds: CallerSounds): 
     ...(voice.babble && { babble: atRate(voice.babble, rate) }),
     backgroundNoise: voice.backgroundNoise ?? false,
     seed: conditions.seed ?? 1,
-    ...(definition.fillers && caller.kind === 'generated' && { fillers: await fillersOf(options, sounds) }),
+    ...(definition.fillers && isGenerated && { fillers: await linesOf(own?.fillers ?? [], options, sounds) }),
+    ...(voice.interrupts &&
+      isGenerated && {
+        interruptions: await linesOf(own?.interruptions ?? [], options, sounds),
+      }),
     toolResults,
   };
 }
 
-const fillersOf = ({ voice: { voice }, signal }: VoiceConversationOptions, sounds: CallerSounds) =>
+/** What the caller may say without being asked, synthesised before the call. */
+const linesOf = (
+  texts: readonly string[],
+  { voice: { voice }, signal }: VoiceConversationOptions,
+  sounds: CallerSounds,
+): Promise<SpokenText[]> =>
   speakable(async () => {
-    const fillers: NonNullable<VoiceCallPlan['fillers']>[number][] = [];
-    for (const name of FILLERS) {
-      fillers.push({ name, sound: await sounds.synthesise({ text: name, voice }, signal) });
-    }
-    return fillers;
+    const lines: SpokenText[] = [];
+    for (const text of texts) lines.push({ text, sound: await sounds.synthesise({ text, voice }, signal) });
+    return lines;
   }, signal);
 
 /** What the caller does next, as far as it is known. @param first what it decided, if it was asked */
@@ -215,6 +232,21 @@ async function speakable<T>(work: () => Promise<T>, signal: AbortSignal): Promis
     if (error instanceof CallFailure) throw error;
     const isPermanent = error instanceof Error && 'isPermanent' in error && error.isPermanent === true;
     throw new CallFailure('speech_failed', { what: messageOf(error), isPermanent }, { cause: error });
+  }
+}
+
+/** A text that the voice can never speak takes its estimated time; other failures to speak are the tester's. */
+async function platformSpeech(
+  { voice: { platformVoice = PLATFORM_VOICE }, signal }: VoiceConversationOptions,
+  sounds: CallerSounds,
+  text: string,
+): Promise<Int16Array> {
+  try {
+    return (await sounds.synthesise({ text, voice: platformVoice }, signal)).pcm;
+  } catch (error) {
+    const { isPermanent, failure } = error as { readonly isPermanent?: unknown; readonly failure?: unknown };
+    if (isPermanent === true && failure !== 'engine') throw error;
+    return speakable(() => Promise.reject(error as Error), signal);
   }
 }
 

@@ -1,10 +1,11 @@
 import { parseArguments, sanitizeText, truncate } from '../../timeline/text.js';
 import type { PlatformEntry, SoundEntry, SpeechEntry, TimelineEntry, ToolCallEntry } from '../../timeline/timeline.js';
 import type { CallerAct, PlatformEvent, Span, ToolCallFact, VoiceFacts } from '../facts/facts.js';
+import { contains } from '../facts/spans.js';
 import { promptedByWait } from '../measures/index.js';
 import { speechOf } from '../words/speech.js';
 import { generatedOtherwise } from '../words/generated.js';
-import { wordsOfSounds } from '../words/utterances.js';
+import { type SoundWords, textOf, wordsOfSounds } from '../words/utterances.js';
 
 /** A document of TwiML may have thousands of verbs. */
 const MAX_NOTES = 100;
@@ -29,6 +30,7 @@ export function voiceEntries(facts: VoiceFacts): TimelineEntry[] {
         type: 'speech',
         speaker: 'agent',
         ...speechOf(spoken, all[index - 1]),
+        ...unheardOf(spoken, facts),
         ...timesOf(sound),
         turn: sound.turn,
         ...(prompted.has(sound) && { promptedByWait: true as const }),
@@ -59,12 +61,12 @@ const isShown = (event: PlatformEvent, index: number): event is ShownEvent =>
   event.type === 'transfer' || (event.type === 'note' && index < MAX_NOTES);
 
 function toolEntryOf({ atMs, name, json, result, answeredMs = atMs }: ToolCallFact, turn: number): ToolCallEntry {
-  const args = parseArguments(json);
+  const args = json === null ? null : parseArguments(json);
   return {
     type: 'tool_call',
     name: truncate(sanitizeText(name), 255),
     arguments: args,
-    ...(args === null && { rawArguments: truncate(sanitizeText(json), 2_000) }),
+    ...(args === null && json !== null && { rawArguments: truncate(sanitizeText(json), 2_000) }),
     ...(result !== undefined && { result }),
     start: tenth(atMs),
     end: tenth(answeredMs),
@@ -79,14 +81,23 @@ function understood({ heardCaller, caller }: VoiceFacts, { startMs }: Span): Pic
   return texts.length === 0 ? {} : { alternative: { source: 'wire', text: texts.join(' ') } };
 }
 
+/** What the agent had ready when the caller of its own accord interrupted it. */
+function unheardOf({ sound, runs }: SoundWords, { caller }: VoiceFacts): Pick<SpeechEntry, 'unheard'> {
+  const isInterruption = (act: CallerAct) => act.type === 'say' && act.bargeIn !== undefined && act.step === null;
+  const line = caller.find((act) => isInterruption(act) && contains(sound, act.startMs));
+  const unheard = line ? textOf(runs.at(-1)?.unheard ?? []) : '';
+  return unheard === '' ? {} : { unheard: sanitizeText(unheard) };
+}
+
 function entryOf(act: CallerAct, facts: VoiceFacts): SpeechEntry | SoundEntry {
   const place = { ...timesOf(act), turn: act.turn };
   if (act.type === 'say') {
-    const { text, step, source, repeated, bargeIn, endMs } = act;
+    const { text, step, source, repeated, bargeIn, endMs, hasUnknownWords } = act;
     return {
       type: 'speech',
       speaker: 'caller',
       text: sanitizeText(text),
+      ...(hasUnknownWords && { words: 'unknown' as const }),
       ...place,
       ...(step !== null && { script: { step, ...source, ...(repeated && { repeated }) } }),
       ...(bargeIn && { bargeIn: { afterMs: bargeIn.afterMs, possible: bargeIn.possible } }),

@@ -3,6 +3,8 @@ import { ItemAudio, type WordFacts } from './item-audio.js';
 
 /** Characters of speech in a second, where nothing else says how far the agent has spoken. */
 const CHARACTERS_PER_SECOND = 14;
+/** Nobody speaks faster: audio that is shorter for its words is not all of it. */
+const MOST_CHARACTERS_PER_SECOND = 22;
 /** An item that was played until so shortly before the end of the call may have been cut by it. */
 const IN_PROGRESS_MS = 500;
 /** Characters of one item; more than twenty minutes of speech. */
@@ -39,6 +41,8 @@ interface Report {
   readonly isComplete: boolean;
   /** Length of the audio that they belong to. */
   readonly sentMs: number;
+  /** Whether that is too short for them: the rest was not sent. */
+  readonly isShort: boolean;
 }
 
 /** The items of the agent's audio that were played, at least in part, with the words that the platform reported. */
@@ -94,8 +98,10 @@ function played({ text, before, startMs, endMs }: PlacedWord, audio: ItemAudio):
 function byCharacters(reports: readonly SaidFact[], audio: ItemAudio, callEndMs: number): ItemWord[] | undefined {
   const report = reportOf(reports, audio, callEndMs);
   if (!report) return undefined;
-  const { text, isComplete, sentMs } = report;
-  const perCharacter = !isComplete && audio.isPaced ? 1_000 / CHARACTERS_PER_SECOND : sentMs / text.length;
+  const { text, isComplete, sentMs, isShort } = report;
+  // How much was sent says nothing about how far the agent has spoken.
+  const isEstimated = !isComplete && (audio.isPaced || isShort);
+  const perCharacter = isEstimated ? 1_000 / CHARACTERS_PER_SECOND : sentMs / text.length;
   const words = wordsIn(text);
   const placed = words.map(({ text: word, before, at }) => ({
     ...{ text: word, before },
@@ -104,10 +110,13 @@ function byCharacters(reports: readonly SaidFact[], audio: ItemAudio, callEndMs:
   }));
   if (isComplete) return placed.map((word) => played(word, audio));
   // The words of the audio that was not sent yet are not known, and neither is how far ahead of the audio the words are.
-  const reach = Math.floor(audio.isPaced ? audio.playedMs / perCharacter : (text.length * audio.playedMs) / sentMs);
+  const reach = Math.floor(isEstimated ? audio.playedMs / perCharacter : (text.length * audio.playedMs) / sentMs);
   const last = words.findLastIndex(({ at }) => at < reach);
   return placed.map((word, index): ItemWord => {
-    const beyond = audio.isPaced ? 'uncertain' : 'unheard';
+    const mayBeHeard = isShort
+      ? words[index]!.at < (audio.playedMs * MOST_CHARACTERS_PER_SECOND) / 1_000
+      : audio.isPaced;
+    const beyond = mayBeHeard ? 'uncertain' : 'unheard';
     const hearing = index < last ? 'heard' : index === last ? 'uncertain' : beyond;
     return { ...word, startMs: audio.at(word.startMs).ms, endMs: audio.at(word.endMs).ms, hearing };
   });
@@ -125,10 +134,13 @@ function reportOf(reports: readonly SaidFact[], audio: ItemAudio, callEndMs: num
   const words = finalMs <= cutMs || partial.length === 0 ? finals : partial;
   const text = textOf(words);
   if (text === '') return undefined;
-  if (isWhole && finals.length > 0) return { text, isComplete: true, sentMs: audio.sentMs() };
   const isLate = words === finals && finalMs > cutMs;
-  const isComplete = finalMs <= cutMs && finalMs >= audio.lastArrivedMs(cutMs);
-  return { text, isComplete, sentMs: audio.sentMs(isLate ? Infinity : cutMs) };
+  const isAllWords = words === finals && finals.some(({ ahead }) => ahead);
+  const sentMs = audio.sentMs(isWhole || isLate ? Infinity : cutMs);
+  const isShort = isAllWords && sentMs * MOST_CHARACTERS_PER_SECOND < text.length * 1_000;
+  if (isWhole && finals.length > 0) return { text, isComplete: !isShort, sentMs, isShort };
+  const isComplete = finalMs <= cutMs && finalMs >= audio.lastArrivedMs(cutMs) && !isShort;
+  return { text, isComplete, sentMs: audio.sentMs(isLate ? Infinity : cutMs), isShort };
 }
 
 function textOf(reports: readonly SaidFact[]): string {
@@ -138,7 +150,7 @@ function textOf(reports: readonly SaidFact[]): string {
 }
 
 /** The words of a text with their positions and the white space before them. */
-function wordsIn(text: string): { readonly text: string; readonly before: string; readonly at: number }[] {
+export function wordsIn(text: string): { readonly text: string; readonly before: string; readonly at: number }[] {
   return [...text.matchAll(/(\s*)(\S+)/gu)].map(([, before = '', word = ''], index, all) => ({
     text: word,
     before,

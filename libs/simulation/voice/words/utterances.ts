@@ -1,6 +1,6 @@
 import { partitionPoint } from '../../../audio/index.js';
 import type { AgentSound, Arrival, Span, VoiceFacts } from '../facts/facts.js';
-import type { TimedWord } from '../facts/results.js';
+import type { TimedWord, WordSource } from '../facts/results.js';
 import { overlapOf } from '../facts/spans.js';
 import type { AgentUtterance } from '../facts/turn-question.js';
 import type { WordFacts } from './item-audio.js';
@@ -15,6 +15,8 @@ export interface SpokenRun {
   readonly continues: boolean;
   /** Whether the rest of the item was dropped, and words with it. */
   readonly isInterrupted: boolean;
+  /** The words of the item after that, which were reported and not heard. */
+  readonly unheard: readonly ItemWord[];
 }
 
 /** One sound of the agent with the words that were heard in it. */
@@ -67,9 +69,12 @@ export function utterancesOf(facts: Facts): AgentUtterance[] {
   });
 }
 
+export const sourceOf = ({ recognised, imported }: Pick<VoiceFacts, 'recognised' | 'imported'>): WordSource =>
+  recognised ? 'recogniser' : imported ? 'transcript' : 'wire';
+
 /** All words of the agent in order, also those that were not heard. @param clean removes secrets from a text */
-export function timedWords(facts: Facts, clean: (text: string) => string): TimedWord[] {
-  const source = facts.recognised ? 'recogniser' : 'wire';
+export function timedWords(facts: Facts & Pick<VoiceFacts, 'imported'>, clean: (text: string) => string): TimedWord[] {
+  const source = sourceOf(facts);
   return spokenItems(facts)
     .filter(({ played }) => facts.agent.some((sound) => overlapOf(sound, played) > 0))
     .flatMap(({ words = [] }) =>
@@ -108,9 +113,13 @@ function runsOf({ item, words = [], played, isDropped }: ItemWords, sounds: read
     else runs.set(index, [word]);
   }
   const isCut = isDropped && words.some(({ hearing }) => hearing !== 'heard');
+  const unheard = words.filter(({ hearing }) => hearing === 'unheard');
   return [...runs].map(([index, heard], position, all): [number, SpokenRun] => [
     index,
-    { item, words: heard, continues: position > 0, isInterrupted: isCut && position === all.length - 1 },
+    {
+      ...{ item, words: heard, continues: position > 0 },
+      ...(position < all.length - 1 ? { isInterrupted: false, unheard: [] } : { isInterrupted: isCut, unheard }),
+    },
   ]);
 }
 

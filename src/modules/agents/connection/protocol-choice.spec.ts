@@ -29,7 +29,7 @@ describe('chooseProtocol', () => {
   it('refuses a medium that the own connection does not have, whatever the settings have', () => {
     const refusal =
       "medium is voice, and the protocol of the agent's connection, chat-completions, is for text calls: leave medium " +
-      'out, or set a connection with a protocol for voice calls (twilio-media-streams, openai-realtime)';
+      'out, or set a connection with a protocol for voice calls (twilio-media-streams, openai-realtime, elevenlabs)';
     for (const provider of [TEXT, VOICE] as const)
       expect(chooseProtocol({ own: TEXT, provider, setting }, 'voice')).toEqual({ refusal });
   });
@@ -37,7 +37,7 @@ describe('chooseProtocol', () => {
   it('refuses a medium that the settings do not have', () => {
     const refusal =
       'medium is text, and the protocol of AGENT_PROVIDER_2_PROTOCOL, twilio-media-streams, is for voice calls: leave ' +
-      'medium out, or set a connection with a protocol for text calls (chat-completions)';
+      'medium out, or set a connection with a protocol for text calls (chat-completions, elevenlabs-text)';
     expect(chooseProtocol({ own: null, provider: VOICE, setting }, 'text')).toEqual({ refusal });
   });
 });

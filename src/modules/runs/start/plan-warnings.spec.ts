@@ -5,6 +5,7 @@ import { type PlanContext, planWarnings } from './plan-warnings.js';
 const CONTEXT: PlanContext = {
   protocol: 'chat-completions',
   hasModel: true,
+  speechServers: {},
   transcription: { mode: 'auto', source: 'AGENT_PROVIDER_1_TRANSCRIPTION', host: 'stt.example', isAlways: false },
   concurrency: { text: 20, voice: 50 },
 };

@@ -80,6 +80,7 @@ export class RunStarterService {
         protocol,
         transcription,
         hasModel: this.settings.languageModel !== undefined,
+        speechServers: this.settings.speechServers,
         concurrency: { text: this.settings.workerConcurrency, voice: this.settings.voiceConcurrency },
       }),
     };
@@ -123,6 +124,15 @@ export class RunStarterService {
       const settings = { name, agentVersion: null, medium, repeat, concurrency, ...gate };
       return this.write(caller, agent, { ...settings, evaluations, baselines }, choice);
     });
+  }
+
+  /**
+   * An evaluation as a run has it.
+   * @throws DomainError BAD_REQUEST or FORBIDDEN for the evaluation; CONFLICT if its personality was deleted
+   */
+  async evaluation(caller: Caller, agent: AgentDescription, id: string): Promise<PlannedEvaluation> {
+    const selected = await this.evaluations.select(caller, agent.id, { ids: [id] });
+    return (await this.snapshots(agent, selected))[0]!;
   }
 
   private async makePlan(
@@ -220,7 +230,8 @@ export class RunStarterService {
    * @throws DomainError CONFLICT that lists the evaluations
    */
   private requireRunnable(evaluations: readonly PlannedEvaluation[], choice: PlannedConnection): void {
-    const equipment = { ...choice, hasModel: this.settings.languageModel !== undefined };
+    const { languageModel, speechServers } = this.settings;
+    const equipment = { ...choice, hasModel: languageModel !== undefined, speechServers };
     refuse(misfits(evaluations, equipment), wordsCures(evaluations, equipment));
   }
 

@@ -1,3 +1,4 @@
+import { hadCallerSound } from '../../../voice/facts/caller-sounds.js';
 import type { SayAct, VoiceFacts, WireFinding } from '../../../voice/facts/facts.js';
 import { realtimeFinding } from './findings.js';
 
@@ -27,12 +28,9 @@ export function reviewCall(facts: CallFacts, moments: Moments): WireFinding[] {
 }
 
 /** Speech that was reported while and before the caller made no sound. */
-function falseStarts({ caller }: CallFacts, { speechStarted }: Moments): WireFinding[] {
-  // Sounds that were left out made no sound.
-  const heard = caller.filter((act) => act.type === 'say' || act.type === 'press' || act.possible);
-  const isCallers = (at: number) => heard.some(({ startMs, endMs }) => startMs <= at && endMs >= at - DETECTED_MS);
+function falseStarts(facts: CallFacts, { speechStarted }: Moments): WireFinding[] {
   return speechStarted
-    .filter((at) => !isCallers(at))
+    .filter((at) => !hadCallerSound(facts, at, DETECTED_MS))
     .map((atMs) => {
       const detail = `The caller made no sound in the ${DETECTED_MS / 1_000} s before speech_started`;
       return { ...realtimeFinding('false_speech_started', detail), atMs };
@@ -51,10 +49,12 @@ function unanswered({ end }: CallFacts, { speechStarted, speechStopped, response
 
 function undetected({ caller, end }: CallFacts, { speechStarted }: Moments): WireFinding[] {
   const lines = caller.filter((act): act is SayAct => act.type === 'say');
-  return lines.flatMap(({ startMs, endMs }) => {
+  let since = 0;
+  return lines.flatMap(({ startMs, endMs }, index) => {
     const until = endMs + DETECTED_MS;
     // Speech that goes on from the line before has been reported then.
-    const isDetected = speechStarted.some((at) => at >= startMs - DETECTED_MS && at <= until);
+    if (!lines[index - 1]?.goesOn) since = startMs;
+    const isDetected = speechStarted.some((at) => at >= since - DETECTED_MS && at <= until);
     if (end.atMs < until || isDetected) return [];
     const detail = `The caller spoke for ${Math.round(endMs - startMs)} ms, and the platform reported no speech_started`;
     return [{ ...realtimeFinding('caller_not_detected', detail), atMs: startMs }];
