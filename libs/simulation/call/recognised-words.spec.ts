@@ -372,10 +372,13 @@ describe('an agent that seems to speak another language', () => {
     'We are sorry to say that there is nothing left on Friday evening, so what other time would suit your guests?';
   const TURNS = 5;
   const speaking = async (second: string) => {
-    const { result, requests } = await call({ script }, {
-      script: agent(...Array.from({ length: TURNS }, () => 3_000)),
-      hears: (_, request) => ({ text: request <= TURNS ? GERMAN : second }),
-    });
+    const { result, requests } = await call(
+      { script },
+      {
+        script: agent(...Array.from({ length: TURNS }, () => 3_000)),
+        hears: (_, request) => ({ text: request <= TURNS ? GERMAN : second }),
+      },
+    );
     return [result.outcome, result.invalidity?.code, result.end.code, requests.length > TURNS];
   };
 
