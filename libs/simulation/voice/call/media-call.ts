@@ -2,6 +2,7 @@ import { FRAME_MS } from '../../../audio/index.js';
 import { type Failure, failure } from '../../timeline/failure.js';
 import { sanitizeText } from '../../timeline/text.js';
 import { AgentReports } from './agent-reports.js';
+import type { BrokenCode } from '../../transports/http/websocket.js';
 import { CallerActs } from '../speaking/caller-acts.js';
 import { brokenOff, type CallEnd, type Closing, endByClosing } from './closing.js';
 import { CallerLine } from '../speaking/caller-line.js';
@@ -157,15 +158,16 @@ export class MediaCall {
     if (this.isReady && !this.isOver) this.timing.paused(this.callTime(from), to - from);
   }
 
-  /** The connection failed, or the agent broke its protocol. @param what in a few words */
-  onBroken(now: number, what: string): void {
+  /** The connection failed, or the agent broke its protocol or a limit. @param what in a few words */
+  onBroken(now: number, what: string, code: BrokenCode = 'connection_lost'): void {
     this.tick(now);
     if (this.isOver) return;
     this.findings.add({
       ...commonFinding('broken_websocket', `The connection ended: ${what}`),
       atMs: this.isReady ? this.callTime(now) : 0,
     });
-    this.requestedEnd = brokenOff(failure(this.isReady ? 'connection_lost' : 'not_ready', what));
+    const isUnready = code === 'connection_lost' && !this.isReady;
+    this.requestedEnd = brokenOff(failure(isUnready ? 'not_ready' : code, what));
     this.endAsRequested(now);
   }
 
