@@ -18,7 +18,7 @@ import type { TurnAnswer } from '../facts/turn-question.js';
 import { utterancesOf } from '../words/utterances.js';
 import { Intake } from './intake.js';
 import type { MediaCallOptions } from './media-call-options.js';
-import { withFindings } from './observed-findings.js';
+import { withFindings, wordFindings } from './observed-findings.js';
 import { Recorder } from './recorder.js';
 import type { CallerPort } from './script-port.js';
 import { ThinkingSign } from './thinking-sign.js';
@@ -260,7 +260,9 @@ export class MediaCall {
       platformEvents: this.platformEvents,
       timing: this.timing.result(),
     };
-    return withFindings(observed, (facts) => this.findings.with(this.wire.review?.(facts) ?? []).list());
+    return withFindings(observed, (facts) =>
+      this.findings.with([...wordFindings(facts), ...(this.wire.review?.(facts) ?? [])]).list(),
+    );
   }
 
   private get nextDueMs(): number {

@@ -1,3 +1,4 @@
+import { FASTEST_SPEECH } from '../../../audio/index.js';
 import { SEND_LIMITS } from '../../other-side/send-limits.js';
 import { findingsOf, type KnownFindings } from './known-finding.js';
 
@@ -12,6 +13,12 @@ export const COMMON_FINDINGS = {
     severity: 'warning',
     meaning: 'More audio was buffered than this service keeps; the rest is discarded',
     source: `This service keeps ${SEND_LIMITS.bufferedMs.wide / 60_000} minutes of audio on wires above 8 kHz`,
+  },
+  words_exceed_audio: {
+    severity: 'warning',
+    meaning:
+      "The platform reported more words of an item than can be said in the item's audio; they count as not known",
+    source: `Speech has at most ${FASTEST_SPEECH.wordsPerSecond} words and ${FASTEST_SPEECH.lettersPerSecond} letters in a second`,
   },
 } as const satisfies KnownFindings;
 

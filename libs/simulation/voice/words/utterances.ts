@@ -65,7 +65,10 @@ export function utterancesOf(facts: Facts): AgentUtterance[] {
 /** All words of the agent in order, also those that were not heard. @param clean removes secrets from a text */
 export function timedWords(facts: Facts, clean: (text: string) => string): TimedWord[] {
   return wordsOfItems(facts)
-    .filter(({ played }) => facts.agent.some((sound) => overlapOf(sound, played) > 0))
+    .filter(({ played }) => {
+      const { first, end } = soundsWithin(facts.agent, played);
+      return first < end;
+    })
     .flatMap(({ words = [] }) =>
       withoutSecrets(words, clean).map(({ text, startMs, endMs, hearing }) => ({
         ...{ speaker: 'agent' as const, text, startMs, endMs, source: 'wire' as const },
@@ -86,17 +89,14 @@ function withoutSecrets(words: readonly ItemWord[], clean: (text: string) => str
 
 /** The heard words of an item by the sounds in which they were heard: the one around the middle of a word, or the nearest. */
 function runsOf({ item, words = [], played, isDropped }: ItemWords, sounds: readonly AgentSound[]) {
-  const own = sounds.flatMap((sound, index) => (overlapOf(sound, played) > 0 ? [index] : []));
+  const { first, end } = soundsWithin(sounds, played);
   const audible = words.filter(({ hearing }) => hearing !== 'unheard');
   const runs = new Map<number, ItemWord[]>();
-  let from = 0;
-  for (const word of own.length === 0 ? [] : audible) {
+  let index = first;
+  for (const word of first < end ? audible : []) {
     const middle = (word.startMs + word.endMs) / 2;
     // In order, also where the times of two words are the same.
-    while (from + 1 < own.length && distance(sounds[own[from + 1]!]!, middle) < distance(sounds[own[from]!]!, middle)) {
-      from++;
-    }
-    const index = own[from]!;
+    while (index + 1 < end && distance(sounds[index + 1]!, middle) < distance(sounds[index]!, middle)) index++;
     const run = runs.get(index);
     if (run) run.push(word);
     else runs.set(index, [word]);
@@ -107,6 +107,12 @@ function runsOf({ item, words = [], played, isDropped }: ItemWords, sounds: read
     { item, words: heard, continues: position > 0, isInterrupted: isCut && position === all.length - 1 },
   ]);
 }
+
+/** Positions of the sounds that overlap with a span: the first one, and the one after the last. */
+const soundsWithin = (sounds: readonly AgentSound[], { startMs, endMs }: Span) => ({
+  first: partitionPoint(sounds, (sound) => sound.endMs <= startMs),
+  end: partitionPoint(sounds, (sound) => sound.startMs < endMs),
+});
 
 /** Audible milliseconds of a sound with and without known words. Arrivals are in order of their playing. */
 function audibleOf(sound: Span, arrivals: readonly Arrival[], isKnown: (arrival: Arrival) => boolean) {
