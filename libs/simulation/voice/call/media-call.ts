@@ -230,18 +230,16 @@ export class MediaCall {
     return {
       ask: (question) => this.options.onTurn?.(question),
       utterances: (untilMs) => {
-        const facts = { ...this.heard(), ...this.reports.facts, end: { atMs: untilMs } };
+        const facts = { ...this.ear.latestFacts(...this.callerTimes), ...this.reports.facts, end: { atMs: untilMs } };
         return utterancesOf(facts).filter(({ turn }) => turn === caller.turn);
       },
       wordReports: () => this.reports.saidCount,
     };
   }
 
-  private heard() {
-    return this.ear.facts(
-      (at) => this.caller.turnAt(at),
-      (at) => this.caller.lineEndBefore(at),
-    );
+  /** What hearing needs to know of the caller. */
+  private get callerTimes(): Parameters<Ear['facts']> {
+    return [(at) => this.caller.turnAt(at), (at) => this.caller.lineEndBefore(at)];
   }
 
   private observe(ended: Pick<VoiceFacts, 'end' | 'failure'>): VoiceFacts {
@@ -249,7 +247,7 @@ export class MediaCall {
     const thinking = this.policy.thoughtUntil(atMs);
     const observed = {
       caller: this.caller.until(atMs),
-      ...this.heard(),
+      ...this.ear.facts(...this.callerTimes),
       ...(this.streamStartMs > 0 && { streamStartMs: this.streamStartMs }),
       agentTurns: this.policy.agentTurns(atMs),
       silences: this.policy.silencesUntil(atMs),
