@@ -96,7 +96,7 @@ function runsOf({ item, words = [], played, isDropped }: ItemWords, sounds: read
   for (const word of first < end ? audible : []) {
     const middle = (word.startMs + word.endMs) / 2;
     // In order, also where the times of two words are the same.
-    while (index + 1 < end && distance(sounds[index + 1]!, middle) < distance(sounds[index]!, middle)) index++;
+    index = Math.max(index, Math.min(nearestTo(middle, sounds), end - 1));
     const run = runs.get(index);
     if (run) run.push(word);
     else runs.set(index, [word]);
@@ -125,6 +125,13 @@ function audibleOf(sound: Span, arrivals: readonly Arrival[], isKnown: (arrival:
     else unknown += ms;
   }
   return [known, unknown] as const;
+}
+
+/** Position of the sound that is nearest to a moment. @param sounds at least one */
+function nearestTo(ms: number, sounds: readonly AgentSound[]): number {
+  const after = partitionPoint(sounds, ({ startMs }) => startMs <= ms);
+  const [before, next] = [sounds[after - 1], sounds[after]];
+  return !before || (next && distance(next, ms) < distance(before, ms)) ? after : after - 1;
 }
 
 const distance = ({ startMs, endMs }: Span, ms: number): number => Math.max(startMs - ms, ms - endMs, 0);
