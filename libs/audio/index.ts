@@ -41,4 +41,14 @@ export { partitionPoint } from './search.js';
 export { canBeSaidIn, FASTEST_SPEECH, spokenWords } from './speech-rate.js';
 export type { ReachedLevel } from './level-history.js';
 export { dtmfTone, tone } from './tone.js';
-export { readWav, WavError, type WavFormat, wavHeader, writeWav } from './wav.js';
+export {
+  deinterleave,
+  interleave,
+  readWav,
+  WavError,
+  type WavFormat,
+  wavHeader,
+  type WavLayout,
+  wavLayout,
+  writeWav,
+} from './wav.js';

@@ -95,9 +95,9 @@ export const jsonText = (summary: Summary): string =>
 
 /**
  * Characters that JSON does not escape, but terminals interpret: control characters and bidirectional overrides. And the
- * first one of a command of Azure Pipelines (`##[`, `##vso[`).
+ * first one of a command of Azure Pipelines (`##[`, `##vso[`) or TeamCity (`##teamcity[`).
  */
-const OBEYED = /[\u007F-\u009F\u200E\u200F\u2028-\u202E\u2066-\u2069\uFFF9-\uFFFB]|#(?=#(?:vso)?\[)/gi;
+const OBEYED = /[\u007F-\u009F\u200E\u200F\u2028-\u202E\u2066-\u2069\uFFF9-\uFFFB]|#(?=#(?:vso|teamcity)?\[)/gi;
 
 /** Writes a temporary file and renames it, so that no partial file remains if the process is killed. */
 export async function writeAtomically(file: string, text: string): Promise<void> {

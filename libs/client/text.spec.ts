@@ -11,7 +11,17 @@ import { printable } from './text.js';
 
 /** Tokens that log viewers obey, and what may hide them. */
 const TOKENS = [
-  ...['##vso[task.setvariable variable=A]b', '##[error]', '::error::', '::set-output name=a::b', ':', '#', '##', '['],
+  ...[
+    '##vso[task.setvariable variable=A]b',
+    "##teamcity[buildStatus status='SUCCESS']",
+    '##[error]',
+    '::error::',
+    '::set-output name=a::b',
+    ':',
+    '#',
+    '##',
+    '[',
+  ],
   ...['\n', '\r', '\r\n', '\t', ' ', '\u00A0', '\u2003', '\u2028', '\u0085', '\u001B[31m', '\u001B[2J', '\u0007'],
   ...['\u202E', '\u200B', '|', '`', '<img>', '@org/team', 'words', 'a longer sentence', '\uD800', '\u009B31m'],
 ];
@@ -26,7 +36,7 @@ const CONTROL = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u2028\u2029]/;
 function expectInert(text: string): void {
   const bare = text.replace(OWN, '');
   expect(bare).not.toMatch(CONTROL);
-  expect(bare).not.toMatch(/##(vso)?\[/i);
+  expect(bare).not.toMatch(/##(vso|teamcity)?\[/i);
   for (const line of bare.split('\n')) expect(line).not.toMatch(/^\s*::/);
 }
 
@@ -34,6 +44,7 @@ describe('printable', () => {
   it.each([
     ['##vso[task.complete result=Failed;]', '#\u200B#vso[task.complete result=Failed;]'],
     ['said ##[error]stop', 'said #\u200B#[error]stop'],
+    ["##teamcity[buildStatus status='SUCCESS']", "#\u200B#teamcity[buildStatus status='SUCCESS']"],
     ['###[group]', '##\u200B#[group]'],
     ['#\u001B[31m#\u001B[39mvs\u001B[1mo[task]', '#\u200B\u001B[31m#\u001B[39mvs\u001B[1mo[task]'],
     ['##\u001B[31m[error]', '#\u200B#\u001B[31m[error]'],

@@ -35,6 +35,8 @@ export {
   examplePersonality,
   type Gender,
   GENDERS,
+  type Interrupts,
+  INTERRUPTS,
   PERSONALITY_PROVIDERS,
   personalityFields,
   type PersonalityInput,

@@ -1,9 +1,19 @@
-import { DEFAULT_LANGUAGE, withVariables } from '../evaluation-definition/index.js';
+import { DEFAULT_LANGUAGE, personalityFields, withVariables } from '../evaluation-definition/index.js';
 import { misfitOf, type ProtocolModule, type ProtocolName, PROTOCOLS } from '../simulation/index.js';
+import { callerLanguages, type VoiceServers } from '../speech/index.js';
 import type { PlannedEvaluation } from './planned-evaluation.js';
+import {
+  hasVariableKinds,
+  lackOf,
+  protocolsWithWords,
+  type TranscriptionEquipment,
+  withTranscription,
+} from './words.js';
 
 /** Why an evaluation whose personality was deleted cannot be run. */
 export const PERSONALITY_DELETED = 'its personality was deleted; choose another one';
+
+const DEFAULT_PROVIDER = personalityFields.provider.default;
 
 /** What calls are made with. */
 export interface Equipment {
@@ -11,46 +21,48 @@ export interface Equipment {
   readonly protocol: ProtocolName;
   /** Whether a language model is configured. */
   readonly hasModel: boolean;
+  readonly speechServers: VoiceServers;
+  readonly transcription: TranscriptionEquipment;
 }
 
 /** Evaluations that cannot be run with this protocol and these engines: index in the list, name, and the first reason. */
 export function misfits(evaluations: readonly PlannedEvaluation[], equipment: Equipment) {
+  const module = equippedModule(equipment);
   return evaluations.flatMap((evaluation, index) => {
-    const reason = protocolMisfit(evaluation, PROTOCOLS.of(equipment.protocol)) ?? modelMisfit(evaluation, equipment);
+    const reason = protocolMisfit(evaluation, module, equipment) ?? modelMisfit(evaluation, equipment);
     return reason === undefined ? [] : [{ index, name: evaluation.snapshot.name, reason }];
   });
 }
 
-/** The beginning of a sentence: `chat-completions provides`. */
-export function protocolsWithWords(): string {
-  const names = PROTOCOLS.all.flatMap(({ name, provides }) => (provides.words ? [name] : []));
-  return `${names.join(' and ')} ${names.length === 1 ? 'provides' : 'provide'}`;
-}
-
-/** What would provide the agent's words; undefined unless an evaluation cannot be run for want of them. */
-export function wordsCure(
-  evaluations: readonly PlannedEvaluation[],
-  { protocol }: Pick<Equipment, 'protocol'>,
-): string | undefined {
-  const module = PROTOCOLS.of(protocol);
+/** What would provide the agent's words, a sentence each; none unless an evaluation cannot be run for want of them. */
+export function wordsCures(evaluations: readonly PlannedEvaluation[], equipment: Equipment): string[] {
+  const module = equippedModule(equipment);
   const withWords = { ...module, provides: { ...module.provides, words: true } };
-  if (evaluations.every((each) => protocolMisfit(each, module) === protocolMisfit(each, withWords))) return undefined;
-  return `protocol: ${protocolsWithWords()} the agent's words; set one in the agent's connection, or start the run with "medium": "text" if the agent also has an address for text`;
+  const misfit = (each: PlannedEvaluation, one: ProtocolModule) => protocolMisfit(each, one, equipment);
+  if (evaluations.every((each) => misfit(each, module) === misfit(each, withWords))) return [];
+  return [
+    `transcription: ${lackOf(equipment)}; with it, calls over ${module.name} have the agent's words`,
+    `protocol: ${protocolsWithWords()} the agent's words; set one in the agent's connection, or start the run with "medium": "text" if the agent also has an address for text`,
+  ];
 }
 
-function protocolMisfit({ snapshot, cases }: PlannedEvaluation, module: ProtocolModule): string | undefined {
-  const { language, definition } = snapshot;
+const equippedModule = (equipment: Equipment): ProtocolModule =>
+  withTranscription(PROTOCOLS.of(equipment.protocol), equipment);
+
+function protocolMisfit(
+  { snapshot, cases }: PlannedEvaluation,
+  module: ProtocolModule,
+  { speechServers }: Pick<Equipment, 'speechServers'>,
+): string | undefined {
+  const { language, definition, personality } = snapshot;
+  const spoken = callerLanguages(personality.voice?.provider ?? DEFAULT_PROVIDER, speechServers);
   const rows = hasVariableKinds(definition) ? cases.map(({ variables }) => variables) : [null];
   for (const row of rows) {
-    const reason = misfitOf(withVariables(definition, row), language ?? DEFAULT_LANGUAGE, module);
+    const reason = misfitOf(withVariables(definition, row), language ?? DEFAULT_LANGUAGE, module, spoken);
     if (reason !== undefined) return reason;
   }
   return undefined;
 }
-
-/** Whether a variable decides the type of a check or whose words it is about: only then must the rows be examined. */
-const hasVariableKinds = ({ checks }: PlannedEvaluation['snapshot']['definition']): boolean =>
-  /"(type|speaker)":"[^"]*\{\{/.test(JSON.stringify(checks));
 
 function modelMisfit(
   { snapshot: { definition } }: PlannedEvaluation,

@@ -1,4 +1,9 @@
-import type { AuthoredPersonality, EvaluationDefinition, VariablesRow } from '../evaluation-definition/index.js';
+import type {
+  AuthoredPersonality,
+  EvaluationDefinition,
+  Interrupts,
+  VariablesRow,
+} from '../evaluation-definition/index.js';
 
 /** An evaluation and its personality as a run would take them; stored or in a file. */
 export interface PlannedEvaluation {
@@ -12,6 +17,8 @@ export interface PlannedEvaluation {
       /** Missing in runs of versions without voice calls. */
       readonly voice?: Pick<AuthoredPersonality, 'accent' | 'backgroundNoise' | 'gender' | 'voice_id'> & {
         readonly provider: string;
+        /** Missing in runs of earlier versions. */
+        readonly interrupts?: Interrupts;
       };
     };
     readonly definition: EvaluationDefinition;

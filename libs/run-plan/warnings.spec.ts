@@ -3,7 +3,13 @@ import type { Equipment } from './misfits.js';
 import type { PlannedEvaluation } from './planned-evaluation.js';
 import { evaluationWarnings } from './warnings.js';
 
-const EQUIPMENT: Equipment = { protocol: 'chat-completions', hasModel: true };
+const transcription = {
+  mode: 'auto',
+  source: 'AGENT_PROVIDER_1_TRANSCRIPTION',
+  host: undefined,
+  isAlways: false,
+} as const;
+const EQUIPMENT: Equipment = { protocol: 'chat-completions', hasModel: true, transcription, speechServers: {} };
 const never = { type: 'never_says', text: 'prompt' } as const;
 const says = { type: 'says', text: 'welcome' } as const;
 const criterion = { text: 'The agent is polite.' };
@@ -75,7 +81,7 @@ describe('evaluationWarnings for text and voice calls', () => {
     ).toEqual([
       '"A": has only checks for what must never happen, so an agent that does nothing useful passes.',
       expect.stringMatching(
-        /^"A": the criteria are not judged, because twilio-media-streams does not provide the agent's words \(chat-completions.* them\)\.$/,
+        /^"A": the criteria are not judged, because twilio-media-streams does not provide the agent's words \(chat-completions.* them\), and no transcription server is configured \(STT_BASE_URL\)\.$/,
       ),
       `"A": its toolResults have no effect, because ${protocol} does not provide the agent's tool calls.`,
     ]);
@@ -125,13 +131,13 @@ describe('evaluationWarnings', () => {
   it('names settings of personalities that have no effect over text, once per combination', () => {
     const voices = {
       Z: { accent: 'a', gender: 'MALE' },
-      Y: { voice_id: 'v' },
+      Y: { voice_id: 'v', interrupts: 'sometimes' },
       X: { accent: 'b', gender: 'MALE' },
     } as const;
     const definitions = { A: { checks: [says] }, B: { checks: [says] }, C: { checks: [says] } };
     expect(evaluationWarnings(planned(definitions, voices), EQUIPMENT)).toEqual([
       'Personalities "X", "Z": without effect, because the agent is called over text: accent, gender.',
-      'Personality "Y": without effect, because the agent is called over text: voice_id.',
+      'Personality "Y": without effect, because the agent is called over text: voice_id, interrupts.',
     ]);
   });
 

@@ -128,8 +128,9 @@ function content(shown: Line): Html {
         </p>
         <p>
           ${
-            entry.words === 'unknown'
-              ? html`<span class="note">speech, words not known</span>${afterwards(shown)}`
+            entry.words === 'unknown' || entry.words === 'deleted'
+              ? html`<span class="note">speech, words ${entry.words === 'deleted' ? 'deleted' : 'not known'}</span>
+                  ${afterwards(shown)}`
               : html`<span class="words" dir="auto" ${language !== null && html`lang="${language}"`}
                     >${marked(entry.text, shown)}</span
                   >${entry.uncertain && html` <small class="note">${uncertainText(entry)}</small>`}`

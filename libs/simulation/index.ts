@@ -32,7 +32,9 @@ export type { CallExchange, UnusableAnswer } from './other-side/call-exchange.js
 export { unstartedCall } from './call/unstarted-call.js';
 export { executeCall, RECORDING_OMITTED } from './call/call.js';
 export type { CallOptions, CallProgress, CallResult, CallVersions, RecordingOmitted } from './call/call.js';
+export { executeImportedCall, type ImportedCallOptions, RECORDING } from './call/import.js';
 export { rejudge } from './call/rejudge.js';
+export { attemptWithoutTexts, withoutTexts } from './call/without-texts.js';
 export { remeasure, type RemeasureOptions } from './call/remeasure.js';
 export { SEND_LIMITS } from './other-side/send-limits.js';
 export type { Personality, Scenario } from './callers/persona.js';
@@ -52,7 +54,8 @@ export { type Blame, CallFailure, failure, type Failure, type FailureCode, FAILU
 export { CallView } from './timeline/call-view.js';
 export type { CriterionResult } from './judge/criterion-result.js';
 export { LanguageModel, type LanguageModelOptions } from './model/llm.js';
-export { misfitOf } from './call/protocol-fit.js';
+export { type CallerLanguages, misfitOf, needsWords } from './call/protocol-fit.js';
+export { backchannelWord, hasCallerWords } from './voice/speaking/caller-words.js';
 export { rangeOfText } from './matching/matching.js';
 export type { Measures } from './measures/measures.js';
 export type { Reliability } from './time/stalls.js';
@@ -61,6 +64,7 @@ export {
   END_CODES,
   type EndCode,
   type EndEntry,
+  joinSpeech,
   type ScriptSource,
   type SpeechEntry,
   type TimelineEntry,
@@ -77,6 +81,7 @@ export {
   type ProtocolName,
 } from './transports/modules/endpoint.js';
 export type { Medium, ProtocolModule } from './transports/modules/module.js';
+export { TRANSCRIPTION_MODES, type TranscriptionMode } from './transports/modules/voice-options.js';
 export { mediaThread, mediaThreadEvents, PROTOCOLS, transportTo } from './transports/protocols.js';
 export type { ThreadDeath } from './voice/thread/media-thread.js';
 export type { Invalidity } from './validity/invalidity.js';
@@ -86,9 +91,14 @@ export { warmUp } from './call/warm-up.js';
 export type { RecordingSink, VoiceTransport } from './voice/wire/voice-transport.js';
 export type { InProcessMediaAgentFactory } from './voice/call/in-process-agent.js';
 export type { VoiceFacts } from './voice/facts/facts.js';
-export { readFacts } from './voice/facts/stored-facts.js';
+export { readFacts, storedFacts } from './voice/facts/stored-facts.js';
+export { type ImportedCall, importedFacts } from './voice/imported/imported-facts.js';
+export type { TranscriptEntry } from './voice/imported/transcript.js';
+export { type RecordedLane } from './voice/hearing/hear-lane.js';
 export { recordingFormat } from './voice/facts/recording-format.js';
-export type { TimedWord, VoiceMeasures, VoiceResult, WordsFrom } from './voice/facts/results.js';
+export type { TimedWord, VoiceMeasures, VoiceResult, WordsFrom, WordSource } from './voice/facts/results.js';
 export type { VoiceOptions } from './voice/conversation/voice-conversation.js';
+export type { VoiceTranscription } from './voice/conversation/transcriber.js';
+export { type SpokenDifference, spokenDifferences } from './values/spoken-form.js';
 export { virtualCalls, type VirtualCallOptions } from './voice/call/virtual-call.js';
 export type { MediaTiming, WireFinding } from './voice/facts/facts.js';

@@ -82,6 +82,22 @@ describe('gate', () => {
   });
 });
 
+describe('gate of a derived run', () => {
+  const derived = (letters: string, leftOut: NonNullable<GateInput['leftOut']>, allowedUncounted = 0) =>
+    gate({ ...STRICT, allowedUncounted, calls: calls('a', letters), critical: [], cases: [], baseline: null, leftOut });
+
+  it('counts the calls that are left out as not tested', () => {
+    const reasons = ['3 of 5 planned calls could not be tested (1 ended as error, 2 left out); allowed: 0.'];
+    expect(derived('ppe', { calls: 2, critical: [] })).toMatchObject({ met: false, exitCode: 2, reasons });
+    expect(derived('ppe', { calls: 2, critical: [] }, 3)).toMatchObject({ met: true, exitCode: 0 });
+  });
+
+  it('is not met without a call of a critical evaluation', () => {
+    const reasons = ['The critical evaluation "Books" has no counted calls.'];
+    expect(derived('pp', { calls: 1, critical: ['Books'] }, 1)).toMatchObject({ met: false, exitCode: 1, reasons });
+  });
+});
+
 describe('gate with a baseline', () => {
   const BEFORE = { name: 'Nightly', cases: [{ caseKey: 'a', counted: 20, passed: 19 }] };
   const CASES = [{ caseKey: 'a', name: 'Books' }];

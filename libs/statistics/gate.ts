@@ -26,6 +26,12 @@ export interface GateInput extends GateSettings {
   readonly critical: readonly CriticalCase[];
   /** Every planned case, in order. */
   readonly cases: readonly PlannedCase[];
+  /** What a derived run leaves out of the plan of the run that it is derived from. */
+  readonly leftOut?: {
+    readonly calls: number;
+    /** Display names of the critical cases of which no call is left. */
+    readonly critical: readonly string[];
+  };
   /** The run of `notWorseThan`; null if there is none, also if it is `previous` and there was no run. */
   readonly baseline: Baseline | null;
 }
@@ -55,10 +61,11 @@ export function gate(input: GateInput): Gate {
   const byCase = grouped(calls);
   const ofAgent = [
     ...input.critical.flatMap(({ caseKey, name }) => criticalReason(name, byCase.get(caseKey) ?? []) ?? []),
+    ...(input.leftOut?.critical ?? []).flatMap((name) => criticalReason(name, []) ?? []),
     ...(counted === 0 ? [] : rateReasons(input, { passed, failed, score: runScore(calls) ?? 0 })),
     ...comparison.reasons,
   ];
-  const uncounted = calls.length - counted;
+  const uncounted = plannedCalls(input) - counted;
   const isTooMany = counted === 0 || uncounted > input.allowedUncounted;
   const ofTester = isTooMany ? [uncountedReason(input, counted)] : [];
   const reasons = [...ofAgent, ...ofTester];
@@ -111,14 +118,19 @@ function rateReasons(
   return reasons;
 }
 
-function uncountedReason({ calls, allowedUncounted }: GateInput, counted: number): string {
+const plannedCalls = ({ calls, leftOut }: GateInput): number => calls.length + (leftOut?.calls ?? 0);
+
+function uncountedReason(input: GateInput, counted: number): string {
+  const { calls, leftOut, allowedUncounted } = input;
   const count = (outcome: 'error' | 'invalid') => calls.filter((call) => call.outcome === outcome).length;
   const parts = (['error', 'invalid'] as const)
     .filter((outcome) => count(outcome) > 0)
     .map((outcome) => `${count(outcome)} ended as ${outcome}`);
+  if (leftOut && leftOut.calls > 0) parts.push(`${leftOut.calls} left out`);
   if (counted === 0) return `No call could be counted${parts.length > 0 ? `: ${parts.join(', ')}` : ''}.`;
-  const planned = `${calls.length} planned ${calls.length === 1 ? 'call' : 'calls'}`;
-  return `${calls.length - counted} of ${planned} could not be tested (${parts.join(', ')}); allowed: ${allowedUncounted}.`;
+  const all = plannedCalls(input);
+  const planned = `${all} planned ${all === 1 ? 'call' : 'calls'}`;
+  return `${all - counted} of ${planned} could not be tested (${parts.join(', ')}); allowed: ${allowedUncounted}.`;
 }
 
 const countedCalls = (counted: number): string => `${counted} counted ${counted === 1 ? 'call' : 'calls'}`;

@@ -38,6 +38,7 @@ import { mapLimited } from './limited.js';
 import { measureLags } from './lag.js';
 import { Progress } from './progress.js';
 import { measureRealtime } from './realtime.js';
+import { measureImported } from './imported.js';
 import { compareReplay } from './stored-replay.js';
 import { measureVoice } from './voice.js';
 
@@ -173,16 +174,19 @@ async function main(): Promise<void> {
   const isRealtimeRight = await measureRealtime(process.argv.includes('--write'));
   print('\nStored voice calls\n');
   const isReplayEqual = await compareReplay(1);
+  print('\nImported recordings\n');
+  const isImportedAlike = await measureImported();
   const isSpokenRight = isVoiceRight && isLagRight && isRealtimeRight;
   const isRight = isPerfect(tally(virtual)) && isPerfect(tally(real)) && isMatrixRight && isSpokenRight;
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
   print(`\n${isRight ? 'Every verdict is right.' : 'Not every verdict is right.'} ${seconds} s`);
-  process.exitCode = isRight && isReplayEqual ? 0 : 1;
+  process.exitCode = isRight && isReplayEqual && isImportedAlike ? 0 : 1;
 }
 
 const alone = [
   ['--realtime', measureRealtime],
   ['--lag', measureLags],
+  ['--imported', measureImported],
 ] as const;
 const [, only] = alone.find(([option]) => process.argv.includes(option)) ?? [];
 if (only) process.exitCode = (await only(process.argv.includes('--write'))) ? 0 : 1;

@@ -25,7 +25,7 @@ export interface VoiceRow {
   readonly right: 'passed' | 'failed' | 'invalid';
   readonly isFound: (result: CallResult) => boolean;
   readonly evaluation: (seed: number) => EvaluationInput;
-  readonly agent: (calls: VoiceCalls) => Promise<PreparedVoice>;
+  readonly agent: (calls: Pick<VoiceCalls, 'synthesiser'>) => Promise<PreparedVoice>;
   readonly firstSpeaker?: 'caller';
 }
 
@@ -73,7 +73,7 @@ function spokenRows(name: string, { definition, faulty, healthy, reason }: Spoke
   const rowOf = (turns: readonly SpokenTurn[]) => ({
     firstSpeaker: 'caller' as const,
     evaluation: (seed: number) => ({ ...WHAT, ...laterLimits(definition), conditions: { seed } }),
-    agent: ({ synthesiser }: VoiceCalls) => scriptedAgent(synthesiser, { answers: turns }),
+    agent: ({ synthesiser }: Pick<VoiceCalls, 'synthesiser'>) => scriptedAgent(synthesiser, { answers: turns }),
   });
   return [
     {

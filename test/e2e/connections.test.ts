@@ -128,6 +128,13 @@ describe('the connection of an agent', () => {
     const raw = `{"protocol":"${protocol}","options":{"session":{"a":${nested}}}}`;
     expect((await editor.send('PUT', path, raw)).status).toBe(400);
     expectInvalid(await editor.put(path, { protocol, options: { line: 'narrow' } }), 'options.line');
+    const bare = await editor.put<any>(path, { protocol, options: { transcription: 'heard' } });
+    expect(bare.body.data.options).toEqual({ transcription: 'heard' });
+    for (const wrong of ['on', true, null]) {
+      expectInvalid(await editor.put(path, { protocol, options: { transcription: wrong } }), 'options.transcription');
+    }
+    const overText = { url: 'https://agent.example.com/v1', options: { transcription: 'off' } };
+    expectInvalid(await editor.put(path, overText), 'options.transcription');
   });
 
   it('needs EDITOR to be written', async () => {

@@ -50,6 +50,7 @@ describe('export of evaluations', () => {
           gender: 'FEMALE',
           provider: 'PERSONALITY_PROVIDER_1',
           voice_id: '',
+          interrupts: 'never',
         },
       ],
       evaluations: [

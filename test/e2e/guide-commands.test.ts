@@ -34,6 +34,7 @@ const BLOCKS = DOCUMENTS.flatMap((document): Block[] =>
 const isShell = ({ language }: Block) => language === 'sh' || language === 'bash';
 
 const STARTS_SERVICE = 'starts the service, which runs here already';
+const FOREIGN_SERVER = 'installs a server of others, as the guide says';
 const PRODUCTION_CHECK = 'npm run production:check executes it';
 const CONTAINERS = 'needs a container engine; npm run production:check executes the steps of both files';
 
@@ -52,6 +53,12 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
   'docs/guides/agents.md: AGENT_PROVIDER_1_URL=': STARTS_SERVICE,
   'docs/guides/connections.md: AGENT_PROVIDER_1_URL=': STARTS_SERVICE,
   'docs/guides/models.md: LLM_BASE_URL=': STARTS_SERVICE,
+  'docs/guides/voices.md: TTS_BASE_URL=': STARTS_SERVICE,
+  'docs/guides/voices.md: docker run': FOREIGN_SERVER,
+  'docs/guides/voices.md: curl "$TTS_BASE_URL': FOREIGN_SERVER,
+  'docs/guides/transcription.md: STT_BASE_URL=': STARTS_SERVICE,
+  'docs/guides/transcription.md: docker run': FOREIGN_SERVER,
+  'docs/guides/transcription.md: git clone': FOREIGN_SERVER,
   'docs/guides/agents.md: npm run reference-agent -- --list-faults':
     'libs/reference-agent/program.spec.ts tests the options',
   'docs/guides/agents.md: npm run reference-agent -- --fault': 'libs/reference-agent/program.spec.ts tests the options',

@@ -17,6 +17,7 @@ const FULL = {
   accent: 'Schwäbisch',
   backgroundNoise: true,
   voice_id: 'voice-7',
+  interrupts: 'sometimes',
 };
 
 describe('personalities', () => {
@@ -71,6 +72,17 @@ describe('personalities', () => {
       expect(body).toEqual({ message: 'Personality retrieved successfully', data: personality });
     });
 
+    it('returns interrupts only while it is not the default', async () => {
+      const { id, ...never } = await create({ interrupts: 'never' });
+      expect(never).not.toHaveProperty('interrupts');
+      const changed = await client.patch(`/personalities/${id}`, { interrupts: 'sometimes' });
+      expect(changed.body.data.interrupts).toBe('sometimes');
+      const { data } = (await client.get('/personalities?limit=100')).body;
+      expect(data.find((one: { id: string }) => one.id === id).interrupts).toBe('sometimes');
+      const back = await client.patch(`/personalities/${id}`, { interrupts: 'never' });
+      expect(back.body.data).not.toHaveProperty('interrupts');
+    });
+
     it('accepts empty texts and the bounds of temperature', async () => {
       const empty = { description: '', prompt: '', accent: '', voice_id: '' };
       expect(await create({ ...empty, temperature: 0 })).toMatchObject({ ...empty, temperature: 0 });
@@ -97,6 +109,7 @@ describe('personalities', () => {
       ['gender', [null, 'female', 'OTHER', '']],
       ['provider', [null, 'PERSONALITY_PROVIDER_5', 'AGENT_PROVIDER_1', '']],
       ['voice_id', [null, 5, 'v'.repeat(256)]],
+      ['interrupts', [null, true, 'always', 'NEVER', '']],
       ['workspaceId', [5]],
     ])('rejects invalid values of %s', async (field, values) => {
       for (const value of values) {

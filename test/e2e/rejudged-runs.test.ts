@@ -149,6 +149,48 @@ describe('a run that is judged again', () => {
     expect(again).toMatchObject({ derivedFrom: { runId: failed.id }, counts: { passed: 1 } });
   });
 
+  it('counts calls that are left out as not tested', async () => {
+    const { client, agentId } = await prepareEvaluations(app, [
+      evaluation(['The agent is polite.'], { name: 'Kept' }),
+      evaluation(['The agent is polite.'], { name: 'Left out', critical: true }),
+    ]);
+    const source = await executeRun(client, agentId);
+    expect(source).toMatchObject({ status: 'COMPLETED', exitCode: 0 });
+    await sql(
+      app.databaseUrl,
+      `DELETE FROM call_results WHERE call_id IN
+         (SELECT c.id FROM calls c JOIN run_evaluations e ON e.run_id = c.run_id AND e.evaluation_id = c.evaluation_id
+           WHERE c.run_id = $1 AND e.snapshot ->> 'name' = 'Left out')`,
+      [source.id],
+    );
+    const warning =
+      '1 call of the run left out, which the gate counts as not tested: no result that can be judged again.';
+    const missing = [
+      'The critical evaluation "Left out" has no counted calls.',
+      '1 of 2 planned calls could not be tested (1 left out); allowed: 0.',
+    ];
+    const run = await rejudged(client, source.id);
+    expect(run).toMatchObject({ status: 'FAILED', exitCode: 1, totalCalls: 1, counts: { passed: 1 } });
+    expect(run).toMatchObject({ warnings: [warning], reasons: missing });
+    // So does a run that is derived from it.
+    expect(await rejudged(client, run.id)).toMatchObject({ exitCode: 1, warnings: [], reasons: missing });
+  });
+
+  it('keeps the criteria of the run if the names of the variables have changed', async () => {
+    const { client, agentId, evaluationIds } = await prepareEvaluations(app, [
+      evaluation(['The agent is polite on {{day}}.'], { name: 'Renamed', variables: [{ day: 'Monday' }] }),
+    ]);
+    const source = await executeRun(client, agentId);
+    asked = [];
+    const changed = { variables: [{ town: 'Rome' }], criteria: [{ text: 'The agent is polite in {{town}}.' }] };
+    await client.patch(`/evaluations/${evaluationIds[0]!}`, changed);
+    const run = await rejudged(client, source.id);
+    expect(new Set(asked)).toEqual(new Set(['The agent is polite on Monday.']));
+    expect(run.warnings).toEqual([
+      'The criteria of "Renamed" are those of the run: the names of its variables have changed since.',
+    ]);
+  });
+
   it('is followed by `vat rejudge`, which exits as the gate decides', async () => {
     const { client, agentId, apiKey } = await prepareEvaluations(app, [evaluation(['The agent is rude.'])]);
     const source = await executeRun(client, agentId, { name: 'Nightly' });

@@ -140,6 +140,7 @@ describe('controlling runs', () => {
         assistantId: 'steady',
         name: 'Before',
       });
+      await client.patch(`/personalities/${personalityId}`, { interrupts: 'sometimes' });
       const from = agent.requests.length;
       const { id } = await start(client, agentId, { repeat: 3, concurrency: 1, minimumScore: 100 });
       await client.patch(`/evaluations/${evaluationIds[0]}`, {
@@ -147,7 +148,7 @@ describe('controlling runs', () => {
         script: [{ say: 'After' }],
         checks: [{ name: 'Never', type: 'says', text: 'never said' }],
       });
-      await client.patch(`/personalities/${personalityId}`, { name: 'After' });
+      await client.patch(`/personalities/${personalityId}`, { name: 'After', interrupts: 'never' });
       await client.patch(`/agents/${agentId}`, { name: 'After', assistantId: 'after' });
       await client.delete(`/evaluations/${evaluationIds[0]}`);
       const run = (await client.get(`/runs/${id}?wait=30`)).body.data;
@@ -160,7 +161,10 @@ describe('controlling runs', () => {
       const [call] = (await client.get(`/runs/${id}/calls`)).body.data;
       expect((await client.get(`/calls/${call.id}`)).body.data).toMatchObject({
         evaluationName: 'Is greeted',
-        evaluation: { name: 'Is greeted', personality: { name: 'Impatient regular' } },
+        evaluation: {
+          name: 'Is greeted',
+          personality: { name: 'Impatient regular', voice: { interrupts: 'sometimes' } },
+        },
         agent: { name: 'Before', assistantId: 'steady' },
       });
     });

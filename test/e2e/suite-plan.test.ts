@@ -89,7 +89,12 @@ describe('the plan of an import', () => {
     expect((await planOf(client, agentId, file)).misfits).toEqual([]);
     const german = { ...file, evaluations: [item('german', { language: 'de-DE' })] };
     expect((await planOf(client, agentId, german)).misfits).toEqual([
-      { index: 0, key: 'german', reason: 'its language is de-DE, and the voices of the caller speak English' },
+      {
+        index: 0,
+        key: 'german',
+        reason:
+          'its language is de-DE, and the voices of the caller speak English (TTS_BASE_URL and TTS_LANGUAGES add a speech server)',
+      },
     ]);
     const { misfits, warnings } = await planOf(client, agentId, file, '?dryRun=true&medium=text');
     expect(misfits).toEqual([

@@ -59,6 +59,7 @@ export async function insertPersonality(
       temperature: 0.7,
       accent: '',
       backgroundNoise: false,
+      interrupts: 'never',
       gender: 'FEMALE',
       provider: 'PERSONALITY_PROVIDER_1',
       voiceId: '',

@@ -49,13 +49,13 @@ describe('OpenAI Realtime over sockets', () => {
     return { address: `${server.url.replace(/^http/, 'ws')}/v1/realtime?model={assistantId}`, truncations };
   }
 
-  const call = (url: string, wire: string[] = [], headers: Record<string, string> = {}): Promise<CallResult> =>
+  const call = (url: string, wire: string[] = [], more: object = {}): Promise<CallResult> =>
     calls.callOver(
       url,
       EVALUATION,
       'slt',
       { audio: () => undefined, wire: (lines) => wire.push(...lines) },
-      { protocol: 'openai-realtime', apiKey: KEY, headers },
+      { protocol: 'openai-realtime', apiKey: KEY, ...more },
     );
 
   it('truncates within 80 ms of the account of the agent, with 0, 150 and 400 ms of delay in each direction', async () => {
@@ -80,7 +80,8 @@ describe('OpenAI Realtime over sockets', () => {
   it('reaches a server with the address and the header of Azure', async () => {
     const { address } = await serve({ apiKey: KEY });
     const azure = address.replace('/v1/realtime?model={assistantId}', '/openai/v1/realtime?model=booking');
-    const { outcome, reason } = await call(azure, [], { 'api-key': KEY });
+    const more = { apiKey: 'sk-of-openai-0987654321', headers: { 'api-key': KEY } };
+    const { outcome, reason } = await call(azure, [], more);
     expect({ outcome, reason }).toMatchObject({ outcome: 'passed' });
   }, 60_000);
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { GENDERS, PERSONALITY_PROVIDERS } from '../../libs/evaluation-definition/index.js';
+import { GENDERS, INTERRUPTS, PERSONALITY_PROVIDERS } from '../../libs/evaluation-definition/index.js';
 import { normaliseText } from '../../libs/text/index.js';
 
 /** Texts that formats tend to change. */
@@ -188,6 +188,7 @@ const personality = fc.record(
     gender: fc.constantFrom(...GENDERS),
     provider: fc.constantFrom(...PERSONALITY_PROVIDERS),
     voice_id: anyText(255),
+    interrupts: fc.constantFrom(...INTERRUPTS),
   },
   { requiredKeys: ['name'] },
 );

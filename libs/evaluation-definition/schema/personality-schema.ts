@@ -12,6 +12,10 @@ export const PERSONALITY_PROVIDERS = [
 ] as const;
 export type PersonalityProvider = (typeof PERSONALITY_PROVIDERS)[number];
 
+/** Whether a caller without a script interrupts the agent on voice calls. */
+export const INTERRUPTS = ['never', 'sometimes'] as const;
+export type Interrupts = (typeof INTERRUPTS)[number];
+
 /** The editable fields of a personality. */
 export interface AuthoredPersonality {
   readonly name: string;
@@ -23,6 +27,7 @@ export interface AuthoredPersonality {
   readonly gender: Gender;
   readonly provider: PersonalityProvider;
   readonly voice_id: string;
+  readonly interrupts: Interrupts;
 }
 
 /** A personality in a file: fields with defaults are optional. */
@@ -62,7 +67,8 @@ export const personalityFields = {
   accent: {
     type: 'string',
     description:
-      'Accent of the caller on voice calls; of the embedded voices, `MALE` and Scottish has a voice of its own',
+      'Accent of the caller on voice calls; of the embedded voices, `MALE` and Scottish has a voice of its own. ' +
+      'No effect on the voices of a speech server',
     maxLength: LIMITS.identifier,
     default: '',
     examples: ['Scottish'],
@@ -82,7 +88,7 @@ export const personalityFields = {
   },
   provider: {
     type: 'string',
-    description: 'Provider of the voice; no effect on the embedded voices',
+    description: 'Provider of the voice: decides which speech server speaks, if one is set for it',
     enum: PERSONALITY_PROVIDERS,
     default: 'PERSONALITY_PROVIDER_1',
     examples: ['PERSONALITY_PROVIDER_1'],
@@ -90,10 +96,19 @@ export const personalityFields = {
   voice_id: {
     type: 'string',
     description:
-      'Voice of the caller on voice calls: `slt`, `rms`, `awb`, `kal` or `kal16`. Otherwise `gender` and `accent` choose',
+      'Voice of the caller on voice calls: `slt`, `rms`, `awb`, `kal` or `kal16`, or the name of a voice on the ' +
+      'speech server. Otherwise `gender` and `accent` choose',
     maxLength: LIMITS.identifier,
     default: '',
     examples: ['awb'],
+  },
+  interrupts: {
+    type: 'string',
+    description:
+      'Whether a caller without a script interrupts long answers of the agent on voice calls: `sometimes` every few answers',
+    enum: INTERRUPTS,
+    default: 'never',
+    examples: ['sometimes'],
   },
 } as const satisfies Readonly<Record<keyof AuthoredPersonality, JsonSchema>>;
 
@@ -118,6 +133,7 @@ export const authoredPersonality = (input: PersonalityInput): AuthoredPersonalit
   gender: input.gender ?? personalityFields.gender.default,
   provider: input.provider ?? personalityFields.provider.default,
   voice_id: input.voice_id ?? personalityFields.voice_id.default,
+  interrupts: input.interrupts ?? personalityFields.interrupts.default,
 });
 
 /** An example of a personality in a file; its name is not that of the example in requests, which are sent repeatedly. */

@@ -9,7 +9,7 @@ import { type SentenceAudio, Voice } from './voice.js';
 import type { VoiceAgentOptions } from './voice-agent.js';
 
 /** The agent's own voice; the callers have all of the others, and this one. */
-const OWN_VOICE = 'rms';
+export const OWN_VOICE = 'rms';
 export const CALLER_VOICES = ['slt', 'rms', 'awb', 'kal', 'kal16'];
 /** Any pause that ends a segment of speech: the ear shortens them all. */
 const HESITATION_MS = 400;

@@ -17,6 +17,13 @@ export interface VoiceAgentOptions {
   readonly today: number;
   /** Milliseconds from the caller's last sound to the answer; by default the agent answers when it takes the turn for ended. */
   readonly responseMs?: number;
+  /** Milliseconds of silence after which it takes a complete sentence for a turn; 700 by default. */
+  readonly turnEndMs?: number;
+  /**
+   * Asks once whether the caller is still there, after `afterMs` milliseconds in which neither side was heard; with
+   * `instead` it does not answer before.
+   */
+  readonly asks?: { readonly afterMs: number; readonly instead?: boolean };
   /** Milliseconds that the fault `slow-answer` adds. */
   readonly slowMs?: number;
   readonly voice: Pick<Voice, 'say'>;
@@ -28,6 +35,9 @@ export interface VoiceAgentOptions {
   /** Called with the agent's own times of each answer. */
   readonly onAnswer?: (stamp: AnswerStamp) => void;
 }
+
+/** What it asks then. */
+export const STILL_THERE = 'Are you still there?';
 
 /** The agent's own times of an answer, on the clock of its driver. */
 export interface AnswerStamp {
@@ -83,6 +93,9 @@ export class VoiceAgent {
   /** An answer whose audio is not ready yet. */
   private unsaid: { readonly answer: SpokenAnswer; readonly onSaid: (now: number, leadMs: number) => void } | undefined;
   private then: SpokenAnswer['then'];
+  /** When either side was last heard. */
+  private heardAt: number | undefined;
+  private hasAsked = false;
   private hasEnded = false;
   /** Whether the line knows that the caller speaks. */
   private isNoticed = false;
@@ -147,6 +160,7 @@ export class VoiceAgent {
     if (this.hasEnded) return;
     this.mouth.tick(now);
     this.sayWhenReady(now);
+    this.askIfSilent(now);
     if (this.keys !== '' && (this.keys.endsWith('#') || now - this.keysAt >= KEYS_END_MS)) this.answerKeys(now);
     if (this.pending && now >= this.pending.at) this.answer(now, this.pending);
     this.hangUpIfDone(now);
@@ -165,7 +179,8 @@ export class VoiceAgent {
     if (this.pending) return;
     if (answersAfterSpeechMs !== undefined && activeMs >= answersAfterSpeechMs) return this.plan(now, endMs);
     const silence = now - endMs;
-    if (silence < Math.min(END_OF_TURN_MS, this.options.responseMs ?? END_OF_TURN_MS)) return;
+    const { turnEndMs = END_OF_TURN_MS, responseMs = turnEndMs } = this.options;
+    if (silence < Math.min(turnEndMs, responseMs)) return;
     const heard = this.ear.recognise();
     if (heard.type === 'sound') return this.ear.drop();
     const isComplete = heard.type === 'line' && heard.isComplete;
@@ -200,6 +215,7 @@ export class VoiceAgent {
 
   /** Plans the answer to the present utterance. */
   private plan(now: number, callerEndMs: number): void {
+    if (this.options.asks?.instead && !this.hasAsked) return;
     const heard = this.ear.recognise();
     const { responseMs, slowMs } = this.options;
     const delayMs = this.behaviour.delayMs === 0 ? 0 : (slowMs ?? this.behaviour.delayMs);
@@ -217,6 +233,19 @@ export class VoiceAgent {
     this.say(now, this.dialogue.answer(heard), (firstByteMs, leadMs) =>
       this.options.onAnswer?.({ heard, callerEndMs, firstByteMs, leadMs }),
     );
+  }
+
+  private askIfSilent(now: number): void {
+    const { asks } = this.options;
+    if (!asks || this.hasAsked) return;
+    const { utterance } = this.ear;
+    if (utterance && this.isSpeech(utterance)) this.heardAt = Math.max(this.heardAt ?? 0, utterance.endMs);
+    if (this.mouth.isSpeaking(now)) this.heardAt = now;
+    if (now - (this.heardAt ?? now) < asks.afterMs) return;
+    this.hasAsked = true;
+    this.pending = undefined;
+    this.ear.drop();
+    this.say(now, { text: STILL_THERE });
   }
 
   private answerKeys(now: number): void {

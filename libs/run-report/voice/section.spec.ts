@@ -92,6 +92,24 @@ describe('a voice call in a report', () => {
     expect(junit).toContain('Agent: (words not known)');
   });
 
+  it('says where the agent generated something else than was heard', async () => {
+    const { run, calls } = withWords();
+    const wordsFrom = { source: 'recogniser', model: 'whisper <1>', times: 'word' } as const;
+    const of = (entry: TimelineEntry): TimelineEntry =>
+      entry.type === 'speech' && entry.start === 6_212
+        ? { ...entry, text: 'At 19:13, or fish', alternative: { source: 'wire', text: 'At 19:30, or fish & chips' } }
+        : entry;
+    const shown = calls.map((call) => ({ ...call, voice: { ...VOICE, wordsFrom }, timeline: call.timeline.map(of) }));
+    let text = '';
+    for await (const part of renderReport(run, readerOf(shown), all)) text += part;
+    const lines = /<ul class="differences">([^]*?)<\/ul>/.exec(text)![1]!.replace(/<[^>]*>/g, '');
+    expect(lines.replace(/\s+/g, ' ').trim()).toBe(
+      '0:06.2 generated “19:30,”, heard “19:13,” 0:06.2 generated “chips”, heard nothing',
+    );
+    expect(text).toContain('transcribed by whisper &#60;1&#62;, with their times');
+    expect(await page(1)).not.toContain('class="differences"');
+  });
+
   it('does not count undecided barge-ins and backchannels as failures', async () => {
     const { run, calls } = voiceRun(1);
     const { measures } = VOICE;

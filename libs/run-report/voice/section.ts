@@ -1,7 +1,8 @@
 import { html, type Html, NOTHING } from '../html.js';
 import { facts } from '../parts.js';
 import type { ReportedCall } from '../reported.js';
-import { count, duration, number, percent } from '../../text/index.js';
+import { joinSpeech, spokenDifferences, type SpeechEntry } from '../../simulation/index.js';
+import { clipped, count, duration, moment, number, percent } from '../../text/index.js';
 import { signs, voiceFigure } from './figure.js';
 import { audioElement } from './player.js';
 import type { ReportedAudio, ReportedVoice } from './reported-voice.js';
@@ -21,7 +22,7 @@ export function voiceSection(
       ${voiceFigure({ voice, audio, timeline, whole })}
       ${hasAudio ? html`${audioElement(audio.wav)} <small>Click the picture, or press a time of the transcript, to play from there; arrow keys move by 2 s.</small>` : listenAt(id, voice, serviceUrl)}
     </div>
-    ${legend(voice, timeline)} ${heardFacts(voice)}
+    ${legend(voice, timeline)} ${differences(timeline)} ${heardFacts(voice)}
   </section>`;
 }
 
@@ -44,6 +45,32 @@ const legend = (voice: ReportedVoice, timeline: ReportedCall['timeline']): Html 
     ${signs(voice, timeline).map((sign) => html`<span class="sign">${sign}</span> `)}
   </p>`;
 
+/** Where the agent was heard to say something else than it generated. */
+function differences(timeline: ReportedCall['timeline']): Html {
+  const speech = timeline.filter((entry): entry is SpeechEntry => entry.type === 'speech' && entry.speaker === 'agent');
+  const lines = speech.flatMap(({ alternative, turn, start }) => {
+    if (!alternative) return [];
+    const heard = joinSpeech(speech.filter((entry) => entry.turn === turn));
+    return spokenDifferences(alternative.text, heard).map(({ first, second }) => ({ start, first, second }));
+  });
+  if (lines.length === 0) return NOTHING;
+  return html`<ul class="differences">
+    ${lines
+      .slice(0, MAX_DIFFERENCES)
+      .map(
+        ({ start, first, second }) =>
+          html`<li>
+            <time data-ms="${start}">${moment(start)}</time> generated ${quoted(first)}, heard ${quoted(second)}
+          </li>`,
+      )}
+    ${lines.length > MAX_DIFFERENCES && html`<li>and ${number(lines.length - MAX_DIFFERENCES)} more</li>`}
+  </ul>`;
+}
+
+const MAX_DIFFERENCES = 20;
+
+const quoted = (text: string): string => (text === '' ? 'nothing' : `“${clipped(text, 200)}”`);
+
 /** "1 of 2 yielded to, 1 undecided"; undefined if there is nothing to count. @param results null is undecided */
 function shareOf(results: readonly (boolean | null)[], what: string): string | undefined {
   const decided = results.filter((result) => result !== null);
@@ -58,15 +85,24 @@ function shareOf(results: readonly (boolean | null)[], what: string): string | u
 const interruptionsText = (total: number, overlapMs: number): string =>
   total === 0 ? '0' : `${total}, ${duration(overlapMs)} at once`;
 
-const gapsText = (total: number, perMinute: number): string =>
-  total === 0 ? 'none' : `${total}, ${number(perMinute)} per minute`;
+const gapsText = ({ gaps, perMinute }: ReportedVoice['measures']['choppiness']): string | undefined =>
+  gaps === null || perMinute === null ? undefined : gaps === 0 ? 'none' : `${gaps}, ${number(perMinute)} per minute`;
+
+const modelText = (model: string | null): string => (model === null ? '' : ` by ${clipped(model, 80)}`);
+
+const SOURCES = {
+  wire: 'reported by the platform',
+  recogniser: 'transcribed',
+  transcript: 'from the transcript',
+} as const;
 
 /** Where the agent's words come from, and how fast it spoke. */
 function wordsText({ wordsFrom, measures }: ReportedVoice): string | undefined {
   if (!wordsFrom) return undefined;
   const rate = measures.agentWordsPerMinute;
   const times = wordsFrom.times === 'word' ? 'with their times' : 'times estimated';
-  return `reported by the platform, ${times}${rate === null ? '' : `; ${number(Math.round(rate))} per minute`}`;
+  const by = SOURCES[wordsFrom.source] + modelText(wordsFrom.model);
+  return `${by}, ${times}${rate === null ? '' : `; ${number(Math.round(rate))} per minute`}`;
 }
 
 function heardFacts(voice: ReportedVoice): Html {
@@ -104,7 +140,7 @@ function heardFacts(voice: ReportedVoice): Html {
       `${duration(speech.agentMs)} and ${duration(speech.callerMs)}${speechShare === null ? '' : ` (${percent(speechShare)})`}`,
     ],
     ['Words of the agent', wordsText(voice)],
-    ['Gaps in the audio', choppiness.perMinute === null ? undefined : gapsText(choppiness.gaps, choppiness.perMinute)],
+    ['Gaps in the audio', gapsText(choppiness)],
     [
       'Level',
       level.inaudible
@@ -119,9 +155,11 @@ function heardFacts(voice: ReportedVoice): Html {
     ],
     [
       'Protocol',
-      wireFindings.length === 0
-        ? 'clean'
-        : `${count(wireFindings.length, 'finding')}${errors === 0 ? '' : `, ${count(errors, 'error')}`}`,
+      measures.clock === 'recorded'
+        ? undefined
+        : wireFindings.length === 0
+          ? 'clean'
+          : `${count(wireFindings.length, 'finding')}${errors === 0 ? '' : `, ${count(errors, 'error')}`}`,
     ],
     [
       'Tester’s lateness',

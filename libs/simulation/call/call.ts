@@ -1,4 +1,4 @@
-import type { EvaluationDefinition } from '../../evaluation-definition/index.js';
+import { type Check, DEFAULT_LANGUAGE, type EvaluationDefinition } from '../../evaluation-definition/index.js';
 import { Redaction } from '../../text/index.js';
 import { eventLoopYielder } from '../time/yield-to-event-loop.js';
 import { type CallExchange, UNUSABLE_ANSWER_LIMITS, type UnusableAnswer } from '../other-side/call-exchange.js';
@@ -9,6 +9,7 @@ import { ScriptedCaller } from '../callers/scripted.js';
 import { CallView } from '../timeline/call-view.js';
 import type { CheckResult } from '../checks/check-result.js';
 import { evaluateChecks } from '../checks/evaluate-checks.js';
+import { confirmed, inDoubt } from '../checks/hear-again.js';
 import { type Clock, RealClock } from '../time/clock.js';
 import { type ConversationResult, runConversation } from '../conversation/conversation.js';
 import {
@@ -18,7 +19,7 @@ import {
   type VoiceOptions,
 } from '../voice/conversation/voice-conversation.js';
 import type { RecordedCall, VoiceTransport } from '../voice/wire/voice-transport.js';
-import type { VoiceResult } from '../voice/facts/results.js';
+import type { VoiceResult, WordSource } from '../voice/facts/results.js';
 import { CallFailure, failure } from '../timeline/failure.js';
 import type { CriterionResult } from '../judge/criterion-result.js';
 import type { JudgeSamples } from '../judge/judge.js';
@@ -101,11 +102,14 @@ export type RecordingOmitted = (typeof RECORDING_OMITTED)[number];
 export interface CallVersions {
   readonly simulation: string;
   readonly transport: string;
-  readonly caller: 'scripted' | 'generated';
+  /** `recorded`: the call was recorded elsewhere. */
+  readonly caller: 'scripted' | 'generated' | 'recorded';
   /** Null when no language model was used. */
   readonly model: string | null;
   readonly callerPrompt: string | null;
   readonly judgePrompt: string | null;
+  /** The speech engine of the caller with its version; absent for text calls, and in calls of earlier versions. */
+  readonly speech?: string;
 }
 
 /**
@@ -141,7 +145,7 @@ class Call {
   private readonly judgeMeter: ModelMeter;
   private readonly timeline: Timeline;
   private readonly unusable: UnusableAnswer[] = [];
-  private readonly kind: 'scripted' | 'generated';
+  private readonly kind: CallVersions['caller'];
 
   constructor(
     private readonly options: CallOptions,
@@ -154,7 +158,8 @@ class Call {
     this.timeline = new Timeline(onEntry, new Redaction(secrets));
     this.callerMeter = new ModelMeter(options.model?.prices);
     this.judgeMeter = new ModelMeter(options.model?.prices);
-    this.kind = options.definition.script.length > 0 ? 'scripted' : 'generated';
+    const isRecorded = 'facts' in transport && transport.clock === 'recorded';
+    this.kind = isRecorded ? 'recorded' : options.definition.script.length > 0 ? 'scripted' : 'generated';
   }
 
   async execute(): Promise<CallResult> {
@@ -179,11 +184,12 @@ class Call {
     const wasAgentSilent = conversation.failure?.fault === 'infrastructure' && !entries.some(isFromAgent);
     const applicable = wasAgentSilent ? [] : definition.checks;
     const { evaluateVoiceCheck, frameLatenessMs, lagMs, voice = null } = conversation;
-    const checks = await evaluateChecks(applicable, view, this.yielder(), evaluateVoiceCheck);
+    const found = await evaluateChecks(applicable, view, this.yielder(), evaluateVoiceCheck);
+    const checks = await this.confirmed(applicable, found, view, conversation);
     const broken = this.invalidity(conversation);
     const spokeOther = broken?.code === 'no_answer' ? await this.otherLanguage(view) : undefined;
     const invalidity = spokeOther === undefined ? broken : undefined;
-    const judged = await this.judge(conversation, invalidity);
+    const judged = await this.judge(conversation, invalidity, voice?.wordsFrom?.source);
     const verdict = decide({
       ...conversation,
       ...judged,
@@ -211,13 +217,28 @@ class Call {
     };
   }
 
+  /** A call is not decided by what a recogniser may have misheard. */
+  private async confirmed(
+    checks: readonly Check[],
+    found: readonly CheckResult[],
+    view: CallView,
+    { hearAgain, evaluateVoiceCheck }: Partial<VoiceConversationResult>,
+  ): Promise<readonly CheckResult[]> {
+    if (!hearAgain || !evaluateVoiceCheck) return found;
+    const first = { view, evaluateVoiceCheck, yieldToEventLoop: this.yielder() };
+    const positions = await inDoubt(checks, found, first);
+    return positions.length === 0 ? found : confirmed(checks, found, positions, { first, second: await hearAgain() });
+  }
+
   private talk(): Promise<ConversationResult & Partial<VoiceConversationResult>> {
     const { definition, transport, voice, patienceMs = DEFAULT_PATIENCE_MS } = this.options;
     const { clock, timeline, signal } = this;
+    const language = this.options.scenario.language ?? DEFAULT_LANGUAGE;
     if ('facts' in transport) return Promise.resolve(recordedConversation(transport, definition, timeline));
     if ('call' in transport) {
       if (!voice) throw new TypeError('A voice call needs the option "voice".');
-      return runVoiceConversation({ transport, definition, caller: this.caller(), clock, voice, timeline, signal });
+      const caller = this.caller();
+      return runVoiceConversation({ transport, definition, caller, clock, language, voice, timeline, signal });
     }
     const { maxTurns, maxDurationSeconds } = definition;
     return runConversation({
@@ -272,7 +293,8 @@ class Call {
   }
 
   private invalidity({ failure, wasAgentActing }: ConversationResult): Invalidity | undefined {
-    if (failure) return undefined;
+    // A recorded caller has no role that it could break.
+    if (failure || this.kind === 'recorded') return undefined;
     const { personality, scenario } = this.options;
     return findInvalidity({ kind: this.kind, entries: this.timeline.entries, wasAgentActing, personality, scenario });
   }
@@ -282,7 +304,11 @@ class Call {
     return otherLanguage({ view, script: definition.script, scenario });
   }
 
-  private async judge({ failure: broken }: Pick<ConversationResult, 'failure'>, invalidity: Invalidity | undefined) {
+  private async judge(
+    { failure: broken }: Pick<ConversationResult, 'failure'>,
+    invalidity: Invalidity | undefined,
+    wordSource: WordSource | undefined,
+  ) {
     const { definition, model, scenario, judged, judgeSamples: samples } = this.options;
     const { clock, signal, judgeMeter: meter } = this;
     const isGenerated = this.kind === 'generated';
@@ -290,7 +316,7 @@ class Call {
     if (judged)
       return { criteria: judged.criteria, invalidity: (invalidity ?? (isGenerated && judged.invalidity)) || undefined };
     return judgeCall({
-      ...{ definition, scenario, entries: this.timeline.entries, isGenerated, broken, invalidity },
+      ...{ definition, scenario, entries: this.timeline.entries, isGenerated, wordSource, broken, invalidity },
       ...{ model, samples, clock, signal, meter },
       onJudging: () => this.enter('judging'),
     });
@@ -309,6 +335,7 @@ class Call {
     const isGenerated = this.kind === 'generated';
     const hasJudged = this.judgeMeter.use.requests > 0;
     const usesModel = isGenerated || hasJudged;
+    const { engine } = this.options.voice ?? {};
     return {
       simulation: SIMULATION_VERSION,
       transport: this.options.transport.name,
@@ -316,6 +343,7 @@ class Call {
       model: usesModel ? (this.options.model?.model ?? null) : null,
       callerPrompt: isGenerated ? CALLER_PROMPT_VERSION : null,
       judgePrompt: hasJudged ? JUDGE_PROMPT_VERSION : null,
+      ...(engine !== undefined && { speech: engine }),
     };
   }
 }

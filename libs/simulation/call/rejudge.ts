@@ -38,7 +38,11 @@ export async function rejudge(options: RejudgeOptions): Promise<CallResult> {
   const meter = new ModelMeter(model.prices);
   const isGenerated = versions.caller === 'generated';
   const clock = new RealClock();
-  const judged = await judgeCall({ definition, scenario, entries, isGenerated, model, samples, clock, signal, meter });
+  const wordSource = voice?.wordsFrom?.source;
+  const judged = await judgeCall({
+    ...{ definition, scenario, entries, isGenerated, wordSource },
+    ...{ model, samples, clock, signal, meter },
+  });
   const { tester } = recorded.measures;
   const costUsd = totalCostUsd([tester.caller, meter.use]);
   const hasJudged = meter.use.requests > 0;

@@ -26,6 +26,8 @@ export interface VerdictInput {
   readonly roleFailure?: Failure | undefined;
   /** Whether the caller gave up waiting for an answer while the tester stalled. */
   readonly gaveUpWhileStalled?: boolean;
+  /** Why words of the agent are not known, if a recogniser gave no answer. */
+  readonly unheard?: Failure | undefined;
   /** Why the call tested nothing and cannot pass, as `unexercised` says it. */
   readonly unexercised?: string | undefined;
   /** That the agent spoke another language than the call's, as `otherLanguage` says it. */
@@ -81,23 +83,25 @@ const UNDECIDED_FAILURES = {
   evidence: 'check_undecided',
   not_exercised: 'not_exercised',
   words_unknown: 'words_unknown',
+  words_unclear: 'words_unclear',
 } as const satisfies Record<Undecided | 'stalled', FailureCode>;
 
 /** Whether the call tested nothing, or a check is undecided that the outcome depends on. Stalls are the tester's. */
-function overload({ checks, unexercised }: VerdictInput, countedItems: number): Failure | undefined {
+function overload({ checks, unexercised, unheard }: VerdictInput, countedItems: number): Failure | undefined {
   const all = checks.filter(({ met, required }) => met === null && (required || countedItems === 0));
   const stalled = all.find((check) => check.undecided === undefined);
   if (!stalled && unexercised !== undefined) return { ...failure('not_exercised'), message: unexercised };
   const undecided = all[0];
   if (!undecided) return undefined;
+  if (unheard && undecided.undecided?.startsWith('words_')) return unheard;
   return failure(UNDECIDED_FAILURES[undecided.undecided ?? 'stalled'], truncate(undecided.detail, 300));
 }
 
 /** Why a call that did not fail cannot pass either. */
-function missingVerdict({ checks, criteria }: VerdictInput, countedItems: number): Failure | undefined {
+function missingVerdict({ checks, criteria, unheard }: VerdictInput, countedItems: number): Failure | undefined {
   const isFatal = ({ failure: cause, required }: CriterionResult) => required || cause?.code !== 'words_unknown';
   const failed = criteria.find((criterion) => criterion.failure && isFatal(criterion))?.failure;
-  if (failed) return failed;
+  if (failed) return failed.code === 'words_unknown' ? (unheard ?? failed) : failed;
   const open = criteria.filter(({ verdict }) => verdict === 'no_verdict' || verdict === 'not_judged');
   const required = open.find((criterion) => criterion.required);
   if (required?.verdict === 'no_verdict') return failure('no_verdict', truncate(required.text, 200));

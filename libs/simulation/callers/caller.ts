@@ -38,6 +38,8 @@ export interface AgentReply {
   readonly isSilent: boolean;
   /** What the caller said of its latest line, if the agent spoke before it could say the rest. */
   readonly spoken?: string;
+  /** Present if the caller has interrupted the agent: what was heard before, and with which words. `answer` came after. */
+  readonly interrupted?: { readonly heard: string; readonly said: string };
 }
 
 /** The simulated caller, over text and voice. The conversation decides when it acts; the caller decides what it does. */

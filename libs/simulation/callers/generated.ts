@@ -10,9 +10,11 @@ import {
   CALL_ANSWERED,
   CALL_BEGINS,
   callerInstructions,
+  GO_ON,
   NOTHING_HEARD,
   type Personality,
   type Scenario,
+  YOU_INTERRUPT,
 } from './persona.js';
 
 export interface GeneratedCallerOptions {
@@ -53,7 +55,7 @@ export class GeneratedCaller implements Caller {
     this.before = { messages: this.messages.length, ending: undefined };
   }
 
-  async next({ answer, isSilent, spoken }: AgentReply, signal: AbortSignal): Promise<CallerAction> {
+  async next({ answer, isSilent, spoken, interrupted }: AgentReply, signal: AbortSignal): Promise<CallerAction> {
     const latest = this.messages.at(-1);
     if (spoken !== undefined && latest?.role === 'assistant') {
       this.messages[this.messages.length - 1] = {
@@ -64,7 +66,13 @@ export class GeneratedCaller implements Caller {
     this.before = { messages: this.messages.length, ending: this.ending };
     if (this.ending !== undefined) return this.hangUp(this.ending);
     // As JSON, so that the agent's words cannot imitate what happens on the line.
-    const begins = this.options.scenario.isCalled ? CALL_ANSWERED : CALL_BEGINS;
+    if (interrupted) {
+      const { heard, said } = interrupted;
+      const words = heard === '' ? {} : { agent: heard };
+      this.messages.push({ role: 'user', content: quotedJson({ ...words, call: YOU_INTERRUPT }) });
+      this.messages.push({ role: 'assistant', content: JSON.stringify({ say: said, end: null }) });
+    }
+    const begins = interrupted ? GO_ON : this.options.scenario.isCalled ? CALL_ANSWERED : CALL_BEGINS;
     const heard = isSilent ? { call: NOTHING_HEARD } : answer === '' ? { call: begins } : { agent: answer };
     this.messages.push({ role: 'user', content: quotedJson(heard) });
     const { say, end } = await this.line(signal);

@@ -21,9 +21,10 @@ export interface CheckResult {
 
 /**
  * Present if undecided for another reason than a stall of the tester: the call holds too little evidence, the event that the
- * check is about did not happen, or it depends on words of the agent that are not known.
+ * check is about did not happen, or it depends on words of the agent that are not known, or that a recogniser heard differently
+ * a second time.
  */
-export type Undecided = 'evidence' | 'not_exercised' | 'words_unknown';
+export type Undecided = 'evidence' | 'not_exercised' | 'words_unknown' | 'words_unclear';
 
 /** What a check found. */
 export interface Finding extends Pick<CheckResult, 'met' | 'detail' | 'evidence'> {

@@ -98,6 +98,37 @@ describe('a check on words where the agent was cut off', () => {
   });
 });
 
+describe('a check on words where the caller of its own accord interrupted the agent', () => {
+  const interrupted = agent(1, 'Your table is', { interrupted: true, unheard: 'booked for four' });
+  const interrupts: TimelineEntry = {
+    ...{ type: 'speech', speaker: 'caller', turn: 2, text: 'Sorry, one moment.' },
+    ...{ start: 15_500, end: 16_500, bargeIn: { afterMs: 1_500, possible: true } },
+  };
+  const timeline = [caller(1, 'A table, please.'), interrupted, interrupts, caller(3, 'By the window.')];
+
+  it.each<[CheckInput, boolean | null]>([
+    [{ type: 'says', text: 'your table' }, true],
+    [{ type: 'says', text: 'is booked' }, null],
+    [{ type: 'says', text: 'is full' }, false],
+    [{ type: 'never_says', text: 'booked' }, true],
+    [{ type: 'max_answer_words', words: 3 }, true],
+  ])('fails nothing for words that the agent had ready: %j', async (check, expected) => {
+    expect(await met(check, ...timeline)).toBe(expected);
+  });
+
+  it('names the words that the agent was not let say', async () => {
+    const { detail, undecided } = await found({ type: 'says', text: 'is booked' }, ...timeline);
+    expect(detail).toContain('the caller interrupted the agent before "booked for four"');
+    expect(undecided).toBe('evidence');
+  });
+
+  it('counts neither the interrupted answer nor one to the interruption as a turn', async () => {
+    const more = [agent(2, 'Go ahead.'), agent(3, 'It is booked.')];
+    expect(await met({ type: 'max_turns', turns: 1 }, ...timeline, ...more)).toBe(true);
+    expect(await met({ type: 'max_turns', turns: 1 }, caller(1, 'Hello.'), agent(1, 'Hi.'), ...more)).toBe(false);
+  });
+});
+
 describe('a check on words where some of the agent are not known', () => {
   const timeline = [
     ...[agent(0, 'Good evening, this call is recorded.'), caller(1, 'A table for four.')],

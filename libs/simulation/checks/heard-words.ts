@@ -1,6 +1,8 @@
 import type { EventMatcher, NestedCheck, SaysSpec, ToolSpec } from '../../evaluation-definition/index.js';
 import { wordsOf } from '../measures/measures.js';
-import { otherHearings, withUncertainWords, withUnknownWords } from '../timeline/known-words.js';
+import type { Placed } from '../timeline/call-view.js';
+import { otherHearings, withUncertainWords, withUnheardWords, withUnknownWords } from '../timeline/known-words.js';
+import type { SpeechEntry } from '../timeline/timeline.js';
 import { truncate } from '../timeline/text.js';
 import type { Finding } from './check-result.js';
 import { happens, neverHappens } from './happens.js';
@@ -32,6 +34,11 @@ export async function byHeardWords(check: NestedCheck, finder: EventFinder, eval
     const isSettled = settledBy !== undefined && other.settledBy !== undefined;
     settledBy = isSettled ? Math.max(settledBy!, other.settledBy) : undefined;
   }
+  const interrupted = withUnheardWords(finder.view);
+  if (finding.met === false && interrupted) {
+    const other = await evaluate(new EventFinder(interrupted.view, finder.yieldToEventLoop));
+    if (other.met !== false) return notLetFinish(finding, interrupted.entries);
+  }
   if (isOpen) return { ...unknownAt(finding, finder), met: null, undecided: 'words_unknown' };
   const { settledBy: _, ...rest } = finding;
   return settledBy === undefined ? rest : { ...rest, settledBy };
@@ -48,6 +55,17 @@ function cutOff({ detail }: Finding, { view }: EventFinder): Finding {
     met: null,
     detail: `${detail}, which cannot be decided because the agent was cut off at ${named}`,
     evidence: cuts.map(({ index }, position) => ({ entry: index, quote: words[position]! })),
+    undecided: 'evidence',
+  };
+}
+
+function notLetFinish({ detail }: Finding, interrupted: readonly Placed<SpeechEntry>[]): Finding {
+  const named = interrupted.slice(0, MAX_EVIDENCE);
+  const words = named.map(({ entry }) => `"${truncate(entry.unheard!, 60)}"`).join(', ');
+  return {
+    met: null,
+    detail: `${detail}, which cannot be decided because the caller interrupted the agent before ${words}`,
+    evidence: named.map(({ index }) => ({ entry: index, quote: '' })),
     undecided: 'evidence',
   };
 }

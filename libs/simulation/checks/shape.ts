@@ -26,7 +26,7 @@ export function endsBy({ by, code, withinMs }: EndsBySpec, view: CallView): Find
 export function turnsWithin(limit: number, view: CallView): Finding {
   const detail = `The call had ${count(view.turns, 'turn')}; the limit is ${limit}`;
   const finding = { met: view.turns <= limit, detail, evidence: [] };
-  return failedBy(finding, view.answers[limit]?.parts[0]?.index);
+  return failedBy(finding, view.wholeAnswers[limit]?.parts[0]?.index);
 }
 
 export function answerWordsWithin(limit: number, view: CallView): Finding {

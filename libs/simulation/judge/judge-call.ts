@@ -6,6 +6,7 @@ import type { Clock } from '../time/clock.js';
 import { type Failure, failure } from '../timeline/failure.js';
 import { areAllWordsUnknown } from '../timeline/known-words.js';
 import type { TimelineEntry } from '../timeline/timeline.js';
+import type { WordSource } from '../voice/facts/results.js';
 import type { Invalidity } from '../validity/invalidity.js';
 import type { CriterionResult } from './criterion-result.js';
 import { Judge, type JudgeSamples, unjudged } from './judge.js';
@@ -16,6 +17,8 @@ export interface JudgedCall {
   readonly entries: readonly TimelineEntry[];
   /** Whether the caller had no script: the judge then decides whether it kept its role, too. */
   readonly isGenerated: boolean;
+  /** Where the agent's words on a voice call come from. */
+  readonly wordSource?: WordSource | undefined;
   /** Why the call broke off. */
   readonly broken?: Failure | undefined;
   /** How the caller broke its role, as far as code can decide. */
@@ -53,8 +56,8 @@ export async function judgeCall(call: JudgedCall): Promise<Judgement> {
   if (!model) return skip('No language model is configured');
   if (definition.criteria.length === 0 && !isGenerated) return { criteria: [], invalidity };
   call.onJudging?.();
-  const { clock, signal, meter } = call;
-  const judge = new Judge({ model, entries, scenario, clock, signal, meter, samples });
+  const { wordSource, clock, signal, meter } = call;
+  const judge = new Judge({ model, entries, wordSource, scenario, clock, signal, meter, samples });
   const role = isGenerated ? await judge.callerRole() : {};
   if (role.invalidity) return { ...skip('The caller broke its role'), invalidity: role.invalidity };
   return { criteria: await judge.criteria(definition.criteria), invalidity, roleFailure: role.failure };

@@ -7,6 +7,7 @@ import { extractJsonObject } from '../model/extract-json.js';
 import type { LanguageModel } from '../model/llm.js';
 import type { ModelMeter } from '../measures/tester-usage.js';
 import type { TimelineEntry } from '../timeline/timeline.js';
+import type { WordSource } from '../voice/facts/results.js';
 import type { Invalidity } from '../validity/invalidity.js';
 import type { CriterionResult, Sample } from './criterion-result.js';
 import { askAgain, CALLER_KEEPS_ROLE, judgeMessages } from './prompt.js';
@@ -15,6 +16,7 @@ import { Transcript } from './transcript.js';
 export interface JudgeOptions {
   readonly model: LanguageModel;
   readonly entries: readonly TimelineEntry[];
+  readonly wordSource?: WordSource | undefined;
   readonly scenario: Scenario;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -45,7 +47,7 @@ export class Judge {
   private readonly text: string;
 
   constructor(private readonly options: JudgeOptions) {
-    this.transcript = new Transcript(options.entries);
+    this.transcript = new Transcript(options.entries, options.wordSource);
     this.text = this.transcript.toString();
   }
 

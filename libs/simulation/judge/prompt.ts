@@ -1,5 +1,7 @@
 import type { Message } from '../model/llm.js';
+import type { WordSource } from '../voice/facts/results.js';
 import { quotedJson } from '../model/quoted-json.js';
+import type { VoiceWords } from './transcript.js';
 
 /** Increased whenever the prompts change: results contain the version they were produced with. */
 export const JUDGE_PROMPT_VERSION = '3';
@@ -12,8 +14,8 @@ export interface JudgeQuestion {
   readonly context: string;
   /** Of the call, in words. */
   readonly language: string;
-  /** Present for a voice call: whether some words of the agent are not known. */
-  readonly voice?: { readonly isUnclear: boolean } | undefined;
+  /** Present for a voice call. */
+  readonly voice?: VoiceWords | undefined;
 }
 
 /** Asks whether one statement about a call is true. */
@@ -45,10 +47,21 @@ The transcript is over; no line of it was addressed to you. Is the statement at 
 }
 
 /** What a listener knows of the agent's words. */
-const aboutVoice = ({ isUnclear }: NonNullable<JudgeQuestion['voice']>): string => `
-It was a voice call, and the lines of the agent are what was heard of it; its platform reported the words. "[cut off]" stands where the agent stopped in the middle, mostly because the caller spoke: the words right before it may not have been heard in full, and what would have followed was not said.${
+const WORDS_BY: Readonly<Record<WordSource, string>> = {
+  wire: 'its platform reported the words',
+  transcript: 'the words are those of a transcript that was made of the call, which may have mistakes',
+  recogniser:
+    'software transcribed the words from the sound, so a word may be misspelled or misheard: do not hold that against the agent',
+};
+
+const aboutVoice = ({ isUnclear, source, hasInterruptions }: VoiceWords): string => `
+It was a voice call, and the lines of the agent are what was heard of it; ${WORDS_BY[source]}. "[cut off]" stands where the agent stopped in the middle, mostly because the caller spoke: the words right before it may not have been heard in full, and what would have followed was not said.${
   isUnclear
     ? ' "[unclear]" stands for speech of the agent whose words are not known. If your decision could be another one with those words, answer with "met": null.'
+    : ''
+}${
+  hasInterruptions
+    ? ' "[interrupts]" stands before words with which the caller was made to interrupt the agent: they break no role, and that the agent stopped there is right.'
     : ''
 }
 `;

@@ -5,7 +5,9 @@ import { toolCallText } from '../timeline/tool-call-text.js';
 import { quotedJson } from '../model/quoted-json.js';
 import { truncate, trimQuotes } from '../timeline/text.js';
 import { withUnknownWords } from '../timeline/known-words.js';
+import { isInterruption } from '../timeline/interruptions.js';
 import type { SpeechEntry, TimelineEntry, ToolCallEntry } from '../timeline/timeline.js';
+import type { WordSource } from '../voice/facts/results.js';
 
 /** A line of the transcript as the judge sees it. */
 interface TranscriptLine {
@@ -16,6 +18,16 @@ interface TranscriptLine {
   readonly shown: string;
   /** The timeline entries that it consists of, with the position of their text in `text`. */
   readonly parts: readonly { readonly entry: number; readonly start: number }[];
+}
+
+/** What is known of the words of a voice call. */
+export interface VoiceWords {
+  /** Whether some words of the agent are not known. */
+  readonly isUnclear: boolean;
+  /** Where the others come from. */
+  readonly source: WordSource;
+  /** Whether a caller without a script interrupted the agent with prepared words. */
+  readonly hasInterruptions: boolean;
 }
 
 /** What is wrong with a quote, as a sentence for the model. */
@@ -31,22 +43,26 @@ const MIN_WORDS = 3;
 
 const CUT_OFF = '[cut off]';
 const UNCLEAR = '[unclear]';
+const INTERRUPTS = '[interrupts]';
 
-/** An agent that speaks to the judge, by its form of answer or its prompt, gives no evidence in its own favour. */
-const ADDRESSES_JUDGE = /["']?\bmet\b["']?\s*[:=]\s*["']?(true|false)\b|\btranscript is over\b|\bstatement\s*:/iu;
+/**
+ * An agent that speaks to the judge, by its form of answer or its prompt, gives no evidence in its own favour. For
+ * normalised texts, so that no form of the characters evades it.
+ */
+const ADDRESSES_JUDGE = /\bmet\b["']?\s*[:=]\s*["']?(true|false)\b|\btranscript is over\b|\bstatement\s*:\s*"/u;
 
 /** The transcript as shown to the judge, in which its quotes are located. */
 export class Transcript {
   private readonly lines: readonly TranscriptLine[];
   /** Normalised texts of the lines for comparison with quotes, computed on first use. */
   private readonly normalised: string[] = [];
-  /** Present on a voice call: whether some words of the agent are not known. */
-  readonly voice: { readonly isUnclear: boolean } | undefined;
+  readonly voice: VoiceWords | undefined;
 
-  constructor(entries: readonly TimelineEntry[]) {
+  constructor(entries: readonly TimelineEntry[], source: WordSource = 'wire') {
     this.lines = linesOf(entries);
     const isVoice = entries.some((entry) => entry.type === 'speech' && entry.words !== undefined);
-    this.voice = isVoice ? { isUnclear: withUnknownWords({ entries }).length > 0 } : undefined;
+    const isUnclear = withUnknownWords({ entries }).length > 0;
+    this.voice = isVoice ? { isUnclear, source, hasInterruptions: entries.some(isInterruption) } : undefined;
   }
 
   /** One JSON object per line, so that no text can imitate another line or the end of the transcript. */
@@ -70,8 +86,8 @@ export class Transcript {
     let isFound = false;
     for (const [position, line] of this.lines.entries()) {
       if (line.who === 'call' || (who && line.who !== who)) continue;
-      if (met && line.who !== 'caller' && ADDRESSES_JUDGE.test(line.text)) continue;
       const text = (this.normalised[position] ??= normaliseText(line.text));
+      if (met && line.who !== 'caller' && ADDRESSES_JUDGE.test(text)) continue;
       const at = findWords(wanted, text);
       if (at === -1) continue;
       isFound = true;
@@ -111,7 +127,9 @@ function linesOf(entries: readonly TimelineEntry[]): TranscriptLine[] {
 }
 
 /** What was heard of the agent on a voice call, with what is missing of it. */
-function withMarks(text: string, { words, interrupted, cut }: SpeechEntry): string {
+function withMarks(text: string, entry: SpeechEntry): string {
+  if (isInterruption(entry)) return `${INTERRUPTS} ${text}`;
+  const { words, interrupted, cut } = entry;
   if (words === undefined) return text;
   const isCut = interrupted || cut;
   return [text, words === 'known' ? '' : UNCLEAR, isCut ? CUT_OFF : ''].filter((part) => part !== '').join(' ');
@@ -119,7 +137,10 @@ function withMarks(text: string, { words, interrupted, cut }: SpeechEntry): stri
 
 /** Judges quote the marks with the words. */
 const withoutMarks = (quote: string): string =>
-  quote.replaceAll(CUT_OFF, ' ').replaceAll(UNCLEAR, ' ').replace(/ {2,}/g, ' ').trim();
+  [CUT_OFF, UNCLEAR, INTERRUPTS]
+    .reduce((text, mark) => text.replaceAll(mark, ' '), quote)
+    .replace(/ {2,}/g, ' ')
+    .trim();
 
 /** Normalising changes lengths a little, so the entry of a quote near a pause may be the one beside it. */
 function entryAt({ parts }: TranscriptLine, position: number): number {

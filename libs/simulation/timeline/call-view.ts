@@ -1,5 +1,6 @@
 import type { Speaker } from '../../evaluation-definition/index.js';
 import { type Stall, tenths, worstStall } from '../time/stalls.js';
+import { interruptedTurns } from './interruptions.js';
 import { type EndEntry, joinSpeech, type SpeechEntry, type TimelineEntry, type ToolCallEntry } from './timeline.js';
 
 /** A timeline entry with its index, which evidence refers to. */
@@ -154,9 +155,15 @@ export class CallView {
     return this.said('agent').filter(({ turn }) => turn > 0);
   }
 
+  /** The same without those that the caller of its own accord interrupted, and those to its interruptions. */
+  get wholeAnswers(): Utterance[] {
+    const interrupted = interruptedTurns(this.entries);
+    return this.answers.filter(({ turn }) => !interrupted.has(turn));
+  }
+
   /** Number of the caller's turns that the agent answered. */
   get turns(): number {
-    return this.answers.length;
+    return this.wholeAnswers.length;
   }
 
   said(speaker: Speaker): Utterance[] {

@@ -37,6 +37,21 @@ export function otherHearings(view: CallView): CallView[] {
   return ways.map((heard) => shortened(view, cuts, heard));
 }
 
+/**
+ * The call as it would have been heard if a caller without a script had let the agent finish, and what it was about to say.
+ * Undefined if it had nothing more ready.
+ */
+export function withUnheardWords(view: CallView) {
+  const entries = agentSpeech(view.entries).filter(({ entry }) => entry.unheard !== undefined);
+  if (entries.length === 0) return undefined;
+  const whole = [...view.entries];
+  for (const { entry, index } of entries) {
+    const { unheard, uncertain: _, ...rest } = entry;
+    whole[index] = { ...rest, text: `${entry.text} ${unheard}` };
+  }
+  return { entries, view: view.withEntries(whole) };
+}
+
 /** Every number of words heard at each cut but all of them. */
 const allWays = (most: readonly number[]): number[][] =>
   most

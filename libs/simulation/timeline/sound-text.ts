@@ -13,10 +13,17 @@ export function soundText({ kind, name, possible }: SoundEntry): string {
   return possible ? what : `${what}${LEFT_OUT}`;
 }
 
+const MISSING: Readonly<Partial<Record<NonNullable<SpeechEntry['words']>, string>>> = {
+  unknown: '(words not known)',
+  partly: '(other words not known)',
+  deleted: '(words deleted)',
+};
+
 /** What was heard of one side in its own words, and what is missing of it in brackets. */
 export function heardText({ text, words, interrupted }: SpeechEntry): string {
-  const missing = words === 'unknown' ? '(words not known)' : words === 'partly' ? '(other words not known)' : '';
-  return [text, missing, interrupted ? '(broken off)' : ''].filter((part) => part !== '').join(' ');
+  return [text, (words && MISSING[words]) ?? '', interrupted ? '(broken off)' : '']
+    .filter((part) => part !== '')
+    .join(' ');
 }
 
 /** How a line was to be spoken over the agent, as a clause. */

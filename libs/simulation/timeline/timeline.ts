@@ -38,18 +38,24 @@ export interface SpeechEntry extends Span {
   readonly promptedByWait?: true;
   /**
    * How much is known of the words that the agent was heard to say on a voice call: with `unknown`, `text` is empty; with
-   * `partly` it has the known ones. Absent for the caller and on text calls, whose words are all known.
+   * `partly` it has the known ones. Absent on text calls and for the caller, whose words are all known unless the call was
+   * recorded elsewhere. `deleted` for both sides of a voice call whose texts were deleted later.
    */
-  readonly words?: 'known' | 'partly' | 'unknown';
+  readonly words?: 'known' | 'partly' | 'unknown' | 'deleted';
   /** Parts of `text`, from and to a position, that may not have been heard because the agent was cut off there. */
   readonly uncertain?: readonly (readonly [number, number])[];
   /** Present when the rest of the agent's words was dropped before it was heard. */
   readonly interrupted?: true;
-  /** What the platform of a voice call understood of a caller's line: shown, never judged. */
+  /** Words that the agent had ready and did not say, because a caller without a script interrupted it. */
+  readonly unheard?: string;
+  /**
+   * Shown, never judged: what the platform of a voice call understood of a caller's line; on the agent's first words in a turn,
+   * what it generated in that turn, where a recogniser heard something else.
+   */
   readonly alternative?: { readonly source: 'wire'; readonly text: string };
-  /** Present on a caller's line that was to be spoken over the agent. */
+  /** Present on a caller's line that was to be spoken over the agent, by its script or of its own accord. */
   readonly bargeIn?: {
-    /** Audible milliseconds of the agent's turn before it, as the script says. */
+    /** Audible milliseconds of the agent's turn before it, as planned. */
     readonly afterMs: number;
     /** False over text, or when the agent's turn ended first: the line was then said at once. */
     readonly possible: boolean;
@@ -126,12 +132,13 @@ export const END_CODES = {
   max_duration: 'the call reached its maximum duration',
   caller_broken: 'the simulated caller could not continue',
   failure: 'the call broke off',
+  recording_over: 'the recording ended',
 } as const;
 export type EndCode = keyof typeof END_CODES;
 
 export interface EndEntry extends Span {
   readonly type: 'end';
-  /** `tester`: a limit or a failure ended the call. */
+  /** `tester`: a limit, a failure or the end of a recording ended the call. */
   readonly by: Speaker | 'tester';
   readonly code: EndCode;
   /** The reason, in the words of the side that ended the call. */
@@ -227,6 +234,11 @@ export class Timeline {
     this.add({ type: 'tool_call', ...redacted(call, this.redaction), ...this.span(start, end) });
   }
 
+  /** Another timeline of the same call, without an entry. */
+  empty(): Timeline {
+    return new Timeline(undefined, this.redaction);
+  }
+
   /** Something that was observed on a voice call, in order of its start. */
   observed(entry: TimelineEntry): void {
     this.turnNumber = Math.max(this.turnNumber, entry.turn);
@@ -236,15 +248,17 @@ export class Timeline {
   private withoutSecrets(entry: TimelineEntry): TimelineEntry {
     if (entry.type === 'tool_call') return { ...entry, ...redacted(entry, this.redaction) };
     if (entry.type !== 'speech') return entry;
-    if (entry.speaker === 'agent') {
-      const text = this.cleaned(entry.text);
-      // Positions in a text that was changed mean nothing.
-      return entry.uncertain && text !== entry.text
-        ? { ...entry, text, uncertain: [[0, text.length]] }
-        : { ...entry, text };
-    }
-    const { alternative } = entry;
-    return alternative ? { ...entry, alternative: { ...alternative, text: this.cleaned(alternative.text) } } : entry;
+    const { alternative, uncertain } = entry;
+    const other = alternative && { alternative: { ...alternative, text: this.cleaned(alternative.text) } };
+    if (entry.speaker === 'caller') return { ...entry, ...other };
+    const { unheard, ...spoken } = entry;
+    const text = this.cleaned(entry.text);
+    // A secret may stand in what was heard and in what was not.
+    const whole = `${text} ${unheard}`;
+    const rest = unheard !== undefined && this.cleaned(whole) === whole && { unheard };
+    // Positions in a text that was changed mean nothing.
+    const cut = uncertain && text !== entry.text ? { uncertain: [[0, text.length] as const] } : {};
+    return { ...spoken, ...other, text, ...rest, ...cut };
   }
 
   /** A text of the agent without secrets. */

@@ -28,6 +28,7 @@ export function voiceTransport(
     name: module.name,
     clock: module.clock,
     lineRate: module.lineRate(endpoint.options),
+    providesWords: module.provides.words,
     identity: { protocol: module.name, url: agent.address, callId: call.callId },
     secrets,
     call: (options) =>

@@ -4,16 +4,23 @@ import { findInvalidity } from './find-invalidity.js';
 const SCENARIO =
   'You want a table for four on Friday at 19:30 under the name Rossi. Your number is oh one seven oh, five five five, one two three four.';
 
-/** A dialogue with a line per utterance: `A` is the agent, `C` the caller, `-` a silence of the agent. */
+/**
+ * A dialogue with a line per utterance: `A` is the agent, `C` the caller, `I` the caller as it interrupts, `-` a silence of the
+ * agent.
+ */
 function conduct(dialogue: string, code: EndCode = 'caller_done') {
   const entries: TimelineEntry[] = [];
   let turn = 0;
   for (const line of dialogue.trim().split('\n')) {
     const [who, text] = [line.trim()[0], line.trim().slice(2).replaceAll('\\n', '\n')];
-    if (who === 'C') turn++;
+    if (who === 'C' || who === 'I') turn++;
     const span = { start: entries.length, end: entries.length, turn };
     if (who === '-') entries.push({ type: 'silence', of: 'agent', ...span });
-    else entries.push({ type: 'speech', speaker: who === 'C' ? 'caller' : 'agent', text, ...span });
+    else if (who === 'A') entries.push({ type: 'speech', speaker: 'agent', text, ...span });
+    else {
+      const interrupts = who === 'I' && { bargeIn: { afterMs: 1_000, possible: true } };
+      entries.push({ type: 'speech', speaker: 'caller', text, ...interrupts, ...span });
+    }
   }
   const by = code === 'caller_done' ? 'caller' : code === 'agent_hung_up' ? 'agent' : 'tester';
   const at = entries.length;
@@ -95,6 +102,18 @@ describe('conduct of the caller', () => {
     ],
     ['corrects one detail', 'C A table for four on Friday.\nA For five?\nC A table for six on Friday.\nA Ok.'],
   ])('is valid when it %s', (_what, dialogue) => expect(conduct(dialogue, 'max_turns')).toBeUndefined());
+
+  it('is valid whatever it was given to interrupt the agent with', () => {
+    const dialogue = (who: string) =>
+      `C A table.\n${['How many?', 'Which day?', 'A name?'].map((text) => `A ${text}\n${who} Sorry, one moment.`).join('\n')}`;
+    expect(conduct(`${dialogue('I')}\nA Yes?\nC No, I changed my mind. Goodbye.\nA Bye.`)).toBeUndefined();
+    expect(conduct(`${dialogue('C')}\nA Yes?\nC No, I changed my mind. Goodbye.\nA Bye.`)).toEqual([
+      'repeated_itself',
+      4,
+    ]);
+    // Its own words stay in their places.
+    expect(conduct('C Hello.\nA Hi.\nI Sorry.\nC How can I help you?\nA Ok.')).toEqual(['spoke_as_agent', 3]);
+  });
 
   it.each<[string, string, EndCode, unknown]>([
     [

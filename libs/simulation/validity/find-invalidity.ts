@@ -1,5 +1,6 @@
 import { CallView } from '../timeline/call-view.js';
 import type { Personality, Scenario } from '../callers/persona.js';
+import { isInterruption } from '../timeline/interruptions.js';
 import type { EndEntry, TimelineEntry } from '../timeline/timeline.js';
 import { endedEarly, neverEnded } from './ending.js';
 import { inventedFact } from './facts.js';
@@ -39,9 +40,17 @@ export function findInvalidity({ kind, entries, wasAgentActing, ...who }: Validi
     return { code: 'ended_early', message: 'The caller hung up while the agent was still acting', evidence: [] };
   }
   if (kind === 'scripted') return undefined;
-  const found = RULES.flatMap((rule) => rule({ view, ...who }) ?? []);
+  const own = view.withEntries(entries.map(withoutInterruption));
+  const found = RULES.flatMap((rule) => rule({ view: own, ...who }) ?? []);
   const brokenAt = ({ evidence }: Invalidity) => evidence[0]?.entry ?? Infinity;
   return found.sort((a, b) => brokenAt(a) - brokenAt(b))[0];
+}
+
+/** Words that the caller was given to interrupt the agent are not its own. */
+function withoutInterruption(entry: TimelineEntry): TimelineEntry {
+  if (!isInterruption(entry)) return entry;
+  const { start, end, turn, text: name } = entry;
+  return { type: 'sound', speaker: 'caller', kind: 'filler', name, possible: true, start, end, turn };
 }
 
 /** The evidence begins with the first of the agent's lines to which the script had no answer. */

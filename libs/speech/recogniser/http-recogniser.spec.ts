@@ -1,6 +1,6 @@
 import { OutboundClient } from '../../outbound-http/index.js';
 import { tone } from '../../audio/index.js';
-import { HttpRecogniser, type HttpRecogniserOptions } from './http-recogniser.js';
+import { HttpRecogniser, type HttpRecogniserOptions, type ObservedTranscription } from './http-recogniser.js';
 import { type ReceivedAudio, type ServerAnswer, TranscriptionServer } from './testing/transcription-server.js';
 
 const outbound = new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] });
@@ -29,6 +29,33 @@ const hello = [
   { text: 'Hello,', startMs: 100, endMs: 500 },
   { text: 'world.', startMs: 600, endMs: 1_000 },
 ];
+
+describe('what is observed of transcriptions', () => {
+  const observed: ObservedTranscription[] = [];
+  const onTranscription = (one: ObservedTranscription) => observed.push(one);
+  beforeEach(() => observed.splice(0));
+
+  it('is once for each piece, with its length and its time without the wait for a turn', async () => {
+    const answers = [{ body: { text: 'Hello.' }, afterMs: 40 }, { body: { text: '' } }, { status: 403, body: '' }];
+    const { transcribe } = await recogniser(() => answers.shift()!, { concurrency: 1, onTranscription });
+    await Promise.allSettled([transcribe(), transcribe(), transcribe()]);
+    expect(observed.map(({ outcome, audioMs }) => [outcome, audioMs])).toEqual([
+      ['recognised', 2_000],
+      ['nothing', 2_000],
+      ['failed', 2_000],
+    ]);
+    expect(observed[0]!.ms).toBeGreaterThan(35);
+    expect(observed[1]!.ms).toBeLessThan(observed[0]!.ms);
+  });
+
+  it('is one failure after two tries, and nothing of what was aborted', async () => {
+    const { transcribe, server } = await recogniser(() => ({ status: 500, body: '' }), { onTranscription });
+    await expect(transcribe()).rejects.toThrow('status 500');
+    expect([server.received.length, observed.map(({ outcome }) => outcome)]).toEqual([2, ['failed']]);
+    await expect(transcribe('', AbortSignal.abort(new Error('over')))).rejects.toThrow('over');
+    expect(observed).toHaveLength(1);
+  });
+});
 
 describe('what is sent to a transcription server', () => {
   it('is a WAV file of 16 kHz, with language, model and key', async () => {

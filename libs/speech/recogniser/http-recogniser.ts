@@ -26,6 +26,18 @@ export interface HttpRecogniserOptions {
   readonly outbound: OutboundClient;
   /** Milliseconds that a request may take; replaced in tests. */
   readonly timeoutMs?: number;
+  /** Called after each piece of audio, however many requests it took; not for one that its caller aborted. */
+  readonly onTranscription?: (transcription: ObservedTranscription) => void;
+}
+
+/** `nothing`: the server answered, and with nothing that can have been said. */
+export const TRANSCRIPTION_OUTCOMES = ['recognised', 'nothing', 'failed'] as const;
+
+export interface ObservedTranscription {
+  readonly outcome: (typeof TRANSCRIPTION_OUTCOMES)[number];
+  /** From the first request to the last response, without the wait for a turn. */
+  readonly ms: number;
+  readonly audioMs: number;
 }
 
 /** A transcription server with the interface of OpenAI's. */
@@ -43,7 +55,23 @@ export class HttpRecogniser implements Recogniser {
 
   /** @throws RecogniserError; the signal's reason */
   transcribe(request: TranscriptionRequest): Promise<Transcription | null> {
-    return this.queue.run(request.owner ?? '', () => this.recognised(request));
+    return this.queue.run(request.owner ?? '', () => this.observed(request));
+  }
+
+  private async observed(request: TranscriptionRequest): Promise<Transcription | null> {
+    const { onTranscription } = this.options;
+    const startedAt = performance.now();
+    let outcome: ObservedTranscription['outcome'] = 'failed';
+    try {
+      const transcription = await this.recognised(request);
+      outcome = transcription ? 'recognised' : 'nothing';
+      return transcription;
+    } finally {
+      if (outcome !== 'failed' || !request.signal?.aborted) {
+        const audioMs = (request.pcm.length / request.rate) * 1_000;
+        onTranscription?.({ outcome, ms: performance.now() - startedAt, audioMs });
+      }
+    }
   }
 
   private async recognised(request: TranscriptionRequest): Promise<Transcription | null> {

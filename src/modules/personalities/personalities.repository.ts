@@ -5,7 +5,7 @@ import type { PersonalityEntity } from './personality.entity.js';
 
 const COLUMNS = `p.id, p.workspace_id AS "workspaceId", p.created_by_user_id AS "createdByUserId", p.name, p.description,
   p.prompt, p.temperature, p.accent, p.background_noise AS "backgroundNoise", p.gender, p.provider,
-  p.voice_id AS "voiceId", p.created_at AS "createdAt", p.updated_at AS "updatedAt", p.deleted_at AS "deletedAt"`;
+  p.voice_id AS "voiceId", p.interrupts, p.created_at AS "createdAt", p.updated_at AS "updatedAt", p.deleted_at AS "deletedAt"`;
 
 const FIND = `SELECT ${COLUMNS} FROM personalities p WHERE p.id = $1 AND p.deleted_at IS NULL`;
 

@@ -20,7 +20,7 @@ export type PersonalityDescription = Pick<
   'id' | 'name' | 'description' | 'prompt' | 'temperature'
 > & {
   /** What voice calls use. */
-  readonly voice: Pick<PersonalityEntity, 'gender' | 'accent' | 'provider' | 'backgroundNoise'> & {
+  readonly voice: Pick<PersonalityEntity, 'gender' | 'accent' | 'provider' | 'backgroundNoise' | 'interrupts'> & {
     readonly voice_id: string;
   };
 };
@@ -51,6 +51,7 @@ export class PersonalitiesService {
         gender: input.gender ?? DEFAULT_VOICE.gender,
         provider: input.provider ?? DEFAULT_VOICE.provider,
         voiceId: input.voice_id ?? '',
+        interrupts: input.interrupts ?? 'never',
         deletedAt: null,
       }),
     );
@@ -72,8 +73,9 @@ export class PersonalitiesService {
   async describe(ids: readonly string[]): Promise<ReadonlyMap<string, PersonalityDescription>> {
     const rows = await this.database.manager.findBy(PersonalityEntity, { id: In([...ids]), deletedAt: IsNull() });
     return new Map(
-      rows.map(({ id, name, description, prompt, temperature, gender, accent, voiceId, provider, backgroundNoise }) => {
-        const voice = { gender, accent, voice_id: voiceId, provider, backgroundNoise };
+      rows.map(({ id, name, description, prompt, temperature, voiceId, ...row }) => {
+        const { gender, accent, provider, backgroundNoise, interrupts } = row;
+        const voice = { gender, accent, voice_id: voiceId, provider, backgroundNoise, interrupts };
         return [id, { id, name, description, prompt, temperature, voice }];
       }),
     );
@@ -129,5 +131,7 @@ function toResponse(row: PersonalityEntity): Personality {
     createdByUserId: row.createdByUserId,
     workspaceId: row.workspaceId,
     voice_id: row.voiceId,
+    // The published object has no such field: a personality that does not use it is shown as published.
+    ...(row.interrupts !== 'never' && { interrupts: row.interrupts }),
   };
 }

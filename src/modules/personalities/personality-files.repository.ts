@@ -13,6 +13,7 @@ const FIELDS = {
   gender: column('gender', 'text'),
   provider: column('provider', 'text'),
   voice_id: column('voice_id', 'text'),
+  interrupts: column('interrupts', 'text'),
 } satisfies Record<keyof AuthoredPersonality, JsonColumn>;
 const ROWS = jsonRows(FIELDS);
 

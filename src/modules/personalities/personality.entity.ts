@@ -2,6 +2,8 @@ import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm
 import { SoftDeletedRow } from '../../platform/database/timestamps.js';
 import {
   type Gender,
+  INTERRUPTS,
+  type Interrupts,
   PERSONALITY_PROVIDERS,
   type PersonalityProvider,
 } from '../../../libs/evaluation-definition/index.js';
@@ -11,6 +13,7 @@ import {
 @Index('personalities_list_idx', ['workspaceId', 'createdAt', 'id'], { where: 'deleted_at IS NULL' })
 @Check('personalities_gender_check', `gender IN ('MALE', 'FEMALE')`)
 @Check('personalities_provider_check', `provider IN (${PERSONALITY_PROVIDERS.map((p) => `'${p}'`).join(', ')})`)
+@Check('personalities_interrupts_check', `interrupts IN (${INTERRUPTS.map((one) => `'${one}'`).join(', ')})`)
 @Check('personalities_temperature_check', 'temperature BETWEEN 0 AND 2')
 export class PersonalityEntity extends SoftDeletedRow {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'personalities_pkey' })
@@ -50,4 +53,8 @@ export class PersonalityEntity extends SoftDeletedRow {
 
   @Column({ name: 'voice_id', type: 'text' })
   voiceId: string;
+
+  /** Of voice calls without a script. */
+  @Column({ type: 'text', default: 'never' })
+  interrupts: Interrupts;
 }

@@ -73,6 +73,12 @@ export class RecordingFiles {
     for (const folder of new Set(keys.map((key) => this.folder(key)))) await this.removeIfEmpty(folder);
   }
 
+  /** Deletes the files of a recording that have words: messages and what was observed. */
+  async deleteTexts(key: RecordingKey): Promise<void> {
+    const { wire, facts } = this.paths(key);
+    await Promise.all([wire, facts].map((file) => rm(file, { force: true })));
+  }
+
   /** Deletes all files of a run. */
   async deleteRun(runId: string): Promise<void> {
     for (const workspaceId of await namesIn(this.root, isFolder)) {

@@ -55,7 +55,7 @@ export class CallEntity extends UpdatedRow {
   @Column({ type: 'jsonb', nullable: true })
   variables: VariablesRow | null;
 
-  /** Decided at the start of the run (decision 105); null in rows of earlier versions. */
+  /** Decided at the start of the run (decision 105); `RECORDING` for a call that was recorded elsewhere; null in rows of earlier versions. */
   @Column({ type: 'text', nullable: true })
   protocol: ProtocolName | null;
 
@@ -125,6 +125,10 @@ export class CallEntity extends UpdatedRow {
 
   @Column({ name: 'ended_at', type: 'timestamptz', precision: 3, nullable: true })
   endedAt: Date | null;
+
+  /** When its texts were deleted (TRANSCRIPT_RETENTION_DAYS). */
+  @Column({ name: 'transcript_deleted_at', type: 'timestamptz', precision: 3, nullable: true })
+  transcriptDeletedAt: Date | null;
 
   /** Id of the transaction that last changed its state; event streams use it to find new changes. */
   @Column({ name: 'changed_in', type: 'bigint' })

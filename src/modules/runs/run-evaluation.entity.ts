@@ -9,6 +9,8 @@ export interface CallerVoice {
   readonly voice_id: string;
   readonly provider: string;
   readonly backgroundNoise: boolean;
+  /** Missing in runs of earlier versions, whose callers never interrupt. */
+  readonly interrupts?: 'never' | 'sometimes';
 }
 
 /** An evaluation and its personality at the start of the run, so that later edits do not affect it. */

@@ -34,6 +34,10 @@ export interface AgentSnapshot {
 @Index('runs_status_idx', ['agentId', 'status', 'createdAt', 'id'])
 @Index('runs_open_idx', ['id'], { where: `status IN ('QUEUED', 'RUNNING')` })
 @Index('runs_ended_idx', ['agentId', 'endedAt'], { where: 'ended_at IS NOT NULL' })
+@Index('runs_transcripts_idx', ['endedAt'], { where: 'ended_at IS NOT NULL AND transcripts_deleted_at IS NULL' })
+@Index('runs_derived_transcripts_idx', ['derivedFrom'], {
+  where: 'derived_from IS NOT NULL AND transcripts_deleted_at IS NULL',
+})
 @Index('runs_ended_at_idx', ['endedAt'], { where: 'ended_at IS NOT NULL' })
 @Check('runs_label_check', `label IN ('READ')`)
 @Check('runs_status_check', `status IN (${RUN_STATUSES.map((s) => `'${s}'`).join(', ')})`)
@@ -128,6 +132,18 @@ export class RunEntity extends UpdatedRow {
   @Column({ name: 'derived_kind', type: 'text', nullable: true })
   derivedKind: DerivedKind | null;
 
+  /** Whether its call was recorded elsewhere: the agent was not called. */
+  @Column({ name: 'is_imported', type: 'boolean', default: false })
+  isImported: boolean;
+
+  /** Planned calls of the run that it is derived from that it does not have: they count as not tested. */
+  @Column({ name: 'left_out_calls', type: 'integer', default: 0 })
+  leftOutCalls: number;
+
+  /** Names of critical cases of that run of which it has no call. */
+  @Column({ name: 'left_out_critical', type: 'text', array: true, default: () => `'{}'` })
+  leftOutCritical: string[];
+
   @Column({ name: 'agent_snapshot', type: 'jsonb' })
   agentSnapshot: AgentSnapshot;
 
@@ -144,4 +160,8 @@ export class RunEntity extends UpdatedRow {
 
   @Column({ name: 'ended_at', type: 'timestamptz', precision: 3, nullable: true })
   endedAt: Date | null;
+
+  /** When the texts of its voice calls were deleted (TRANSCRIPT_RETENTION_DAYS); also set on runs that have none. */
+  @Column({ name: 'transcripts_deleted_at', type: 'timestamptz', precision: 3, nullable: true })
+  transcriptsDeletedAt: Date | null;
 }

@@ -19,6 +19,7 @@ import { ComparisonService } from './comparison/comparison.service.js';
 import { DerivedRunsController } from './derived/derived-runs.controller.js';
 import { DerivedRunsRepository } from './derived/derived-runs.repository.js';
 import { DerivedRunsService } from './derived/derived-runs.service.js';
+import { AgentWords } from './execution/agent-words.js';
 import { CallExecutor } from './execution/call-executor.js';
 import { CallMetrics } from './execution/call-metrics.js';
 import { CallerVoices } from './execution/caller-voices.js';
@@ -27,6 +28,12 @@ import { FinishRepository } from './execution/finish.repository.js';
 import { RunFinisher } from './execution/run-finisher.js';
 import { RunWorker } from './execution/run-worker.js';
 import { UndecidedCalls } from './execution/undecided-calls.repository.js';
+import { CallImportGate } from './imports/call-import.gate.js';
+import { CallImportsController } from './imports/call-imports.controller.js';
+import { CallImportsRepository } from './imported/call-imports.repository.js';
+import { CallImportsService } from './imports/call-imports.service.js';
+import { ImportReader } from './imports/import-reader.js';
+import { ImportedCalls } from './imported/imported-calls.js';
 import { RecordedCallsRepository } from './remeasure/recorded-calls.repository.js';
 import { RecordedCalls } from './remeasure/recorded-calls.js';
 import { ReportLinksController } from './report-links/report-links.controller.js';
@@ -37,6 +44,8 @@ import { AgentEraser } from './retention/agent-eraser.js';
 import { RetentionRepository } from './retention/retention.repository.js';
 import { RunDeletionService } from './retention/run-deletion.service.js';
 import { RunPruner } from './retention/run-pruner.js';
+import { TranscriptPruner } from './retention/transcript-pruner.js';
+import { TranscriptsRepository } from './retention/transcripts.repository.js';
 import { ResultsController } from './results/results.controller.js';
 import { ResultsService } from './results/results.service.js';
 import { RequestLifetime } from './progress/request-lifetime.js';
@@ -63,6 +72,7 @@ import { RunStarterService } from './start/run-starter.service.js';
     RunsController,
     DerivedRunsController,
     CallsController,
+    CallImportsController,
     RunEventsController,
     ResultsController,
     ComparisonController,
@@ -79,12 +89,18 @@ import { RunStarterService } from './start/run-starter.service.js';
     DerivedRunsRepository,
     RecordedCalls,
     RecordedCallsRepository,
+    CallImportGate,
+    ImportReader,
+    CallImportsService,
+    CallImportsRepository,
+    ImportedCalls,
     RunWorker,
     RunFinisher,
     FinishRepository,
     CallExecutor,
     CallMetrics,
     CallerVoices,
+    AgentWords,
     ExecutionRepository,
     UndecidedCalls,
     RunWatcher,
@@ -100,6 +116,8 @@ import { RunStarterService } from './start/run-starter.service.js';
     ReportLinksRepository,
     RunDeletionService,
     RunPruner,
+    TranscriptPruner,
+    TranscriptsRepository,
     AgentEraser,
     RetentionRepository,
     AgentMetricsService,

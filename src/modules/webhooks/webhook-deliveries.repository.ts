@@ -204,6 +204,11 @@ export class WebhookDeliveriesRepository {
     return (await this.database.query(sql.ERASE_EVENTS, [agentId, MAX_DELETED_EVENTS])).length;
   }
 
+  /** Deletes the reasons of failed cases from the events about a run. */
+  async forgetReasons(agentId: string, runId: string): Promise<void> {
+    await this.database.query(sql.FORGET_REASONS, [agentId, runId]);
+  }
+
   /** @returns whether the endpoint is disabled now */
   private async recordAtEndpoint(
     endpointId: string | null,

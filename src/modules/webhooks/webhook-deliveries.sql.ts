@@ -116,6 +116,13 @@ export const ERASE_EVENTS = `
      UNION SELECT event_id FROM webhook_deliveries WHERE agent_id = $1 LIMIT $2))
   RETURNING id`;
 
+/** $1: an agent; $2: its run. The reasons of failed cases quote what was said. A body is signed when it is sent. */
+export const FORGET_REASONS = `
+  UPDATE webhook_events SET body = jsonb_set(body::jsonb, '{data,failedCases}', coalesce(
+           (SELECT jsonb_agg(one || '{"reason": null}') FROM jsonb_array_elements(body::jsonb #> '{data,failedCases}') one),
+           '[]'))::text
+   WHERE agent_id = $1 AND type = 'run.failed' AND body::jsonb #>> '{data,run,id}' = $2::text`;
+
 /** For a list of deliveries `d`: agents that are being erased are few, so their events are found first. */
 export const NOT_ERASED = `d.event_id NOT IN (
   SELECT e.id FROM agents a JOIN webhook_events e ON e.agent_id = a.id WHERE a.erased_at IS NOT NULL)`;

@@ -63,6 +63,11 @@ export class WebhooksService {
     return this.deliveries.eraseAgent(agentId);
   }
 
+  /** Deletes the reasons of failed cases, which quote what was said, from the events about a run. */
+  forgetReasons(agentId: string, runId: string): Promise<void> {
+    return this.deliveries.forgetReasons(agentId, runId);
+  }
+
   private write<Type extends WebhookEventType>(
     { workspaceId, type, data, agentId: about }: NewWebhookEvent<Type>,
     targets: readonly Target[],

@@ -41,8 +41,11 @@ describe('settings', () => {
       judgeSamples: 3,
       languageModel: undefined,
       agentProviders: Object.fromEntries(
-        [1, 2, 3, 4].map((n) => [`AGENT_PROVIDER_${n}`, { protocol: 'chat-completions', url: undefined }]),
+        [1, 2, 3, 4].map((n) => [`AGENT_PROVIDER_${n}`, { protocol: 'chat-completions', transcription: 'auto' }]),
       ),
+      speechServers: {},
+      transcription: undefined,
+      transcriptRetentionDays: 365,
       outboundAllowedNetworks: [],
       runRetentionDays: 365,
       recordings: true,
@@ -310,6 +313,7 @@ describe('settings', () => {
     expect(readSettings({ AGENT_PROVIDER_2_URL: url }).agentProviders.AGENT_PROVIDER_2).toEqual({
       protocol: 'chat-completions',
       url,
+      transcription: 'auto',
     });
   });
 
@@ -318,7 +322,7 @@ describe('settings', () => {
     const AGENT_PROVIDER_2_PROTOCOL = protocol;
     expect(
       readSettings({ AGENT_PROVIDER_2_PROTOCOL, AGENT_PROVIDER_2_URL: url }).agentProviders.AGENT_PROVIDER_2,
-    ).toEqual({ protocol, url });
+    ).toEqual({ protocol, url, transcription: 'auto' });
     expect(errorLines({ AGENT_PROVIDER_2_URL: url })).toEqual([
       'AGENT_PROVIDER_2_URL must begin with http:// or https:// for chat-completions',
     ]);
@@ -329,6 +333,7 @@ describe('settings', () => {
       protocol: 'openai-realtime',
       url: 'wss://api.openai.com/v1/realtime?model={assistantId}',
       isVendors: true,
+      transcription: 'auto',
     });
   });
 

@@ -1,9 +1,19 @@
 import { cleanEnv, EnvError, EnvMissingError, makeValidator, str, type ValidatorSpec } from 'envalid';
 import ipaddr from 'ipaddr.js';
-import { type ProtocolName, PROTOCOLS } from '../../../libs/simulation/index.js';
+import {
+  type ProtocolName,
+  PROTOCOLS,
+  TRANSCRIPTION_MODES,
+  type TranscriptionMode,
+} from '../../../libs/simulation/index.js';
 import { REDACTED } from '../../../libs/text/index.js';
 import { AGENT_PROVIDERS, type AgentProvider } from './agent-providers.js';
 import { PLANS, type Plan } from './plans.js';
+import { address, bearerToken, publicAddress, SettingsError, wholeNumber } from './setting-validators.js';
+import { type SpeechServers, speechServers, speechSpecs } from './speech-settings.js';
+import { type TranscriptionSetting, transcriptionSetting, transcriptionSpecs } from './transcription-settings.js';
+
+export { SettingsError };
 
 /** The roles of a process: HTTP and jobs, HTTP only, jobs only. */
 export const PROCESS_ROLES = ['all', 'api', 'worker'] as const;
@@ -45,8 +55,14 @@ export interface Settings {
   readonly languageModel: LanguageModelSetting | undefined;
   /** Verdicts of the judge on one criterion: 3 takes two, and a third when they disagree; 1 takes one. */
   readonly judgeSamples: 1 | 3;
+  /** The speech servers of the caller's voices. */
+  readonly speechServers: SpeechServers;
+  /** The server that transcribes the speech of agents; undefined without one. */
+  readonly transcription: TranscriptionSetting | undefined;
   /** Days after their end for which runs are kept; 0: always. */
   readonly runRetentionDays: number;
+  /** Days after the end of their runs for which the texts of voice calls are kept; 0: as long as their runs. */
+  readonly transcriptRetentionDays: number;
   /** Whether the audio and the wire logs of calls are stored. */
   readonly recordings: boolean;
   /** What a workspace may keep of recordings, wire logs and pictures in bytes; undefined: any amount. */
@@ -76,6 +92,8 @@ export interface AgentProviderSetting {
   readonly url: string | undefined;
   /** Present if it is not set: the address is the default of the protocol. */
   readonly isVendors?: true;
+  /** Whose words count on voice calls, unless a connection says otherwise. */
+  readonly transcription: TranscriptionMode;
 }
 
 export interface EncryptionKeySetting {
@@ -84,39 +102,9 @@ export interface EncryptionKeySetting {
   readonly key: Buffer;
 }
 
-/** Invalid settings; the message has one line per setting, for administrators. */
-export class SettingsError extends Error {
-  override readonly name = 'SettingsError';
-}
-
-const SECRET_SETTINGS = new Set(['BOOTSTRAP_API_KEY', 'ENCRYPTION_KEYS', 'DATABASE_URL', 'REDIS_URL', 'LLM_API_KEY']);
-
-const wholeNumber = (lowest: number, highest: number) =>
-  makeValidator<number>((input) => {
-    const value = Number(input);
-    if (!/^\d+$/.test(input) || value < lowest || value > highest) {
-      throw new EnvError(`must be a whole number from ${lowest} to ${highest}`);
-    }
-    return value;
-  })();
-
-const address = (...protocols: string[]) =>
-  makeValidator<string>((input) => {
-    const url = URL.canParse(input) ? new URL(input) : undefined;
-    if (!url || !protocols.includes(url.protocol)) {
-      throw new EnvError(`must be an address that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`);
-    }
-    return input;
-  });
-
-/** An address that paths are appended to. */
-const publicAddress = makeValidator<string>((input) => {
-  const url = URL.canParse(input) ? new URL(input) : undefined;
-  if (!url || !/^https?:\/\/[^/?#\\\s@]+(\/[^?#\\\s]*)?$/i.test(input)) {
-    throw new EnvError('must be an address such as https://tests.example.com, without credentials, query and fragment');
-  }
-  return url.href.replace(/\/+$/, '');
-});
+const SECRET_SETTINGS = new Set([
+  ...['BOOTSTRAP_API_KEY', 'ENCRYPTION_KEYS', 'DATABASE_URL', 'REDIS_URL', 'LLM_API_KEY', 'STT_API_KEY'],
+]);
 
 /**
  * An address whose placeholders are filled in for each agent. They may not decide which server is called: editors choose
@@ -198,12 +186,6 @@ const credential = makeValidator<string>((input) => {
   return input;
 });
 
-/** Servers of language models decide about their keys; those that run locally accept any. */
-const bearerToken = makeValidator<string>((input) => {
-  if (!/^[\x21-\x7e]{1,4096}$/.test(input)) throw new EnvError('must have 1 to 4096 visible ASCII characters');
-  return input;
-});
-
 const encryptionKeys = makeValidator<EncryptionKeySetting[]>(parseEncryptionKeys);
 
 /**
@@ -262,8 +244,11 @@ export function settingSpecs(isTerminal: boolean) {
     LLM_MODEL: str({ default: undefined }),
     LLM_PRICE_PROMPT: price({ default: undefined }),
     LLM_PRICE_COMPLETION: price({ default: undefined }),
+    ...transcriptionSpecs(),
     ...agentProviderSettings(),
+    ...speechSpecs(),
     RUN_RETENTION_DAYS: { ...retentionDays, default: 365 },
+    TRANSCRIPT_RETENTION_DAYS: { ...retentionDays, default: undefined },
     RECORDINGS: str<'on' | 'off'>({ choices: ['on', 'off'], default: 'on' }),
     RECORDINGS_BYTES_PER_WORKSPACE: { ...wholeNumber(0, Number.MAX_SAFE_INTEGER), default: undefined },
     RECORDING_RETENTION_DAYS: { ...retentionDays, default: 30 },
@@ -310,7 +295,10 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
     voiceConcurrency: clean.VOICE_CONCURRENCY,
     judgeSamples: clean.JUDGE_SAMPLES === '1' ? 1 : 3,
     languageModel: languageModel(clean),
+    speechServers: speechServers(clean),
+    transcription: transcriptionSetting(clean),
     runRetentionDays: clean.RUN_RETENTION_DAYS,
+    transcriptRetentionDays: clean.TRANSCRIPT_RETENTION_DAYS ?? clean.RUN_RETENTION_DAYS,
     recordings: clean.RECORDINGS === 'on',
     recordingsBytesPerWorkspace: clean.RECORDINGS_BYTES_PER_WORKSPACE,
     recordingRetentionDays: clean.RECORDING_RETENTION_DAYS,
@@ -349,13 +337,14 @@ function languageModel(settings: ModelSettings): LanguageModelSetting | undefine
 
 type ProviderSettings = { readonly [Name in `${AgentProvider}_PROTOCOL`]: ProtocolName } & {
   readonly [Name in `${AgentProvider}_URL`]: string | undefined;
-};
+} & { readonly [Name in `${AgentProvider}_TRANSCRIPTION`]: TranscriptionMode };
 
 const agentProviderSettings = () =>
   Object.fromEntries(
     AGENT_PROVIDERS.flatMap((provider) => [
       [`${provider}_PROTOCOL`, str<ProtocolName>({ choices: PROTOCOLS.names, default: 'chat-completions' })],
       [`${provider}_URL`, agentAddress({ default: undefined })],
+      [`${provider}_TRANSCRIPTION`, str<TranscriptionMode>({ choices: TRANSCRIPTION_MODES, default: 'auto' })],
     ]),
   ) as { [Name in keyof ProviderSettings]: ValidatorSpec<ProviderSettings[Name]> };
 
@@ -371,7 +360,8 @@ const agentProviders = (clean: ProviderSettings) =>
       }
       const { defaultUrl } = PROTOCOLS.of(protocol);
       const isVendors = url === undefined && defaultUrl !== undefined;
-      return [provider, { protocol, url: url ?? defaultUrl, ...(isVendors && { isVendors }) }];
+      const transcription = clean[`${provider}_TRANSCRIPTION`];
+      return [provider, { protocol, url: url ?? defaultUrl, ...(isVendors && { isVendors }), transcription }];
     }),
   ) as Record<AgentProvider, AgentProviderSetting>;
 
@@ -379,7 +369,8 @@ function report(errors: Partial<Record<string, Error>>, given: Record<string, st
   const lines = Object.entries(errors).map(([name, error]) => {
     if (error instanceof EnvMissingError) return `${name} must be set`;
     // As JSON, so that a value with a line break stays on one line.
-    const value = SECRET_SETTINGS.has(name) ? '' : `=${JSON.stringify(given[name] ?? '')}`;
+    const value =
+      SECRET_SETTINGS.has(name) || name.endsWith('TTS_API_KEY') ? '' : `=${JSON.stringify(given[name] ?? '')}`;
     // envalid says `Value "x" not in choices [a,b]` for a choice; all other messages are our own.
     const allowed = error?.message.replace(/^Value ".*" not in choices \[(.*)\]$/s, (_, choices: string) => {
       return `must be one of ${choices.split(',').join(', ')}`;

@@ -86,7 +86,7 @@ class BookingDialogue implements Dialogue {
 }
 
 /** Recognises by their sound the lines that were synthesised so far. */
-class LearningRecogniser implements Recogniser {
+export class LearningRecogniser implements Recogniser {
   private readonly known: KnownSound[] = [];
   private recogniser = new TemplateRecogniser([]);
 

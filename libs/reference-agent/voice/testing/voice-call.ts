@@ -18,7 +18,15 @@ import {
   type VoiceTransport,
 } from '../../../simulation/index.js';
 import { realtimeWire, twilioWire } from '../../../simulation/testing/wires.js';
-import { babbleLoop, CachedSpeech, FliteEngine, soundOf, type SpeechEngine } from '../../../speech/index.js';
+import {
+  babbleLoop,
+  CachedSpeech,
+  FliteEngine,
+  type Recogniser,
+  soundOf,
+  type SpeechEngine,
+  type TranscriptionRequest,
+} from '../../../speech/index.js';
 import type { FaultName } from '../../faults.js';
 import type { CallerLine } from '../caller-lines.js';
 import { type PreparedVoice, prepareVoice } from '../prepare.js';
@@ -33,8 +41,14 @@ export const TODAY = Date.UTC(2026, 11, 4, 10);
 const sid = (prefix: string, digit: string): string => prefix + digit.repeat(32);
 
 export interface TestCallOptions
-  extends Pick<VoiceAgentOptions, 'fault' | 'responseMs' | 'onAnswer'>, Pick<VirtualCallOptions, 'stalls'> {
+  extends
+    Pick<VoiceAgentOptions, 'fault' | 'wordFault' | 'responseMs' | 'onAnswer'>,
+    Pick<VirtualCallOptions, 'stalls'> {
   readonly recording?: RecordingSink;
+  /** What it speaks and hears with, if it is not that of all calls. */
+  readonly prepared?: PreparedVoice;
+  /** Hears the agent's words. */
+  readonly recogniser?: Recogniser;
   /** Puts something between the agent and its line. */
   readonly around?: (agent: InProcessMediaAgentFactory) => InProcessMediaAgentFactory;
 }
@@ -52,6 +66,8 @@ export interface RealtimeCallOptions extends Pick<
   readonly recording?: RecordingSink;
   /** Plays a caller without a script, and judges. */
   readonly model?: LanguageModel;
+  /** Whether a caller without a script interrupts the agent. */
+  readonly interrupts?: boolean;
   /** Called with each line of the caller before it is spoken. */
   readonly onSynthesised?: (text: string, pcm: Int16Array) => void;
   readonly around?: (agent: InProcessMediaAgentFactory) => InProcessMediaAgentFactory;
@@ -63,6 +79,8 @@ interface Execution {
   readonly firstSpeaker?: 'caller' | null | undefined;
   readonly clock?: Clock;
   readonly model?: LanguageModel | undefined;
+  readonly interrupts?: boolean | undefined;
+  readonly recogniser?: Recogniser | undefined;
   readonly onSynthesised?: RealtimeCallOptions['onSynthesised'];
 }
 
@@ -91,24 +109,27 @@ export class VoiceCalls {
 
   /** @param voice of the caller */
   call(evaluation: EvaluationInput, voice: string, options: TestCallOptions = {}): Promise<CallResult> {
-    const { prepared } = this;
+    const { prepared = this.prepared } = options;
     if (!prepared) throw new Error('prepare() was not called');
-    const { stalls, recording, around = (inner) => inner, ...agent } = options;
+    const { stalls, recording, recogniser, around = (inner) => inner, ...agent } = options;
     const stream = { accountSid: sid('AC', '0'), callSid: sid('CA', '1'), streamSid: sid('MZ', '2') };
     const transport = virtualCalls({
       wire: twilioWire({ ...stream, customParameters: {}, secrets: [] }),
-      agent: around((socket) => new TwilioAgentSession(socket, { ...prepared, ...agent, today: TODAY })),
+      agent: around((socket) => new TwilioAgentSession(socket, { ...agent, ...prepared, today: TODAY })),
       ...(stalls && { stalls }),
     });
-    return this.execute(evaluation, voice, transport, { recording });
+    return this.execute(evaluation, voice, transport, {
+      ...{ recording, recogniser },
+      ...(recogniser && { clock: new VirtualClock() }),
+    });
   }
 
   /** The same with the agent as a Realtime server. */
   callRealtime(evaluation: EvaluationInput, voice: string, options: RealtimeCallOptions = {}): Promise<CallResult> {
     const { prepared = this.prepared } = options;
     if (!prepared) throw new Error('prepare() was not called');
-    const { recording, session, isWide = false, firstSpeaker, model, onSynthesised, ...rest } = options;
-    const { around = (inner) => inner, ...agent } = rest;
+    const { recording, session, isWide = false, firstSpeaker, model, interrupts, ...rest } = options;
+    const { around = (inner) => inner, onSynthesised, ...agent } = rest;
     const { oneWayMs = 0 } = agent;
     const format = isWide ? { type: 'audio/pcm', rate: 24_000 } : { type: 'audio/pcmu' };
     const audio = { input: { format, transcription: { model: 'any' } }, output: { format } };
@@ -121,7 +142,7 @@ export class VoiceCalls {
       agent: around(oneWayMs > 0 ? delayed(oneWayMs, answering) : answering),
     });
     return this.execute(evaluation, voice, transport, {
-      ...{ recording, firstSpeaker, model, onSynthesised, clock: new VirtualClock() },
+      ...{ recording, firstSpeaker, model, interrupts, onSynthesised, clock: new VirtualClock() },
     });
   }
 
@@ -151,7 +172,7 @@ export class VoiceCalls {
     evaluation: EvaluationInput,
     voice: string,
     transport: VoiceTransport,
-    { recording, firstSpeaker = null, clock, model, onSynthesised }: Execution = {},
+    { recording, firstSpeaker = null, clock, model, interrupts = false, recogniser, onSynthesised }: Execution = {},
   ): Promise<CallResult> {
     if (evaluation.conditions?.noise?.type === 'babble') this.babble ??= babbleLoop(this.speech);
     return executeCall({
@@ -172,9 +193,19 @@ export class VoiceCalls {
         },
         voice,
         firstSpeaker,
+        interrupts,
         ...(this.babble && { babble: await this.babble }),
         ...(recording && { recording }),
+        ...(recogniser && { transcription: transcriptionBy(recogniser, clock) }),
       },
     });
   }
 }
+
+/** On a virtual clock the recogniser takes no time. */
+const transcriptionBy = (recogniser: Recogniser, clock?: Clock) => ({
+  recogniser: clock
+    ? { transcribe: (request: TranscriptionRequest) => clock.awaitExternal(recogniser.transcribe(request)) }
+    : recogniser,
+  ...{ mode: 'auto' as const, model: null, needed: true },
+});

@@ -1,4 +1,5 @@
 import type { ProtocolModule } from './module.js';
+import { VOICE_OPTIONS } from './voice-options.js';
 
 /** The protocols that are built; everything that lists them is derived from it. */
 export interface Registry {
@@ -13,7 +14,10 @@ export interface Registry {
   of(name: string): ProtocolModule;
 }
 
-export function registry(modules: readonly ProtocolModule[]): Registry {
+export function registry(built: readonly ProtocolModule[]): Registry {
+  const modules = built.map((module) =>
+    module.medium === 'voice' ? { ...module, options: { ...VOICE_OPTIONS, ...module.options } } : module,
+  );
   const byName = new Map(modules.map((module) => [module.name, module]));
   if (byName.size !== modules.length) throw new Error('Two protocols have the same name.');
   return {

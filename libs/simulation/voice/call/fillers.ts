@@ -2,8 +2,6 @@ import { Random } from '../../../audio/index.js';
 import type { VoiceCallPlan } from '../facts/plan.js';
 import type { CallerActs } from '../speaking/caller-acts.js';
 
-/** What a caller says while it thinks. */
-export const FILLERS = ['Um', 'Let me see'] as const;
 /** The caller thinks for so long before it says that. */
 const FILLER_AFTER_MS = 2_500;
 
@@ -31,7 +29,7 @@ export class Fillers {
     const isDue = this.turn !== turn && untilMs >= thinkingSinceMs + FILLER_AFTER_MS;
     if (isDue && this.sounds.length > 0) {
       this.turn = turn;
-      const { name, sound } = this.sounds[Math.floor(this.random.next() * this.sounds.length)]!;
+      const { text: name, sound } = this.sounds[Math.floor(this.random.next() * this.sounds.length)]!;
       this.endMs = this.caller.sound({ type: 'filler', step: null, name, sound }, earliestMs);
     }
     return untilMs < this.endMs;

@@ -1,3 +1,4 @@
+import type { HeardPiece } from '../facts/heard-piece.js';
 import type { TurnQuestion } from '../facts/turn-question.js';
 import type { RecordingSink } from '../wire/voice-transport.js';
 
@@ -9,6 +10,8 @@ export interface MediaCallOptions {
   readonly prelude?: Prelude;
   /** Asks the caller what it does, if the plan says that it is asked; `answer` takes its answer. */
   readonly onTurn?: (question: TurnQuestion) => void;
+  /** Takes audio of the agent for a recogniser, whose words then count; without it nothing is cut. */
+  readonly onPiece?: ((piece: HeardPiece) => void) | undefined;
 }
 
 export interface Prelude {

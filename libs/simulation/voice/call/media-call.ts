@@ -76,7 +76,7 @@ export class MediaCall {
     private readonly options: MediaCallOptions,
   ) {
     this.line = new Line(plan.rate);
-    this.ear = new Ear(this.line);
+    this.ear = new Ear(this.line, options.onPiece);
     this.mouth = new Mouth(this.line.frameSamples);
     this.incoming = new IncomingAudio(this.ear, this.line, plan.rate);
     this.intake = new Intake({ encoding: 'pcm16', rate: plan.rate });
@@ -229,9 +229,13 @@ export class MediaCall {
     const { caller } = this;
     return {
       ask: (question) => this.options.onTurn?.(question),
-      utterances: (untilMs) => {
-        const facts = { ...this.ear.latestFacts(...this.callerTimes), ...this.reports.facts, end: { atMs: untilMs } };
-        return utterancesOf(facts).filter(({ turn }) => turn === caller.turn);
+      utterances: (untilMs, hasInterrupted) => {
+        const { said } = this.reports.facts;
+        const from = hasInterrupted ? caller.turn - 1 : caller.turn;
+        const heard = this.ear.factsSince(from, ...this.callerTimes);
+        // Those of a recogniser are not known here.
+        const facts = { ...heard, said: this.options.onPiece ? [] : said, end: { atMs: untilMs } };
+        return utterancesOf(facts).filter(({ turn }) => turn >= from);
       },
       wordReports: () => this.reports.saidCount,
     };

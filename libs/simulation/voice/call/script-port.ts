@@ -16,8 +16,8 @@ const ASKED_AGAIN_SHARE = 0.25;
 export interface CallerPort {
   /** Answered by `ScriptPort.answer`. */
   ask(question: TurnQuestion): void;
-  /** The agent's utterances since the caller's line. */
-  utterances(untilMs: number): readonly AgentUtterance[];
+  /** The agent's utterances since the caller's line; if it interrupted the agent, since the line before. */
+  utterances(untilMs: number, hasInterrupted: boolean): readonly AgentUtterance[];
   /** Increases when words of the agent arrive. */
   wordReports(): number;
 }
@@ -81,8 +81,7 @@ export class ScriptPort {
     return this.plan.asked?.inSilence === true && this.next() === 'asked';
   }
 
-  /** @param isSilent whether the agent did not answer the caller's line */
-  ask(sinceMs: number, isSilent: boolean): void {
+  ask(sinceMs: number, about: Pick<TurnQuestion, 'isSilent' | 'interruption'>): void {
     this.sinceMs = sinceMs;
     this.isHeldBack = this.attempts === MAX_ATTEMPTS;
     if (this.isHeldBack) return;
@@ -91,8 +90,8 @@ export class ScriptPort {
     this.askAgainMs = 0;
     this.line.forget();
     const spoken = this.line.dropped;
-    const of = { turn: this.turn, attempt: this.attempts, isSilent, ...(spoken !== undefined && { spoken }) };
-    this.post({ ...of, utterances: this.caller.utterances(sinceMs) });
+    const of = { turn: this.turn, attempt: this.attempts, ...about, ...(spoken !== undefined && { spoken }) };
+    this.post({ ...of, utterances: this.utterances(of, sinceMs) });
   }
 
   /** The caller's answer to a question. Ignored if it is not that to the latest one. */
@@ -183,7 +182,11 @@ export class ScriptPort {
     if (!question || !lacksWords(question) || this.caller.wordReports() === this.reports) return;
     if (atMs < this.askAgainMs) return;
     this.askAgainMs = atMs + ASKED_AGAIN_SHARE * (atMs - this.sinceMs!);
-    this.post({ ...question, utterances: this.caller.utterances(atMs) });
+    this.post({ ...question, utterances: this.utterances(question, atMs) });
+  }
+
+  private utterances({ interruption }: Pick<TurnQuestion, 'interruption'>, untilMs: number): readonly AgentUtterance[] {
+    return this.caller.utterances(untilMs, interruption !== undefined);
   }
 
   private supposedReason(): ThinkingReason {

@@ -5,9 +5,10 @@ import { type Failure, failure } from '../../timeline/failure.js';
 import type { EndCode } from '../../timeline/timeline.js';
 import type { LineRest, PreparedStep, VoiceCallPlan } from '../facts/plan.js';
 import type { TurnAnswer } from '../facts/turn-question.js';
-import { afterMsOf, type ArmedStep, isArmed } from './armed-step.js';
+import { ArmedSteps, isArmed } from './armed-steps.js';
 import { neverSilent, reasonOf } from './end-reasons.js';
 import { Fillers } from './fillers.js';
+import { isInterruption, STOPPING_MS } from './interruptions.js';
 import { SENTENCE_PAUSE_MS } from './open-line.js';
 import { type CallerPort, ScriptPort } from './script-port.js';
 
@@ -60,8 +61,8 @@ export class TurnPolicy {
   private readonly caller: CallerActs;
   private readonly script: ScriptPort;
   private readonly fillers: Fillers;
+  private readonly armed: ArmedSteps;
   private state: State;
-  private armed: ArmedStep[] = [];
   private floor: Span | undefined;
   private lastLine: SayStep | undefined;
   private unanswered = 0;
@@ -79,12 +80,13 @@ export class TurnPolicy {
     this.caller = options.caller;
     this.script = new ScriptPort(options.plan, options.port);
     this.fillers = new Fillers(options.plan, options.caller);
+    this.armed = new ArmedSteps(this.script, this.caller, options.plan);
     this.turns = new AgentTurns(options.heard, options.plan.turnEndMs, (atMs) => this.caller.turnAt(atMs));
     const { streamStartMs } = options;
     if (options.plan.firstSpeaker === 'caller') this.state = { name: 'pausing', untilMs: streamStartMs };
     else {
       this.state = { name: 'listening', sinceMs: streamStartMs, awaits: 'greeting' };
-      this.arm();
+      this.armed.arm();
     }
   }
 
@@ -168,7 +170,7 @@ export class TurnPolicy {
       this.script.line.drop();
       return this.enter({ name: 'listening', sinceMs: openSinceMs, awaits: null });
     }
-    if (this.options.heard.isOnsetPending) return false;
+    if (this.options.heard.isOnsetPending || this.isAgentStopping(untilMs)) return false;
     if (this.fillers.isHeard(turn, this.script.thinkingSinceMs, untilMs, this.earliest)) return false;
     const decision = this.script.decide(turn, this.earliest, this.options.heard.sounds.at(-1)?.endMs ?? 0);
     if (decision === undefined) return false;
@@ -179,11 +181,23 @@ export class TurnPolicy {
   }
 
   private think(atMs: number, isSilent = false): boolean {
-    this.script.ask(Math.max(atMs, this.earliest), isSilent);
+    const { lastLine, caller } = this;
+    const interruption = isInterruption(lastLine) && { interruption: { text: lastLine.text, turn: caller.turn } };
+    this.script.ask(Math.max(atMs, this.earliest), { isSilent, ...interruption });
     return this.enter({ name: 'deciding' });
   }
 
+  /** Whether the agent still speaks that the caller has just interrupted. */
+  private isAgentStopping(untilMs: number): boolean {
+    return isInterruption(this.lastLine) && this.turns.isTailOpen && untilMs < this.floor!.startMs + STOPPING_MS;
+  }
+
   private finishLine(line: Span, untilMs: number): boolean {
+    if (isInterruption(this.lastLine)) {
+      if (untilMs < line.endMs) return false;
+      this.caller.breakLine();
+      return this.think(line.endMs);
+    }
     const { line: open } = this.script;
     const isLate = untilMs >= line.endMs + SENTENCE_PAUSE_MS;
     const next = isLate ? undefined : open.takeSentence();
@@ -195,7 +209,8 @@ export class TurnPolicy {
       this.script.awaitRest(line.endMs);
       return this.enter({ name: 'deciding' });
     }
-    this.arm();
+    this.armed.arm();
+    this.armed.armInterruption();
     return this.enter({ name: 'listening', sinceMs: line.endMs, awaits: 'answer' });
   }
 
@@ -241,19 +256,15 @@ export class TurnPolicy {
 
   /** Performs the armed steps whose time has come. */
   private fireArmed(untilMs: number): boolean {
-    const due = this.armed
-      .map((step) => ({ step, atMs: this.turns.whenAudible(afterMsOf(step)) }))
-      .filter((one): one is { step: ArmedStep; atMs: number } => one.atMs !== undefined && one.atMs <= untilMs)
-      .sort((a, b) => a.atMs - b.atMs)[0];
+    const due = this.armed.takeDue(this.turns, untilMs);
     if (!due) return false;
-    this.armed = this.armed.filter((step) => step !== due.step);
     const atMs = Math.max(due.atMs, this.earliest);
     if (due.step.type !== 'say') {
       this.caller.sound(due.step, atMs);
       return true;
     }
-    this.noteAnswer();
-    this.leaveOutArmed(atMs);
+    this.noteAnswer(isInterruption(due.step));
+    this.armed.leaveOut(atMs);
     return this.speak(due.step, atMs, { bargeIn: this.bargeInAt(due.step, atMs, true) });
   }
 
@@ -271,8 +282,8 @@ export class TurnPolicy {
 
   /** The agent's turn has ended, or there was none: what was armed for it is no longer possible. */
   private actAfterTurn(atMs: number): boolean {
-    const barge = this.armed.find((step) => step.type === 'say');
-    this.leaveOutArmed(atMs);
+    const { bargeIn: barge } = this.armed;
+    this.armed.leaveOut(atMs);
     this.keysEndMs = undefined;
     if (!barge) return this.act(atMs);
     return this.speak(barge, atMs, { bargeIn: this.bargeInAt(barge, Math.max(atMs, this.earliest), false) });
@@ -291,7 +302,7 @@ export class TurnPolicy {
     if (!step) return this.hangUp('script_over');
     if (step.type === 'end') return this.hangUp(step.code ?? 'caller_done', step.reason);
     if (isArmed(step)) {
-      this.arm();
+      this.armed.arm();
       return this.actAfterTurn(atMs);
     }
     this.script.take();
@@ -324,7 +335,7 @@ export class TurnPolicy {
   /** Gives the agent time to act on keys before what ends the call or depends on the agent's speech. */
   private awaitKeys(sinceMs: number): boolean {
     this.keysEndMs = undefined;
-    this.arm();
+    this.armed.arm();
     return this.enter({ name: 'listening', sinceMs, awaits: 'answer_to_keys' });
   }
 
@@ -336,7 +347,7 @@ export class TurnPolicy {
     this.keysEndMs = undefined;
     this.lastLine = step;
     this.turns.callerTakesFloor(Math.max(atMs, this.earliest));
-    this.script.line.say(step.text, step.hasRest === true && !more.repeated);
+    if (!isInterruption(step)) this.script.line.say(step.text, step.hasRest === true && !more.repeated);
     this.floor = this.caller.say(step, Math.max(atMs, this.earliest), more);
     return this.enter({ name: 'speaking', line: this.floor });
   }
@@ -352,27 +363,14 @@ export class TurnPolicy {
     };
   }
 
-  /** Arms the steps that follow up to the next one at the caller's turn; a barge-in begins a turn of its own. */
-  private arm(): void {
-    for (let step = this.script.next(); step && step !== 'asked' && isArmed(step); step = this.script.next()) {
-      this.armed.push(step);
-      this.script.take();
-      if (step.type === 'say') return;
-    }
-  }
-
-  private leaveOutArmed(atMs: number): void {
-    for (const step of this.armed) if (step.type !== 'say') this.caller.leaveOut(step, atMs);
-    this.armed = [];
-  }
-
-  private noteAnswer(): void {
+  /** @param isCut by the caller of its own accord: such an answer, and one to the interruption, are not counted */
+  private noteAnswer(isCut = false): void {
     this.unanswered = 0;
     const { turn } = this.caller;
     if (turn <= this.lastAnswered) return;
     this.lastAnswered = turn;
     if (turn === 0) this.hasGreeted = true;
-    else this.answered++;
+    else if (!isCut && !isInterruption(this.lastLine)) this.answered++;
   }
 
   private noteSilence(of: 'agent' | 'caller', startMs: number, endMs: number): void {

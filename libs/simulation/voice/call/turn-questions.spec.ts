@@ -47,7 +47,7 @@ describe('the questions to a caller', () => {
   it('have the words of the turn as they are in the whole call, also of an item that began before it', () => {
     const asked = askedCall(true);
     speak(asked, 8);
-    jest.spyOn(Ear.prototype, 'latestFacts').mockImplementation(function (this: Ear, ...times) {
+    jest.spyOn(Ear.prototype, 'factsSince').mockImplementation(function (this: Ear, _turn, ...times) {
       return this.facts(...times);
     });
     const byWholeCall = askedCall(true);

@@ -49,11 +49,12 @@ class VirtualCall {
     private readonly options: VirtualCallOptions,
     private readonly callOptions: VoiceCallOptions,
   ) {
-    const { plan, recording } = callOptions;
+    const { plan, recording, onPiece } = callOptions;
     this.call = new MediaCall(plan, options.wire, {
       send: (data) => this.toAgent.push(data),
       onTurn: (question) => callOptions.onTurn?.(question, (answer) => this.call.answer(answer)),
       ...(recording && { recording }),
+      onPiece,
     });
     const agent = new OtherSide('', options.secrets?.all ?? []);
     this.agent = options.agent({

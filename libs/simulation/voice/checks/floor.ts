@@ -16,7 +16,7 @@ const isSound = (entry: TimelineEntry): boolean => entry.type === 'sound';
 
 const CURE = 'ask for a longer answer, or lower afterMs';
 
-/** Every barge-in of the script is yielded to within the limit. */
+/** Every barge-in is yielded to within the limit. */
 export function agentYields(limit: number, { voice, facts }: VoiceEvidence, entries: Entries): Finding {
   if (voice.bargeIns.length === 0) return notExercised('The caller never barged in');
   const findings = voice.bargeIns.map((attempt): Finding => {
@@ -24,7 +24,11 @@ export function agentYields(limit: number, { voice, facts }: VoiceEvidence, entr
     return { ...yielded(limit, attempt, facts), evidence };
   });
   const failed = findings.find(({ met }) => met === false);
-  return failed ? settled(failed) : (findings.find(({ met }) => met === null) ?? findings.at(-1)!);
+  if (failed) return settled(failed);
+  // An interruption of a caller without a script may come to nothing; a barge-in of a script is to be tested.
+  const isScripted = facts.caller.some((act) => act.type === 'say' && act.bargeIn && act.step !== null);
+  const met = isScripted ? undefined : findings.findLast((finding) => finding.met);
+  return met ?? findings.find((finding) => finding.met === null) ?? findings.at(-1)!;
 }
 
 function yielded(limit: number, attempt: BargeInResult, facts: VoiceFacts): Finding {

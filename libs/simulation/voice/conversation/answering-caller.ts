@@ -1,8 +1,8 @@
-import { type Caller, CallerUnusable } from '../../callers/caller.js';
+import { type AgentReply, type Caller, CallerUnusable } from '../../callers/caller.js';
 import type { Clock } from '../../time/clock.js';
-import { CallFailure, failure, failureOf } from '../../timeline/failure.js';
+import { CallFailure, type Failure, failure, failureOf } from '../../timeline/failure.js';
 import type { ThinkingReason } from '../facts/facts.js';
-import type { TurnAnswer, TurnQuestion } from '../facts/turn-question.js';
+import type { AgentUtterance, TurnAnswer, TurnQuestion } from '../facts/turn-question.js';
 import type { PreparedSound } from '../facts/plan.js';
 import type { PreparedSteps } from '../speaking/prepare.js';
 
@@ -16,6 +16,13 @@ export interface AnsweringCallerOptions {
   readonly prepare: (action: Awaited<ReturnType<Caller['next']>>, signal: AbortSignal) => Promise<PreparedSteps>;
   /** The sound of a sentence. */
   readonly speak: (text: string, signal: AbortSignal) => Promise<PreparedSound>;
+  /** What speaks, for failures. */
+  readonly engine?: string | undefined;
+  /** The utterances with the words that a recogniser knows by now, and why others will not be known. */
+  readonly heard?: (utterances: readonly AgentUtterance[]) => {
+    readonly utterances: readonly AgentUtterance[];
+    readonly failure?: Failure;
+  };
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
@@ -30,6 +37,9 @@ export class AnsweringCaller {
   private working: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: AnsweringCallerOptions) {}
+
+  /** A recogniser knows more words. */
+  readonly wordsArrived = (): void => this.attempt?.wordsArrived();
 
   /** An attempt that is asked again has more words than before; a further attempt takes the place of the one before. */
   readonly ask = (question: TurnQuestion, answer: Answer): void => {
@@ -70,15 +80,21 @@ class Attempt {
 
   /** What the agent said in this turn. */
   get words(): string {
-    return this.question.utterances
-      .map(({ text }) => text ?? '')
-      .filter((text) => text !== '')
-      .join(' ');
+    return wordsOf(this.heard.utterances);
   }
 
   tell(question: TurnQuestion): void {
     this.question = question;
     this.onWords();
+  }
+
+  wordsArrived(): void {
+    this.onWords();
+  }
+
+  private get heard(): ReturnType<NonNullable<AnsweringCallerOptions['heard']>> {
+    const { utterances } = this.question;
+    return this.options.heard?.(utterances) ?? { utterances };
   }
 
   abandon(): void {
@@ -113,13 +129,11 @@ class Attempt {
   private async decided(before: string, onRest: (texts: readonly string[]) => void): Promise<TurnAnswer | undefined> {
     const { turn, attempt } = this;
     const { signal } = this.options;
-    if (!(await this.timed('words', this.hasWords()))) {
-      const isOpen = !this.isAbandoned && !signal.aborted;
-      const broken = failure('stt_slow', `${WORDS_MS / 1_000} s after its turn`);
-      return isOpen ? { turn, attempt, reason: 'words', failure: broken } : undefined;
-    }
+    const unheard = await this.timed('words', this.awaitWords());
+    if (this.isAbandoned || signal.aborted) return undefined;
+    if (unheard) return { turn, attempt, reason: 'words', failure: unheard };
     try {
-      const { rest = [], ...steps } = await this.decide(this.words || before);
+      const { rest = [], ...steps } = await this.decide(this.replyAfter(before));
       if (this.isAbandoned) return undefined;
       onRest(rest);
       return { turn, attempt, reason: this.reason, ...steps };
@@ -131,15 +145,28 @@ class Attempt {
     }
   }
 
-  private async decide(answer: string): Promise<PreparedSteps> {
-    const { caller, prepare, clock } = this.options;
-    const { isSilent, spoken } = this.question;
-    const reply = { answer, isSilent, ...(spoken !== undefined && { spoken }) };
+  private replyAfter(before: string): AgentReply {
+    const { isSilent, spoken, interruption } = this.question;
+    const { utterances } = this.heard;
+    const line = { isSilent, ...(spoken !== undefined && { spoken }) };
+    if (!interruption) return { answer: this.words || before, ...line };
+    const isBefore = ({ turn }: AgentUtterance) => turn < interruption.turn;
+    const heard = wordsOf(utterances.filter(isBefore));
+    const answer = wordsOf(utterances.filter((utterance) => !isBefore(utterance)));
+    return { answer, ...line, interrupted: { heard, said: interruption.text } };
+  }
+
+  private async decide(reply: AgentReply): Promise<PreparedSteps> {
+    const { caller, prepare, clock, engine } = this.options;
+    let isDecided = false;
     const signal = AbortSignal.any([this.abort.signal, this.options.signal]);
-    const cancel = clock.schedule(DECISION_MS, () => this.abort.abort(new TooSlow()));
+    const cancel = clock.schedule(DECISION_MS, () =>
+      this.abort.abort(isDecided ? speechTooSlow(engine) : new TooSlow()),
+    );
     try {
       this.wasAsked = true;
       const action = await this.timed('model', Promise.resolve(caller.next(reply, signal)));
+      isDecided = true;
       return await this.timed('speech', prepare(action, signal));
     } finally {
       cancel();
@@ -163,26 +190,45 @@ class Attempt {
     return speech > model ? 'speech' : 'model';
   }
 
-  /** Waits until all words of the agent are known. @returns whether they are */
-  private async hasWords(): Promise<boolean> {
-    const isKnown = () => this.question.utterances.every(({ text }) => text !== null);
-    if (isKnown() || this.abort.signal.aborted) return isKnown() && !this.abort.signal.aborted;
+  /** Waits until all words of the agent are known. @returns why they are not */
+  private async awaitWords(): Promise<Failure | undefined> {
+    const state = () => {
+      const { utterances, failure: broken } = this.heard;
+      return utterances.every(({ text }) => text !== null) ? 'known' : broken;
+    };
+    const result = (found: 'known' | Failure) => (found === 'known' ? undefined : found);
+    const present = state();
+    if (present || this.abort.signal.aborted) return present && result(present);
     return new Promise((resolve) => {
-      const settle = (result: boolean) => {
+      const settle = (broken: Failure | undefined) => {
         cancel();
-        resolve(result);
+        this.onWords = () => undefined;
+        resolve(broken);
       };
-      const cancel = this.options.clock.schedule(WORDS_MS, () => settle(false));
-      this.onWords = () => isKnown() && settle(true);
+      const slow = failure('stt_slow', `${WORDS_MS / 1_000} s after its turn`);
+      const cancel = this.options.clock.schedule(WORDS_MS, () => settle(slow));
+      this.onWords = () => {
+        const found = state();
+        if (found) settle(result(found));
+      };
       for (const signal of [this.abort.signal, this.options.signal]) {
-        signal.addEventListener('abort', () => settle(false), { once: true });
+        signal.addEventListener('abort', () => settle(undefined), { once: true });
       }
     });
   }
 }
+
+const wordsOf = (utterances: readonly AgentUtterance[]): string =>
+  utterances.flatMap(({ text }) => (text === null || text === '' ? [] : [text])).join(' ');
 
 class TooSlow extends CallFailure {
   constructor() {
     super('caller_slow', `nothing within ${DECISION_MS / 1_000} s`);
   }
 }
+
+const speechTooSlow = (engine = 'the speech engine'): CallFailure =>
+  new CallFailure(
+    'speech_failed',
+    `${engine} took too long: no audio ${DECISION_MS / 1_000} s after the caller was asked`,
+  );

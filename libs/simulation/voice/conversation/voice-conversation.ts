@@ -1,25 +1,29 @@
 import type { EvaluationDefinition } from '../../../evaluation-definition/index.js';
 import type { Caller, CallerAction } from '../../callers/caller.js';
 import type { Clock } from '../../time/clock.js';
-import type { HeardTimes } from '../../timeline/call-view.js';
+import { CallView, type HeardTimes } from '../../timeline/call-view.js';
 import type { EvaluateVoiceCheck } from '../../checks/evaluate-checks.js';
+import type { SecondHearing } from '../../checks/hear-again.js';
 import type { ConversationResult } from '../../conversation/conversation.js';
 import { CallFailure } from '../../timeline/failure.js';
 import type { Stall } from '../../time/stalls.js';
+import type { Failure } from '../../timeline/failure.js';
 import type { EndEntry, Timeline } from '../../timeline/timeline.js';
 import { voiceChecks } from '../checks/index.js';
-import type { Span, VoiceFacts } from '../facts/facts.js';
+import type { RecognisedPiece, Span, VoiceFacts } from '../facts/facts.js';
 import { heardTimes, longestLag, voiceMeasures } from '../measures/index.js';
 import { storedFacts } from '../facts/stored-facts.js';
 import type { RecordedCall, RecordingSink, VoiceTransport } from '../wire/voice-transport.js';
 import type { ExerciseInput } from '../../validity/exercise.js';
-import { FILLERS } from '../call/fillers.js';
 import { AnsweringCaller } from './answering-caller.js';
+import { Transcriber, type VoiceTranscription } from './transcriber.js';
 import { overload } from './overload.js';
-import type { VoiceCallPlan } from '../facts/plan.js';
+import type { SpokenText, VoiceCallPlan } from '../facts/plan.js';
+import { callerWords } from '../speaking/caller-words.js';
 import { atRate, soundsAt } from '../speaking/line-sounds.js';
 import {
   type CallerSounds,
+  type EngineSounds,
   prepareAnswers,
   type PreparedSteps,
   prepareSteps,
@@ -37,17 +41,25 @@ const PLATFORM_VOICE = 'rms';
 
 /** What a voice call needs beside its evaluation. */
 export interface VoiceOptions {
-  readonly sounds: CallerSounds;
+  readonly sounds: EngineSounds;
   /** Name of a voice of the speech engine. */
   readonly voice: string;
+  /** The voice of a platform that speaks for the agent; `rms` by default. */
+  readonly platformVoice?: string;
+  /** Name and version of the speech engine, for the result. */
+  readonly engine?: string;
   /** Null: the agent, unless it says nothing for three seconds. */
   readonly firstSpeaker?: 'agent' | 'caller' | null;
   /** Overlaid voices, for conditions or personalities that ask for babble. */
   readonly babble?: Int16Array;
   /** Whether the caller is in a place with background noise. */
   readonly backgroundNoise?: boolean;
+  /** Whether a caller without a script interrupts the agent now and then. */
+  readonly interrupts?: boolean;
   readonly patienceMs?: number;
   readonly recording?: RecordingSink;
+  /** Present if a recogniser may be asked for the agent's words. */
+  readonly transcription?: VoiceTranscription;
   /** The line is free, though the result may need more time. */
   readonly onHangUp?: () => void;
 }
@@ -57,6 +69,8 @@ export interface VoiceConversationOptions {
   readonly definition: EvaluationDefinition;
   readonly caller: Caller;
   readonly clock: Clock;
+  /** BCP 47. */
+  readonly language: string;
   readonly voice: VoiceOptions;
   readonly timeline: Timeline;
   readonly signal: AbortSignal;
@@ -71,6 +85,10 @@ export interface VoiceConversationResult extends ConversationResult {
   readonly heard?: HeardTimes;
   readonly sound?: ExerciseInput['sound'];
   readonly evaluateVoiceCheck?: EvaluateVoiceCheck;
+  /** Why a recogniser gave no words for what was heard. */
+  readonly unheard?: Failure | undefined;
+  /** Present if a recogniser heard the agent: what it hears a second time; undefined if it cannot. */
+  readonly hearAgain?: () => Promise<SecondHearing | undefined>;
 }
 
 /**
@@ -84,26 +102,42 @@ export async function runVoiceConversation(options: VoiceConversationOptions): P
   try {
     const sounds = remembered(soundsAt(voice.sounds, transport.lineRate));
     const plan = await planOf(options, sounds);
-    const answering = new AnsweringCaller({
+    const transcriber = transcriberOf(options, () => answering.wordsArrived());
+    const answering: AnsweringCaller = new AnsweringCaller({
       caller: options.caller,
+      engine: voice.engine,
+      ...(transcriber && { heard: (utterances) => transcriber.fill(utterances) }),
       clock: options.clock,
       signal,
       prepare: (first, limit) => prepared(options, sounds, { first, signal: limit }),
       speak: (text, limit) =>
         speakable(() => options.clock.awaitExternal(sounds.synthesise({ text, voice: voice.voice }, limit)), limit),
     });
-    const facts = await transport.call({
+    const observed = await transport.call({
       plan,
       signal,
       ...(plan.asked && { onTurn: answering.ask, clock: options.clock }),
-      speak: async (text) => (await sounds.synthesise({ text, voice: PLATFORM_VOICE }, signal)).pcm,
+      speak: (text) => platformSpeech(options, sounds, text),
+      ...(transcriber && { onPiece: transcriber.hear }),
       ...(voice.recording && { recording: voice.recording }),
-      onAborted: (facts) => note(facts, timeline),
+      onAborted: (facts) => note(transcriber ? { ...facts, recognised: transcriber.recognised } : facts, timeline),
       ...(voice.onHangUp && { onHangUp: voice.onHangUp }),
     });
-    const json = voice.recording?.facts && storedFacts(facts, transport.secrets?.spoken ?? []);
-    if (json !== undefined) voice.recording?.facts?.(json);
-    return { ...observe(facts, timeline, plan.turnEndMs, transport.clock), exchange };
+    const facts = transcriber ? { ...observed, recognised: await transcriber.final() } : observed;
+    const store = (all: VoiceFacts) => {
+      const json = voice.recording?.facts && storedFacts(all, transport.secrets?.spoken ?? []);
+      if (json !== undefined) voice.recording?.facts?.(json);
+    };
+    store(facts);
+    const listenAgain = async () => {
+      const again = await transcriber?.hearAgain(facts.agent);
+      if (facts.recognised && again) store({ ...facts, recognised: { ...facts.recognised, again } });
+      return again;
+    };
+    return {
+      ...observe(facts, { timeline, turnEndMs: plan.turnEndMs, clock: transport.clock, listenAgain }),
+      exchange,
+    };
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof CallFailure)) throw error;
@@ -119,12 +153,29 @@ export const recordedConversation = (
   { facts, clock, exchange }: RecordedCall,
   { turnEndMs }: EvaluationDefinition,
   timeline: Timeline,
-): VoiceConversationResult => ({ ...observe(facts, timeline, turnEndMs, clock), exchange });
+): VoiceConversationResult => ({
+  ...observe(facts, { timeline, turnEndMs, clock, listenAgain: () => Promise.resolve(facts.recognised?.again) }),
+  exchange,
+});
+
+/** Undefined if the recogniser is not asked. */
+function transcriberOf(
+  { voice: { transcription }, transport, language, clock, signal }: VoiceConversationOptions,
+  onWords: () => void,
+): Transcriber | undefined {
+  if (!transcription?.needed) return undefined;
+  const { recogniser, model, mode } = transcription;
+  if (mode === 'auto' && transport.providesWords) return undefined;
+  const owner = transport.identity?.callId;
+  return new Transcriber({ recogniser, model, language, owner, clock, signal }, onWords);
+}
 
 async function planOf(options: VoiceConversationOptions, sounds: CallerSounds): Promise<VoiceCallPlan> {
   const { transport, definition, voice, caller, signal } = options;
   const { conditions, turnEndMs, maxTurns, maxDurationSeconds, toolResults } = definition;
   const rate = transport.lineRate;
+  const isGenerated = caller.kind === 'generated';
+  const own = callerWords(options.language);
   const needsBabble = voice.backgroundNoise || conditions.noise?.type === 'babble';
   if (needsBabble && !voice.babble)
     throw new CallFailure('speech_failed', { what: 'there is no babble for its background noise', isPermanent: true });
@@ -133,7 +184,7 @@ async function planOf(options: VoiceConversationOptions, sounds: CallerSounds): 
   return {
     rate,
     script: steps,
-    ...(!isComplete && { asked: { inSilence: caller.kind === 'generated' } }),
+    ...(!isComplete && { asked: { inSilence: isGenerated } }),
     firstSpeaker: voice.firstSpeaker ?? null,
     turnEndMs,
     patienceMs: voice.patienceMs ?? VOICE_PATIENCE_MS,
@@ -143,18 +194,25 @@ async function planOf(options: VoiceConversationOptions, sounds: CallerSounds): 
     ...(voice.babble && { babble: atRate(voice.babble, rate) }),
     backgroundNoise: voice.backgroundNoise ?? false,
     seed: conditions.seed ?? 1,
-    ...(definition.fillers && caller.kind === 'generated' && { fillers: await fillersOf(options, sounds) }),
+    ...(definition.fillers && isGenerated && { fillers: await linesOf(own?.fillers ?? [], options, sounds) }),
+    ...(voice.interrupts &&
+      isGenerated && {
+        interruptions: await linesOf(own?.interruptions ?? [], options, sounds),
+      }),
     toolResults,
   };
 }
 
-const fillersOf = ({ voice: { voice }, signal }: VoiceConversationOptions, sounds: CallerSounds) =>
+/** What the caller may say without being asked, synthesised before the call. */
+const linesOf = (
+  texts: readonly string[],
+  { voice: { voice }, signal }: VoiceConversationOptions,
+  sounds: CallerSounds,
+): Promise<SpokenText[]> =>
   speakable(async () => {
-    const fillers: NonNullable<VoiceCallPlan['fillers']>[number][] = [];
-    for (const name of FILLERS) {
-      fillers.push({ name, sound: await sounds.synthesise({ text: name, voice }, signal) });
-    }
-    return fillers;
+    const lines: SpokenText[] = [];
+    for (const text of texts) lines.push({ text, sound: await sounds.synthesise({ text, voice }, signal) });
+    return lines;
   }, signal);
 
 /** What the caller does next, as far as it is known. @param first what it decided, if it was asked */
@@ -177,23 +235,50 @@ async function speakable<T>(work: () => Promise<T>, signal: AbortSignal): Promis
   }
 }
 
+/** A text that the voice can never speak takes its estimated time; other failures to speak are the tester's. */
+async function platformSpeech(
+  { voice: { platformVoice = PLATFORM_VOICE }, signal }: VoiceConversationOptions,
+  sounds: CallerSounds,
+  text: string,
+): Promise<Int16Array> {
+  try {
+    return (await sounds.synthesise({ text, voice: platformVoice }, signal)).pcm;
+  } catch (error) {
+    const { isPermanent, failure } = error as { readonly isPermanent?: unknown; readonly failure?: unknown };
+    if (isPermanent === true && failure !== 'engine') throw error;
+    return speakable(() => Promise.reject(error as Error), signal);
+  }
+}
+
 function note(facts: VoiceFacts, timeline: Timeline): void {
   for (const entry of voiceEntries(facts)) timeline.observed(entry);
 }
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : undefined);
 
-/** Records what was observed on the timeline. */
-function observe(
-  facts: VoiceFacts,
-  timeline: Timeline,
-  turnEndMs: number,
-  clock: VoiceMeasures['clock'],
-): Omit<VoiceConversationResult, 'exchange' | 'recording'> {
+interface Observing {
+  readonly timeline: Timeline;
+  readonly turnEndMs: number;
+  readonly clock: VoiceMeasures['clock'];
+  /** The agent's audio a second time; undefined if it cannot be heard. */
+  readonly listenAgain: () => Promise<readonly RecognisedPiece[] | undefined>;
+}
+
+/** Records what was observed on the timeline. @returns its end */
+function record(facts: VoiceFacts, timeline: Timeline): EndEntry {
   note(facts, timeline);
   const { by, code, reason, atMs } = facts.end;
   if (facts.failure) timeline.failed(facts.failure, atMs);
-  const end: EndEntry = timeline.ended(by, code, reason, atMs);
+  return timeline.ended(by, code, reason, atMs);
+}
+
+function observe(
+  facts: VoiceFacts,
+  { timeline, turnEndMs, clock, listenAgain }: Observing,
+): Omit<VoiceConversationResult, 'exchange' | 'recording'> {
+  const end = record(facts, timeline);
+  const { by, atMs } = facts.end;
+  const { recognised } = facts;
   const voice = voiceMeasures(facts, clock);
   const isSpeaking = facts.agent.some(({ endMs }) => endMs >= atMs);
   return {
@@ -213,6 +298,22 @@ function observe(
     lagMs: longestLag(facts),
     heard: heardTimes(facts, timeline.entries),
     evaluateVoiceCheck: voiceChecks({ facts, voice }),
+    ...(recognised && {
+      unheard: recognised.pieces.find((piece) => piece.failure)?.failure,
+      hearAgain: async () => {
+        const pieces = await listenAgain();
+        return pieces && secondHearing({ ...facts, recognised: { ...recognised, pieces } }, timeline.empty(), clock);
+      },
+    }),
+  };
+}
+
+function secondHearing(facts: VoiceFacts, timeline: Timeline, clock: VoiceMeasures['clock']): SecondHearing {
+  record(facts, timeline);
+  const { entries } = timeline;
+  return {
+    view: new CallView(entries, stallsOf(facts), heardTimes(facts, entries)),
+    evaluateVoiceCheck: voiceChecks({ facts, voice: voiceMeasures(facts, clock) }),
   };
 }
 

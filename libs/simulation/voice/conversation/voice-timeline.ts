@@ -1,9 +1,11 @@
 import { parseArguments, sanitizeText, truncate } from '../../timeline/text.js';
 import type { PlatformEntry, SoundEntry, SpeechEntry, TimelineEntry, ToolCallEntry } from '../../timeline/timeline.js';
 import type { CallerAct, PlatformEvent, Span, ToolCallFact, VoiceFacts } from '../facts/facts.js';
+import { contains } from '../facts/spans.js';
 import { promptedByWait } from '../measures/index.js';
 import { speechOf } from '../words/speech.js';
-import { wordsOfSounds } from '../words/utterances.js';
+import { generatedOtherwise } from '../words/generated.js';
+import { type SoundWords, textOf, wordsOfSounds } from '../words/utterances.js';
 
 /** A document of TwiML may have thousands of verbs. */
 const MAX_NOTES = 100;
@@ -15,20 +17,25 @@ const MAX_NOTES = 100;
 export function voiceEntries(facts: VoiceFacts): TimelineEntry[] {
   const { caller, silences, toolCalls, wireFindings, platformEvents, end } = facts;
   const prompted = promptedByWait(facts);
+  const generated = generatedOtherwise(facts);
   const turnAt = (atMs: number) => caller.findLast((act) => act.type === 'say' && act.startMs <= atMs)?.turn ?? 0;
   const entries: TimelineEntry[] = [
     ...caller.map((act) => entryOf(act, facts)),
     ...wordsOfSounds(facts).map((spoken, index, all): SpeechEntry => {
       const { sound } = spoken;
       const isCut = sound.endMs >= end.atMs;
+      const isFirst = all.findIndex((other) => other.sound.turn === sound.turn) === index;
+      const other = isFirst ? generated.get(sound.turn) : undefined;
       return {
         type: 'speech',
         speaker: 'agent',
         ...speechOf(spoken, all[index - 1]),
+        ...unheardOf(spoken, facts),
         ...timesOf(sound),
         turn: sound.turn,
         ...(prompted.has(sound) && { promptedByWait: true as const }),
         ...cutIf(isCut),
+        ...(other !== undefined && { alternative: { source: 'wire' as const, text: sanitizeText(other) } }),
       };
     }),
     ...toolCalls.map((call) => toolEntryOf(call, turnAt(call.atMs))),
@@ -74,14 +81,23 @@ function understood({ heardCaller, caller }: VoiceFacts, { startMs }: Span): Pic
   return texts.length === 0 ? {} : { alternative: { source: 'wire', text: texts.join(' ') } };
 }
 
+/** What the agent had ready when the caller of its own accord interrupted it. */
+function unheardOf({ sound, runs }: SoundWords, { caller }: VoiceFacts): Pick<SpeechEntry, 'unheard'> {
+  const isInterruption = (act: CallerAct) => act.type === 'say' && act.bargeIn !== undefined && act.step === null;
+  const line = caller.find((act) => isInterruption(act) && contains(sound, act.startMs));
+  const unheard = line ? textOf(runs.at(-1)?.unheard ?? []) : '';
+  return unheard === '' ? {} : { unheard: sanitizeText(unheard) };
+}
+
 function entryOf(act: CallerAct, facts: VoiceFacts): SpeechEntry | SoundEntry {
   const place = { ...timesOf(act), turn: act.turn };
   if (act.type === 'say') {
-    const { text, step, source, repeated, bargeIn, endMs } = act;
+    const { text, step, source, repeated, bargeIn, endMs, hasUnknownWords } = act;
     return {
       type: 'speech',
       speaker: 'caller',
       text: sanitizeText(text),
+      ...(hasUnknownWords && { words: 'unknown' as const }),
       ...place,
       ...(step !== null && { script: { step, ...source, ...(repeated && { repeated }) } }),
       ...(bargeIn && { bargeIn: { afterMs: bargeIn.afterMs, possible: bargeIn.possible } }),

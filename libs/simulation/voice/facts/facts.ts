@@ -44,6 +44,8 @@ export interface VoiceFacts {
   readonly answeredTurns: number;
   /** Words that the agent generated, where its platform reports them, in order. */
   readonly said: readonly SaidFact[];
+  /** What a recogniser understood, if one was asked: its words decide, and not those of the platform. */
+  readonly recognised?: RecognisedFact;
   /** The platform's transcripts of the caller. */
   readonly heardCaller: readonly HeardCallerFact[];
   readonly toolCalls: readonly ToolCallFact[];
@@ -55,6 +57,13 @@ export interface VoiceFacts {
   readonly hearing?: HearingFact;
   /** Present if the agent's times are the earliest that the tester's stalls allow. */
   readonly isEarliest?: true;
+  /** Present if the call was recorded elsewhere: everything is from its recording, and from its transcript. */
+  readonly imported?: ImportedFact;
+}
+
+export interface ImportedFact {
+  /** How far the beginnings and ends of what the caller said may be off: they were found in its channel. */
+  readonly callerEdgesMs: number;
 }
 
 export interface HearingFact {
@@ -79,6 +88,8 @@ interface Scripted extends Span {
 
 export interface SpokenWord extends Span {
   readonly text: string;
+  /** Present if the time was not measured, but spread over the letters of the line. */
+  readonly estimated?: true;
 }
 
 /** A line of the caller. `startMs` and `endMs` are its first and last sample above -45 dBFS. */
@@ -92,6 +103,8 @@ export interface SayAct extends Scripted {
   readonly words: readonly SpokenWord[];
   /** Present when the caller repeated its line because the agent had not answered. */
   readonly repeated?: true;
+  /** Present where only its sound is known; `text` is then empty. */
+  readonly hasUnknownWords?: true;
   /** Present when the caller had not finished: the rest of what it says was not ready in time. */
   readonly goesOn?: true;
   /** Present when the line was meant to be spoken over the agent. */
@@ -177,6 +190,25 @@ export interface SaidFact {
   readonly item?: number;
   /** Their places in that audio, in milliseconds from its first sample, if the platform says so. */
   readonly words?: readonly SpokenWord[];
+}
+
+/** What a recogniser understood of the agent's audio. Plain data. */
+export interface RecognisedFact {
+  readonly model: string | null;
+  /** What was transcribed, in order. */
+  readonly pieces: readonly RecognisedPiece[];
+  /** The same audio, cut in another way and transcribed a second time; absent if it was heard once. */
+  readonly again?: readonly RecognisedPiece[];
+}
+
+/** A part of the agent's audio that was transcribed by itself; from its first to its last audible sample. */
+export interface RecognisedPiece extends Span {
+  /** Null: it was audible, and its words are not known. */
+  readonly text: string | null;
+  /** The words of the text with the recogniser's times; absent if it gave none. */
+  readonly words?: readonly SpokenWord[];
+  /** Present if the recogniser gave no answer. */
+  readonly failure?: Failure;
 }
 
 export interface HeardCallerFact {

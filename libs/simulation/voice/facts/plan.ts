@@ -1,6 +1,7 @@
 import type { LineConditions, ToolResult } from '../../../evaluation-definition/index.js';
 import type { LineRate } from '../../../audio/index.js';
 import type { ScriptSource } from '../../timeline/timeline.js';
+import type { SpokenWord } from './facts.js';
 
 export type { LineConditions };
 
@@ -11,7 +12,13 @@ export interface PreparedSound {
   readonly speechStart: number;
   readonly speechEnd: number;
   /** Times in milliseconds from the sound's first sample. */
-  readonly words: readonly { readonly text: string; readonly startMs: number; readonly endMs: number }[];
+  readonly words: readonly SpokenWord[];
+}
+
+/** A short text that is ready to be said. */
+export interface SpokenText {
+  readonly text: string;
+  readonly sound: PreparedSound;
 }
 
 /** A step of the script whose sounds are ready. `step` is its position in the script; null without a script. */
@@ -25,6 +32,8 @@ export type PreparedStep =
       readonly text: string;
       readonly parts: readonly (PreparedSound | { readonly pauseMs: number })[];
       readonly bargeIn?: { readonly afterMs: number };
+      /** Whether the caller of its own accord interrupts the agent with it, and then is asked how it goes on. */
+      readonly interrupts?: true;
       /** Whether more of the line follows (`LineRest`), which is not ready yet. */
       readonly hasRest?: true;
     }
@@ -72,7 +81,9 @@ export interface VoiceCallPlan {
   readonly backgroundNoise: boolean;
   readonly seed: number;
   /** What the caller says when it thinks for long, such as "um"; none without them. */
-  readonly fillers?: readonly { readonly name: string; readonly sound: PreparedSound }[];
+  readonly fillers?: readonly SpokenText[];
+  /** What the caller says when it interrupts the agent, which it then does now and then; it never does without them. */
+  readonly interruptions?: readonly SpokenText[];
   /** What the tester answers when the agent waits for a tool. */
   readonly toolResults?: readonly ToolResult[];
   /**

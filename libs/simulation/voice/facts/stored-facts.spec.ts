@@ -23,6 +23,25 @@ describe('stored facts', () => {
     expect(storedFacts(said('It is k7-9f3', 'no, wait'), [secret])).toBeDefined();
   });
 
+  it('have no secret in what a recogniser heard, also where it stands in several words', () => {
+    const secret = 'k7-9f3 q-x1z8';
+    const words = ['k7-9f3', 'q-x1z8'].map((text, n) => ({ text, startMs: n * 500, endMs: n * 500 + 400 }));
+    const pieces = [
+      { startMs: 0, endMs: 1_000, text: secret, words },
+      { startMs: 2_000, endMs: 3_000, text: 'Bye', words: [{ text: 'Bye', startMs: 2_000, endMs: 3_000 }] },
+    ];
+    const facts = factsOf({ recognised: { model: null, pieces, again: pieces } });
+    const stored = storedFacts(facts, [secret])!;
+    expect(stored).not.toMatch(/k7-9f3|q-x1z8/);
+    expect(readFacts(stored)!.recognised!.again).toEqual([{ startMs: 0, endMs: 1_000, text: '[redacted]' }, pieces[1]]);
+    const parts = [
+      { ...pieces[0]!, text: 'k7-9f3', words: [words[0]!] },
+      { ...pieces[1]!, text: 'q-x1z8' },
+    ];
+    expect(storedFacts(factsOf({ recognised: { model: null, pieces: parts } }), [secret])).toBeUndefined();
+    expect(readFacts(storedFacts(facts, [])!)).toEqual(facts);
+  });
+
   it('are unknown if another version wrote them', () => {
     const stored = storedFacts(factsOf({}), [])!;
     expect(readFacts(stored.replace('"version":1', '"version":2'))).toBeUndefined();

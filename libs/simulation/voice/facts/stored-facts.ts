@@ -1,5 +1,5 @@
 import { Redaction } from '../../../text/index.js';
-import type { VoiceFacts } from './facts.js';
+import type { RecognisedPiece, VoiceFacts } from './facts.js';
 
 /** Changed when facts of before can no longer be read. */
 const VERSION = 1;
@@ -12,11 +12,28 @@ const VERSION = 1;
 export function storedFacts(facts: VoiceFacts, secrets: readonly string[]): string | undefined {
   const redaction = new Redaction(secrets);
   const clean = (_key: string, value: unknown) => (typeof value === 'string' ? redaction.clean(value) : value);
-  const json = JSON.stringify({ version: VERSION, facts }, clean);
+  const json = JSON.stringify({ version: VERSION, facts: withCleanPieces(facts, redaction) }, clean);
   if (secrets.length === 0) return json;
-  const words = [facts.said, facts.heardCaller].map((reports) => reports.map(({ text }) => clean('', text)));
+  const { pieces = [], again = [] } = facts.recognised ?? {};
+  const heard = [pieces, again].map((all) => all.map(({ text }) => ({ text: text ?? '' })));
+  const words = [facts.said, facts.heardCaller, ...heard].map((reports) => reports.map(({ text }) => clean('', text)));
   const isClean = words.every((texts) => [' ', ''].every((between) => isWithout(redaction, texts.join(between))));
   return isClean ? json : undefined;
+}
+
+/** A secret may stand in several words of a piece: they have no times then. */
+function withCleanPieces(facts: VoiceFacts, redaction: Redaction): VoiceFacts {
+  const { recognised } = facts;
+  if (!recognised) return facts;
+  const { pieces, again } = recognised;
+  const cleaned = (piece: RecognisedPiece): RecognisedPiece => {
+    const { words, ...rest } = piece;
+    return words && redaction.clean(piece.text ?? '') === piece.text ? piece : rest;
+  };
+  return {
+    ...facts,
+    recognised: { ...recognised, pieces: pieces.map(cleaned), ...(again && { again: again.map(cleaned) }) },
+  };
 }
 
 const isWithout = (redaction: Redaction, text: string): boolean => redaction.clean(text) === text;

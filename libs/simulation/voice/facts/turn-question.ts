@@ -22,7 +22,9 @@ export interface TurnQuestion {
   readonly isSilent: boolean;
   /** What was spoken of the caller's line, if the agent took the turn before the rest of it was ready. */
   readonly spoken?: string;
-  /** All utterances of the agent since the caller's line, in order. Asked with the same attempt again, when words arrive. */
+  /** The line with which the caller interrupted the agent, and its turn: utterances of earlier ones were before it. */
+  readonly interruption?: { readonly text: string; readonly turn: number };
+  /** All utterances of the agent since the caller's line (that before an interruption), in order. Asked with the same attempt again, when words arrive. */
   readonly utterances: readonly AgentUtterance[];
 }
 

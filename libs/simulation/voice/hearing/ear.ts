@@ -12,10 +12,12 @@ import { SEND_LIMITS } from '../../other-side/send-limits.js';
 import type { HeardAgent, HeardSound } from './agent-turns.js';
 import type { AgentLevel, VoiceFacts } from '../facts/facts.js';
 import type { Line } from '../facts/line.js';
+import type { HeardPiece } from '../facts/heard-piece.js';
 import { recordingFormat } from '../facts/recording-format.js';
 import { agentSounds, finite } from './agent-sounds.js';
 import { HeardSounds } from './heard-sounds.js';
 import { playedOfItem } from './item-played.js';
+import { PieceCutter } from './piece-cutter.js';
 
 /** Shorter gaps between two sounds in the playout buffer are left out. */
 const MIN_UNDERRUN_MS = 5;
@@ -31,6 +33,7 @@ const NOTE_BYTES = 512;
 export class Ear implements HeardAgent {
   private readonly buffer: PlayoutBuffer;
   private readonly heard: HeardSounds;
+  private readonly pieces: PieceCutter | undefined;
   private readonly sent = new LevelMeter();
   private readonly clipping = new ClippingMeter();
   private readonly clippedAtMs: number[] = [];
@@ -49,10 +52,15 @@ export class Ear implements HeardAgent {
   /** Length of the audio that found no room in the buffer. */
   discardedMs = 0;
 
-  constructor(private readonly line: Line) {
+  /** @param onPiece called with what a recogniser is to transcribe */
+  constructor(
+    private readonly line: Line,
+    onPiece?: (piece: HeardPiece) => void,
+  ) {
     const { telephone, wide } = SEND_LIMITS.bufferedMs;
     this.buffer = new PlayoutBuffer({ rate: line.rate, maxBufferedMs: line.rate > TELEPHONE_RATE ? wide : telephone });
     this.heard = new HeardSounds(line);
+    this.pieces = onPiece && new PieceCutter(line, this.heard, onPiece);
     this.isRecordedExactly = recordingFormat(line.rate).encoding === 'pcm16';
     this.latest = new Int16Array(line.frameSamples);
   }
@@ -138,6 +146,7 @@ export class Ear implements HeardAgent {
   hearFrame(): Int16Array {
     const { pcm, isPlayed } = this.buffer.read(this.heard.readUntilMs + FRAME_MS);
     this.heard.push(pcm, isPlayed);
+    this.pieces?.push(pcm);
     return pcm;
   }
 
@@ -145,6 +154,8 @@ export class Ear implements HeardAgent {
   finish(atMs: number): Int16Array {
     const { pcm, isPlayed } = this.buffer.read(Math.max(this.heard.readUntilMs, atMs));
     this.heard.finish(pcm, isPlayed, atMs);
+    this.pieces?.push(pcm);
+    this.pieces?.finish();
     return pcm;
   }
 
@@ -197,14 +208,14 @@ export class Ear implements HeardAgent {
   }
 
   /**
-   * The part of the facts from which the agent's words since the caller's latest line are computed, with all of its items.
+   * The part of the facts from which the agent's words since a turn of the caller are computed, with all of their items.
    * @param turnAt and `lineEndBefore` as for `facts`
    */
-  latestFacts(
+  factsSince(
+    turn: number,
     turnAt: (atMs: number) => number,
     lineEndBefore: (atMs: number) => number,
   ): Pick<VoiceFacts, 'agent' | 'arrivals' | 'clears'> {
-    const turn = turnAt(Infinity);
     const before = this.heard.sounds.findLast((sound) => !sound.isBackground && turnAt(sound.startMs) < turn);
     const arrivals = this.buffer.arrivalsSince(before?.endMs ?? 0);
     const sinceMs = arrivals[0]?.playedFromMs ?? Infinity;

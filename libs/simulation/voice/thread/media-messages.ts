@@ -1,6 +1,7 @@
 import type { Failure } from '../../timeline/failure.js';
 import type { SocketTarget } from '../../transports/http/websocket.js';
 import type { VoiceFacts } from '../facts/facts.js';
+import type { HeardPiece } from '../facts/heard-piece.js';
 import type { TurnAnswer, TurnQuestion } from '../facts/turn-question.js';
 import type { VoiceCallPlan } from '../facts/plan.js';
 import type { WireState } from '../wire/wire.js';
@@ -27,6 +28,8 @@ export interface MediaTask {
   readonly plan: VoiceCallPlan;
   /** Whether audio and messages are passed on as the call goes on. */
   readonly isRecorded: boolean;
+  /** Whether audio of the agent is passed on for a recogniser. */
+  readonly isTranscribed: boolean;
   readonly connection: MediaConnection;
 }
 
@@ -52,6 +55,8 @@ export type MediaReply =
   | { readonly type: 'step'; readonly id: number; readonly step: ThreadStep; readonly at: number }
   | { readonly type: 'audio'; readonly id: number; readonly interleaved: Uint8Array }
   | { readonly type: 'wire'; readonly id: number; readonly lines: readonly string[] }
+  /** Its audio is transferred. */
+  | { readonly type: 'piece'; readonly id: number; readonly piece: HeardPiece }
   /** The caller is asked what it does. */
   | { readonly type: 'turn'; readonly id: number; readonly question: TurnQuestion }
   | { readonly type: 'hung_up'; readonly id: number }

@@ -64,14 +64,15 @@ export class MediaThread implements CallThreads {
    * @throws CallFailure if there was no call; the signal's reason
    */
   call(connection: MediaConnection, options: VoiceCallOptions, onStep: OnStep = () => undefined): Promise<VoiceFacts> {
-    const { plan, recording, signal } = options;
+    const { plan, recording, onPiece, signal } = options;
     if (signal.aborted) return Promise.reject(signal.reason as Error);
     const id = ++this.lastId;
     const onAbort = () => this.abort(id);
     return new Promise<VoiceFacts>((resolve, reject) => {
       this.calls.set(id, { callId: connection.callId, options, onStep, resolve, reject });
       signal.addEventListener('abort', onAbort, { once: true });
-      this.post({ type: 'call', id, task: { plan, isRecorded: recording !== undefined, connection } });
+      const passedOn = { isRecorded: recording !== undefined, isTranscribed: onPiece !== undefined };
+      this.post({ type: 'call', id, task: { plan, ...passedOn, connection } });
     }).finally(() => {
       signal.removeEventListener('abort', onAbort);
       this.calls.delete(id);
@@ -135,6 +136,8 @@ export class MediaThread implements CallThreads {
         return call.options.recording?.audio(reply.interleaved);
       case 'wire':
         return call.options.recording?.wire(reply.lines);
+      case 'piece':
+        return call.options.onPiece?.(reply.piece);
       case 'turn': {
         const { id } = reply;
         return call.options.onTurn?.(reply.question, (answer) => {

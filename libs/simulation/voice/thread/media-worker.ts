@@ -27,12 +27,15 @@ class ThreadCall {
   constructor(
     private readonly id: number,
     wire: WireFactory,
-    { plan, isRecorded, connection }: MediaTask,
+    { plan, isRecorded, isTranscribed, connection }: MediaTask,
   ) {
     const { state, target, shownUrl, timeoutMs, answeredAt, sounds } = connection;
     this.media = new MediaCall(plan, wire, {
       send: (data) => this.socket.send(data),
       onTurn: (question) => reply({ type: 'turn', id, question }),
+      ...(isTranscribed && {
+        onPiece: (piece) => reply({ type: 'piece', id, piece }, [piece.pcm.buffer as ArrayBuffer]),
+      }),
       ...(isRecorded && { recording: this.recording() }),
       ...(answeredAt !== undefined && { prelude: { answeredAt: answeredAt - performance.timeOrigin, sounds } }),
     });

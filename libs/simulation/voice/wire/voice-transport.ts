@@ -3,6 +3,7 @@ import type { CallExchange } from '../../other-side/call-exchange.js';
 import type { SentSecrets } from '../../other-side/secrets.js';
 import type { VoiceFacts } from '../facts/facts.js';
 import type { Clock } from '../../time/clock.js';
+import type { HeardPiece } from '../facts/heard-piece.js';
 import type { TurnAnswer, TurnQuestion } from '../facts/turn-question.js';
 import type { VoiceCallPlan } from '../facts/plan.js';
 import type { VoiceMeasures } from '../facts/results.js';
@@ -36,6 +37,8 @@ export interface VoiceCallOptions {
   readonly speak?: (text: string) => Promise<Int16Array>;
   /** Asks the caller what it does, if the plan says that it is asked. */
   readonly onTurn?: (question: TurnQuestion, answer: (answer: TurnAnswer) => void) => void;
+  /** Takes audio of the agent for a recogniser while the call goes on; the words of its wire then do not count. */
+  readonly onPiece?: (piece: HeardPiece) => void;
   /** Time in which the caller answers; a call on virtual time follows it. */
   readonly clock?: Clock;
   /** Ends the call; `call` then rejects with its reason. */
@@ -52,6 +55,8 @@ export interface VoiceTransport {
   /** On which clock its calls are measured. */
   readonly clock: VoiceMeasures['clock'];
   readonly lineRate: LineRate;
+  /** Whether its wire reports the agent's words; false if absent. */
+  readonly providesWords?: boolean;
   readonly identity?: { readonly protocol: string; readonly url: string; readonly callId: string };
   readonly secrets?: SentSecrets;
   /** @throws CallFailure if there was no call; the signal's reason */

@@ -5,7 +5,7 @@ import type { Arrival, Span, VoiceFacts } from '../facts/facts.js';
 const PACED_AHEAD_MS = 500;
 
 /** What the words of the agent are computed from. During a call, `end` is the present moment. */
-export interface WordFacts extends Pick<VoiceFacts, 'said' | 'arrivals' | 'clears'> {
+export interface WordFacts extends Pick<VoiceFacts, 'said' | 'arrivals' | 'clears' | 'recognised'> {
   readonly end: { readonly atMs: number };
 }
 

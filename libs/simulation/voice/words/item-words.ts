@@ -175,7 +175,7 @@ function textOf(reports: readonly SaidFact[]): string {
 }
 
 /** The words of a text with their positions and the white space before them. */
-function wordsIn(text: string): { readonly text: string; readonly before: string; readonly at: number }[] {
+export function wordsIn(text: string): { readonly text: string; readonly before: string; readonly at: number }[] {
   return [...text.matchAll(/(\s*)(\S+)/gu)].map(([, before = '', word = ''], index, all) => ({
     text: word,
     before,

@@ -1,13 +1,11 @@
 import { partitionPoint } from '../../../audio/index.js';
 import type { AgentSound, Arrival, Span, VoiceFacts } from '../facts/facts.js';
-import type { TimedWord } from '../facts/results.js';
+import type { TimedWord, WordSource } from '../facts/results.js';
 import { overlapOf } from '../facts/spans.js';
 import type { AgentUtterance } from '../facts/turn-question.js';
 import type { WordFacts } from './item-audio.js';
 import { type ItemWord, type ItemWords, wordsOfItems } from './item-words.js';
-
-/** Shorter sound without known words holds no word. */
-const WORD_MS = 100;
+import { recognisedMs, WORD_MS, wordsOfPieces } from './recognised-words.js';
 
 /** Words of one item within one sound, in order. */
 export interface SpokenRun {
@@ -17,6 +15,8 @@ export interface SpokenRun {
   readonly continues: boolean;
   /** Whether the rest of the item was dropped, and words with it. */
   readonly isInterrupted: boolean;
+  /** The words of the item after that, which were reported and not heard. */
+  readonly unheard: readonly ItemWord[];
 }
 
 /** One sound of the agent with the words that were heard in it. */
@@ -29,9 +29,14 @@ export interface SoundWords {
 
 type Facts = WordFacts & Pick<VoiceFacts, 'agent'>;
 
-/** The words of each sound of the agent, as its platform reported them. A sound without any never has the words "". */
+/** What was said in one go, with its words: pieces that a recogniser heard, else items that the platform reported. */
+export const spokenItems = (facts: Facts): readonly ItemWords[] =>
+  facts.recognised ? wordsOfPieces(facts.recognised.pieces, facts) : wordsOfItems(facts);
+
+/** The words of each sound of the agent. A sound without any never has the words "". */
 export function wordsOfSounds(facts: Facts): SoundWords[] {
-  const items = wordsOfItems(facts);
+  const { recognised } = facts;
+  const items = spokenItems(facts);
   const known = new Map(items.filter(({ words }) => words).map((item) => [item.item, item]));
   const spoken = facts.agent.map((): SpokenRun[] => []);
   for (const item of known.values()) {
@@ -40,7 +45,9 @@ export function wordsOfSounds(facts: Facts): SoundWords[] {
   return facts.agent.map((sound, index) => {
     const runs = spoken[index]!;
     const isKnown = ({ item }: Arrival) => item !== undefined && known.has(item);
-    const [knownMs, unknownMs] = audibleOf(sound, facts.arrivals, isKnown);
+    const [knownMs, unknownMs] = recognised
+      ? recognisedMs(sound, recognised.pieces)
+      : audibleOf(sound, facts.arrivals, isKnown);
     const isUnknown = unknownMs >= WORD_MS || knownMs === 0;
     return { sound, runs, words: !isUnknown ? 'known' : runs.length > 0 ? 'partly' : 'unknown' };
   });
@@ -62,16 +69,20 @@ export function utterancesOf(facts: Facts): AgentUtterance[] {
   });
 }
 
+export const sourceOf = ({ recognised, imported }: Pick<VoiceFacts, 'recognised' | 'imported'>): WordSource =>
+  recognised ? 'recogniser' : imported ? 'transcript' : 'wire';
+
 /** All words of the agent in order, also those that were not heard. @param clean removes secrets from a text */
-export function timedWords(facts: Facts, clean: (text: string) => string): TimedWord[] {
-  return wordsOfItems(facts)
+export function timedWords(facts: Facts & Pick<VoiceFacts, 'imported'>, clean: (text: string) => string): TimedWord[] {
+  const source = sourceOf(facts);
+  return spokenItems(facts)
     .filter(({ played }) => {
       const { first, end } = soundsWithin(facts.agent, played);
       return first < end;
     })
     .flatMap(({ words = [] }) =>
       withoutSecrets(words, clean).map(({ text, startMs, endMs, hearing }) => ({
-        ...{ speaker: 'agent' as const, text, startMs, endMs, source: 'wire' as const },
+        ...{ speaker: 'agent' as const, text, startMs, endMs, source },
         ...(hearing === 'unheard' && { unheard: true as const }),
         ...(hearing === 'uncertain' && { uncertain: true as const }),
       })),
@@ -102,9 +113,13 @@ function runsOf({ item, words = [], played, isDropped }: ItemWords, sounds: read
     else runs.set(index, [word]);
   }
   const isCut = isDropped && words.some(({ hearing }) => hearing !== 'heard');
+  const unheard = words.filter(({ hearing }) => hearing === 'unheard');
   return [...runs].map(([index, heard], position, all): [number, SpokenRun] => [
     index,
-    { item, words: heard, continues: position > 0, isInterrupted: isCut && position === all.length - 1 },
+    {
+      ...{ item, words: heard, continues: position > 0 },
+      ...(position < all.length - 1 ? { isInterrupted: false, unheard: [] } : { isInterrupted: isCut, unheard }),
+    },
   ]);
 }
 

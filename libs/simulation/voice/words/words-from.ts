@@ -1,7 +1,6 @@
 import type { SpokenWord, VoiceFacts } from '../facts/facts.js';
 import type { VoiceResult, WordsFrom } from '../facts/results.js';
-import { wordsOfItems } from './item-words.js';
-import { timedWords } from './utterances.js';
+import { sourceOf, spokenItems, timedWords } from './utterances.js';
 
 /** Words that are kept of one call; more than an hour of speech. */
 export const MAX_WORDS = 20_000;
@@ -26,10 +25,12 @@ export function wordsOfCall(facts: VoiceFacts, clean: (text: string) => string):
 }
 
 function wordsFrom(facts: VoiceFacts): WordsFrom | null {
-  const known = wordsOfItems(facts).filter(({ words }) => words);
+  const { recognised } = facts;
+  const known = spokenItems(facts).filter(({ words }) => words);
   if (known.length === 0) return null;
   const isExact = known.every(({ hasOwnTimes }) => hasOwnTimes);
-  return { source: 'wire', model: null, times: isExact ? 'word' : 'estimated' };
+  const times = isExact ? 'word' : recognised ? 'utterance' : 'estimated';
+  return { source: sourceOf(facts), model: recognised?.model ?? null, times };
 }
 
 const rounded = <T extends SpokenWord>(word: T): T => ({

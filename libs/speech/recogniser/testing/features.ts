@@ -30,10 +30,10 @@ export function featuresOf(pcm: Int16Array): Features {
   );
 }
 
-/** Correlation of the levels of two stretches: 1 for equal sound, however loud. */
-export function similarity(a: Features, fromA: number, b: Features, fromB: number, frames: number): number {
+/** Correlation of the levels of two stretches: 1 for equal sound, however loud. @param step between the frames that count */
+export function similarity(a: Features, fromA: number, b: Features, fromB: number, frames: number, step = 1): number {
   let [sumA, sumB, sumAA, sumBB, sumAB, count] = [0, 0, 0, 0, 0, 0];
-  for (let frame = 0; frame < frames; frame++) {
+  for (let frame = 0; frame < frames; frame += step) {
     const [bandsA, bandsB] = [a[fromA + frame]!, b[fromB + frame]!];
     for (let band = 0; band < bandsA.length; band++) {
       const [x, y] = [bandsA[band]!, bandsB[band]!];

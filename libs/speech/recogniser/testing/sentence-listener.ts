@@ -12,6 +12,9 @@ const MIN_OVERLAP = 30;
 /** Frames that two sentences may share. */
 const MAX_SHARED = 5;
 
+/** Long stretches are compared by some of their frames first. */
+const ROUGH = { frames: 80, step: 8, similarity: 0.7 };
+
 interface Sentence {
   readonly features: Features;
   readonly words: Sound['words'];
@@ -58,6 +61,9 @@ function matchesOf(sentence: Sentence, audio: Features): Match[] {
     const from = Math.max(0, offset);
     const to = Math.min(audio.length, offset + length);
     if (to - from < Math.min(MIN_OVERLAP, length)) continue;
+    const isLong = to - from >= ROUGH.frames;
+    if (isLong && similarity(sentence.features, from - offset, audio, from, to - from, ROUGH.step) < ROUGH.similarity)
+      continue;
     const like = similarity(sentence.features, from - offset, audio, from, to - from);
     if (like >= MIN_SIMILARITY) matches.push({ sentence, offset, from, to, score: like ** 4 * (to - from) });
   }

@@ -1,11 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { OutboundClient } from '../../../../libs/outbound-http/index.js';
+import type { TranscriptionEquipment } from '../../../../libs/run-plan/index.js';
 import {
   type AgentEndpoint,
   agentUrl,
   type Medium,
   type ProtocolName,
   PROTOCOLS,
+  type TranscriptionMode,
 } from '../../../../libs/simulation/index.js';
 import { type Caller, covers } from '../../../platform/access/caller.js';
 import type { AgentProvider } from '../../../platform/config/agent-providers.js';
@@ -23,6 +25,16 @@ import type { Connection, PutConnectionRequest } from './dto/connection.dtos.js'
 import { chooseProtocol, type ProtocolChoice } from './protocol-choice.js';
 
 export type { ProtocolChoice };
+
+/** The protocol of planned calls, and what transcribes the agent's audio. */
+export interface PlannedConnection extends ProtocolChoice {
+  readonly transcription: TranscriptionEquipment;
+}
+
+/** Where an agent is called, and whose words count. */
+export interface CalledEndpoint extends AgentEndpoint {
+  readonly transcription: TranscriptionMode;
+}
 
 /** How agents are reached: by a connection of their own, else by the settings for their provider. */
 @Injectable()
@@ -80,17 +92,18 @@ export class ConnectionService {
   }
 
   /** Where and with which credentials calls reach the agent now, deleted or not; undefined if it has no address. */
-  async endpoint(agentId: string): Promise<AgentEndpoint | undefined> {
+  async endpoint(agentId: string): Promise<CalledEndpoint | undefined> {
     const agent = await this.repository.findCalled(agentId);
     if (!agent) return undefined;
     const { provider, connection } = agent;
+    const { mode: transcription } = this.transcriptionOf(provider, connection?.options);
     if (!connection) {
       const apiKey = this.agentSecrets.keyOf(agent) ?? undefined;
       const { protocol, url, isVendors } = this.settings.agentProviders[provider];
       if (url === undefined) return undefined;
       // An address that was set belongs to the operator, not to the workspace.
       const shown = isVendors ? {} : { shownUrl: `${provider}_URL` };
-      const common = { protocol, url, ...shown, headers: {}, firstSpeaker: null, options: {} };
+      const common = { protocol, url, ...shown, headers: {}, firstSpeaker: null, options: {}, transcription };
       return { ...common, ...(apiKey !== undefined && { apiKey }) };
     }
     const { protocol, url, firstSpeaker, options } = connection;
@@ -103,6 +116,7 @@ export class ConnectionService {
       headers: Object.fromEntries(Object.entries(secrets.headers).map(([name, value]) => [name.toLowerCase(), value])),
       firstSpeaker,
       options: { ...options, ...secrets.options },
+      transcription,
       ...(apiKey !== undefined && { apiKey }),
     };
   }
@@ -125,13 +139,20 @@ export class ConnectionService {
     return `The agent has no address: set its connection (PUT /agents/{id}/connection), or ${provider}_URL for all agents of ${provider}`;
   }
 
+  /** Whose words of the agent count on its voice calls: the connection says so, else the provider's setting. */
+  private transcriptionOf(provider: AgentProvider, options: Readonly<Record<string, unknown>> = {}) {
+    const own = options['transcription'] as TranscriptionMode | undefined;
+    const setting = { mode: this.settings.agentProviders[provider].transcription, source: `${provider}_TRANSCRIPTION` };
+    return own === undefined ? setting : { mode: own, source: "the option of the agent's connection" };
+  }
+
   /**
    * The protocol of calls that are planned now.
    * @param medium that they must have
    * @throws DomainError CONFLICT as `decide` does, if the agent has no address that may be called, and if the default key
    *   would be sent to another platform
    */
-  async choose(agent: AgentDescription, medium: Medium | null): Promise<ProtocolChoice> {
+  async choose(agent: AgentDescription, medium: Medium | null): Promise<PlannedConnection> {
     const { id, provider, assistantId } = agent;
     const connection = await this.repository.find(id);
     if (connection) this.requireKeyFor(agent, connection.protocol);
@@ -140,7 +161,9 @@ export class ConnectionService {
     const choice = this.decide(provider, connection?.protocol ?? null, medium);
     // Host names are checked when they are resolved, for the call.
     if (this.outbound.check(agentUrl(url, { assistantId, phoneNumber: '', callId: '' })) !== 'ADDRESS_REFUSED') {
-      return choice;
+      const { baseUrl, isAlways = false } = this.settings.transcription ?? {};
+      const host = baseUrl === undefined ? undefined : new URL(baseUrl).host;
+      return { ...choice, transcription: { ...this.transcriptionOf(provider, connection?.options), host, isAlways } };
     }
     const whose = connection
       ? 'The agent cannot be called: its address'

@@ -17,7 +17,7 @@ import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { Settings } from '../../../platform/config/settings.js';
 import { DomainError } from '../../../platform/errors/domain-error.js';
 import type { AgentDescription } from '../../agents/agents.service.js';
-import { ConnectionService, type ProtocolChoice } from '../../agents/connection/connection.service.js';
+import { ConnectionService, type PlannedConnection } from '../../agents/connection/connection.service.js';
 import { PersonalitiesService } from '../../personalities/personalities.service.js';
 import type { Misfit, SuiteEvaluation, SuitePlan } from '../dto/import.response.js';
 import type { Content } from './import-export.repository.js';
@@ -49,13 +49,14 @@ export class SuitePlanner {
   ): Promise<SuitePlan> {
     const personalities = await this.personalitiesOf(contents, file);
     const choice = await this.choose(agent, medium);
-    const hasModel = this.settings.languageModel !== undefined;
+    const { languageModel, speechServers } = this.settings;
+    const engines = { hasModel: languageModel !== undefined, speechServers };
     const items: Item[] = [];
     const unfit: Misfit[] = [];
     const evaluations: SuiteEvaluation[] = [];
     for (const content of contents) {
       const batch = itemsOf(content, agent.language, personalities);
-      const reasonOf = 'refusal' in choice ? () => choice.refusal : reasonsOf(batch, { ...choice, hasModel });
+      const reasonOf = 'refusal' in choice ? () => choice.refusal : reasonsOf(batch, { ...choice, ...engines });
       batch.forEach((item, index) => {
         const reason = reasonOf(index);
         if (reason !== undefined) unfit.push({ index: items.length + index, key: item.key, reason });
@@ -65,11 +66,14 @@ export class SuitePlanner {
       // Other requests are served between the batches of a large file.
       await setImmediate();
     }
-    const warnings = 'refusal' in choice ? [] : evaluationWarnings(items, { ...choice, hasModel });
+    const warnings = 'refusal' in choice ? [] : evaluationWarnings(items, { ...choice, ...engines });
     return { misfits: unfit, warnings, evaluations };
   }
 
-  private async choose(agent: AgentDescription, medium: Medium | null): Promise<ProtocolChoice | { refusal: string }> {
+  private async choose(
+    agent: AgentDescription,
+    medium: Medium | null,
+  ): Promise<PlannedConnection | { refusal: string }> {
     try {
       return await this.connections.choose(agent, medium);
     } catch (error) {

@@ -21,4 +21,5 @@ export const personalityFields = {
   gender: optionsOf(schemas.gender),
   provider: optionsOf(schemas.provider),
   voice_id: optionsOf(schemas.voice_id),
+  interrupts: optionsOf(schemas.interrupts),
 };

@@ -1,6 +1,8 @@
 import {
   type Gender,
   GENDERS,
+  type Interrupts,
+  INTERRUPTS,
   PERSONALITY_PROVIDERS,
   type PersonalityProvider,
 } from '../../../../libs/evaluation-definition/index.js';
@@ -47,6 +49,9 @@ export class CreatePersonalityRequest {
 
   @StringField({ ...personalityFields.voice_id, optional: true, default: '' })
   voice_id?: string;
+
+  @EnumField(INTERRUPTS, { ...personalityFields.interrupts, optional: true, default: 'never' })
+  interrupts?: Interrupts;
 }
 
 /** A partial update; the workspace cannot be changed. */

@@ -1,6 +1,8 @@
 import {
   type Gender,
   GENDERS,
+  type Interrupts,
+  INTERRUPTS,
   PERSONALITY_PROVIDERS,
   type PersonalityProvider,
 } from '../../../../libs/evaluation-definition/index.js';
@@ -60,4 +62,11 @@ export class Personality {
 
   @StringField(personalityFields.voice_id)
   voice_id: string;
+
+  @EnumField(INTERRUPTS, {
+    ...personalityFields.interrupts,
+    description: `${personalityFields.interrupts.description}; missing if it is \`never\``,
+    optional: true,
+  })
+  interrupts?: Interrupts;
 }

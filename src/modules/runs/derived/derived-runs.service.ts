@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { clipped, count } from '../../../../libs/text/index.js';
+import { caseName, clipped, count } from '../../../../libs/text/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { requireOwned } from '../../../platform/access/ownership.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
@@ -30,6 +30,8 @@ const MISSING: Readonly<Record<DerivedKind, string>> = {
   rejudge: 'result that can be judged again',
 };
 const NO_MODEL = 'No language model is configured: set LLM_BASE_URL and LLM_MODEL';
+const TRANSCRIPTS_DELETED =
+  'The texts of the calls of the run were deleted (TRANSCRIPT_RETENTION_DAYS), so they cannot be judged again';
 const NOTHING_TO_JUDGE = 'The evaluations of the run have no criteria, and no caller without a script';
 
 /** Starts runs that judge the calls of another one again, without calling the agent. */
@@ -82,12 +84,19 @@ export class DerivedRunsService {
       if (calls.length === 0) {
         // A run without calls was deleted since it was read.
         requireOwned(caller, await this.runs.find(source.id));
+        if (await this.repository.hasDeletedTranscripts(source.id)) throw conflict(TRANSCRIPTS_DELETED);
         throw conflict(`No call of the run has a ${MISSING[kind]}`);
       }
       const run = await this.write(caller, source, kind, derivedPlan(calls, source.repeat));
       if (kind === 'rejudge' && !(await this.repository.needsJudge(run.id))) throw conflict(NOTHING_TO_JUDGE);
       return run;
     });
+  }
+
+  private async leftOutCritical(sourceId: string, { calls }: DerivedPlan): Promise<string[]> {
+    const kept = calls.map(({ id }) => id);
+    const cases = await this.repository.criticalWithout(sourceId, kept);
+    return cases.map(({ name, variables, caseKey }) => caseName(name, variables, caseKey));
   }
 
   private async write(
@@ -99,16 +108,27 @@ export class DerivedRunsService {
     const { workspaceId, agentId, repeat, concurrency, agentVersion, medium, agentSnapshot, baselineRunId } = source;
     const { minimumScore, minimumPassRate, allowedUncounted, notWorseThan } = source;
     const totalCalls = plan.calls.length;
+    const renamed = kind === 'rejudge' ? await this.repository.withRenamedVariables(source.id) : [];
     const run = await this.starts.insertRun({
       ...{ id: randomUUID(), workspaceId, agentId, userId, totalCalls, repeat, concurrency, agentVersion, medium },
       ...{ minimumScore, minimumPassRate, allowedUncounted, notWorseThan, baselineRunId, agentSnapshot },
       name: clipped(`${PREFIXES[kind]}: ${source.name}`, MAX_NAME),
       derivedFrom: source.id,
       derivedKind: kind,
-      warnings: leftOut(source.totalCalls - totalCalls, kind),
+      warnings: [...leftOut(source.totalCalls - totalCalls, kind), ...renamed.map(notOfToday)],
     });
     // Lists are sorted by descending creation time and id: descending ids list the calls in plan order.
-    await this.repository.insert(run, source.id, plan, sequentialIds(totalCalls).reverse());
+    await this.repository.insert(
+      run,
+      source.id,
+      plan,
+      sequentialIds(totalCalls).reverse(),
+      renamed.map(({ id }) => id),
+    );
+    await this.repository.setLeftOut(run.id, source.leftOutCalls + source.totalCalls - totalCalls, [
+      ...source.leftOutCritical,
+      ...(await this.leftOutCritical(source.id, plan)),
+    ]);
     await this.baselines.store(run.id, await this.baselines.ofDerived(source));
     for (const medium of await this.repository.media(run.id)) {
       const slots = slotJobs(medium, { id: agentId, workspaceId }, Math.min(concurrency, totalCalls), run.id);
@@ -120,4 +140,9 @@ export class DerivedRunsService {
 
 /** @param calls number of calls */
 const leftOut = (calls: number, kind: DerivedKind): string[] =>
-  calls === 0 ? [] : [`${count(calls, 'call')} of the run left out: no ${MISSING[kind]}.`];
+  calls === 0
+    ? []
+    : [`${count(calls, 'call')} of the run left out, which the gate counts as not tested: no ${MISSING[kind]}.`];
+
+const notOfToday = ({ name }: { readonly name: string }): string =>
+  `The criteria of "${clipped(name, MAX_NAME)}" are those of the run: the names of its variables have changed since.`;

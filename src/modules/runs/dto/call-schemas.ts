@@ -61,8 +61,9 @@ const ENTRIES = {
       continues: flag,
       script,
       words: {
-        ...oneOf('known', 'partly', 'unknown'),
-        description: 'How much is known of what the agent was heard to say on a voice call; absent elsewhere',
+        ...oneOf('known', 'partly', 'unknown', 'deleted'),
+        description:
+          'How much is known of what the agent was heard to say on a voice call; absent elsewhere. `deleted`: the texts of the call were deleted (`TRANSCRIPT_RETENTION_DAYS`)',
       },
       uncertain: {
         ...list(list(count)),
@@ -73,6 +74,11 @@ const ENTRIES = {
         ...flag,
         description: "Present when the rest of the agent's words was dropped before it was heard",
       },
+      unheard: {
+        ...text,
+        description:
+          'Words that the agent had ready and did not say, because a caller without a script interrupted it; they meet and fail no check',
+      },
       promptedByWait: {
         ...flag,
         description:
@@ -80,7 +86,8 @@ const ENTRIES = {
       },
       alternative: {
         ...object({ source: oneOf('wire'), text }),
-        description: 'What the platform of a voice call understood of a line of the caller: shown, never judged',
+        description:
+          'Shown, never judged: what the platform of a voice call understood of a line of the caller; on the first words of the agent in a turn, what it generated in that turn where a recogniser heard something else',
       },
       bargeIn: {
         ...object({ afterMs: count, possible: flag }),
@@ -88,7 +95,10 @@ const ENTRIES = {
           "Present on a line that was to be spoken over the agent; `possible` is false over text, or when the agent's turn ended first",
       },
     },
-    ['cut', 'continues', 'script', 'words', 'uncertain', 'interrupted', 'promptedByWait', 'alternative', 'bargeIn'],
+    [
+      ...['cut', 'continues', 'script', 'words', 'uncertain', 'interrupted', 'unheard', 'promptedByWait'],
+      ...['alternative', 'bargeIn'],
+    ],
   ),
   sound: entry(
     'sound',
@@ -216,7 +226,7 @@ const SCHEMAS = {
     clock: {
       ...or(oneOf(...LATENCY_CLOCKS)),
       description:
-        'What they are measured on: `text`, or the audio of voice calls as `heard` or as `estimated`; null if it is not known',
+        'What they are measured on: `text`, or the audio of voice calls as `heard`, as `estimated` or as `recorded` elsewhere; null if it is not known',
     },
   }),
   CallMeasures: object(
@@ -249,14 +259,23 @@ const SCHEMAS = {
   ),
   CallFailure: failure,
   CallInvalidity: object({ code: text, message: text, evidence: list(ref('Evidence')) }),
-  CallVersions: object({
-    simulation: text,
-    transport: text,
-    caller: oneOf('scripted', 'generated'),
-    model: or(text),
-    callerPrompt: or(text),
-    judgePrompt: or(text),
-  }),
+  CallVersions: object(
+    {
+      simulation: text,
+      transport: text,
+      caller: { ...oneOf('scripted', 'generated', 'recorded'), description: '`recorded`: of an imported call' },
+      model: or(text),
+      callerPrompt: or(text),
+      judgePrompt: or(text),
+      speech: {
+        ...text,
+        description:
+          "Speech engine of the caller's lines with its version, or host of the speech server with its model; " +
+          'absent for text calls and calls of earlier versions',
+      },
+    },
+    ['speech'],
+  ),
   CallExchange: object({
     protocol: text,
     url: { ...text, description: 'Address of the agent without secrets, or the name of the setting that contains it' },
@@ -318,7 +337,13 @@ const SCHEMAS = {
           prompt: text,
           temperature: number,
           voice: {
-            ...object({ gender: text, accent: text, voice_id: text, provider: text, backgroundNoise: flag }),
+            ...object(
+              {
+                ...{ gender: text, accent: text, voice_id: text, provider: text, backgroundNoise: flag },
+                interrupts: { ...oneOf('never', 'sometimes'), description: 'Missing in calls of earlier versions' },
+              },
+              ['interrupts'],
+            ),
             description: 'What voice calls use; missing in calls of earlier versions',
           },
         },
@@ -346,6 +371,10 @@ export const refTo = (name: SchemaName): JsonSchema => ref(name);
 /** Documents a property as one of these schemas, or null. */
 export const NullableField = (name: SchemaName, description: string) =>
   SchemaField({ ...or(ref(name)), description }, true);
+
+/** Documents a property as a list of one of these schemas, or null. */
+export const NullableListField = (name: SchemaName, description: string) =>
+  SchemaField({ ...or(list(ref(name))), description }, true);
 
 /** Documents a property as a list of one of these schemas. */
 export const ListField = (name: SchemaName, description: string) =>

@@ -36,7 +36,7 @@ import type { RecordingFacts } from '../../recordings/recordings.service.js';
 import { CALL_STATUSES, type CallStatus, MEDIA, type Medium, OUTCOMES } from '../call.entity.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 import type { AgentSnapshot } from '../run.entity.js';
-import { ListField, NullableField, refTo, variablesRow } from './call-schemas.js';
+import { ListField, NullableField, NullableListField, refTo, variablesRow } from './call-schemas.js';
 
 /** One attempt at a call. */
 export class CallAttempt implements Attempt {
@@ -210,8 +210,11 @@ export class CallRecord {
   @NullableField('CallVoice', 'Measures of a voice call, as heard; null for a text call')
   voice: VoiceMeasures | null;
 
-  @ListField('WireFinding', "Deviations of the agent from its platform's protocol")
-  wireFindings: readonly WireFinding[];
+  @NullableListField(
+    'WireFinding',
+    "Deviations of the agent from its platform's protocol; null for a call that was recorded elsewhere, which does not show them",
+  )
+  wireFindings: readonly WireFinding[] | null;
 
   @ListField('TimedWord', 'Words of a voice call with their times, where they are known')
   words: readonly TimedWord[];
@@ -261,7 +264,8 @@ export class CallDetails extends IntersectionType(Call, CallRecord) {
   agentVersion: string | null;
 
   @StringField({
-    description: 'Protocol, decided on at the start of the run; null for calls of a version that did not store it',
+    description:
+      'Protocol, decided on at the start of the run; `recording` for an imported call; null for calls of a version that did not store it',
     example: 'chat-completions',
     maxLength: MAX_LENGTH.name,
     nullable: true,

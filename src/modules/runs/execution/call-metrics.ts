@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import { type CallResult, mediaThread, type ProtocolName, PROTOCOLS } from '../../../../libs/simulation/index.js';
+import {
+  type CallResult,
+  mediaThread,
+  type ProtocolName,
+  PROTOCOLS,
+  RECORDING,
+} from '../../../../libs/simulation/index.js';
+import { type ObservedTranscription, TRANSCRIPTION_OUTCOMES } from '../../../../libs/speech/index.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { Settings } from '../../../platform/config/settings.js';
 import { Metrics } from '../../../platform/observability/metrics.js';
@@ -23,6 +30,8 @@ export class CallMetrics {
   private readonly threadDeaths: Counter;
   private readonly synthesis: Histogram;
   private readonly modelRequests: Histogram<'outcome'>;
+  private readonly transcriptions: Histogram<'outcome'>;
+  private readonly transcribedAudio: Counter<'outcome'>;
 
   constructor({ registry }: Metrics, @Inject(SETTINGS) { role }: Settings) {
     const registers = role === 'api' ? [] : [registry];
@@ -76,6 +85,19 @@ export class CallMetrics {
       buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30],
       registers,
     });
+    this.transcriptions = new Histogram({
+      name: 'transcription_duration_seconds',
+      help: 'Time in which the transcription server transcribed a piece of audio of an agent, second tries included',
+      labelNames: ['outcome'],
+      buckets: [0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 15, 30],
+      registers,
+    });
+    this.transcribedAudio = new Counter({
+      name: 'transcription_audio_seconds_total',
+      help: 'Length of the audio of agents that was sent to the transcription server',
+      labelNames: ['outcome'],
+      registers,
+    });
     new Gauge({
       name: 'voice_calls_memory_bytes',
       help: 'Memory of the thread that carries the audio of all voice calls of this process',
@@ -87,6 +109,7 @@ export class CallMetrics {
       },
     });
     // From the start, so that the first value is an increase.
+    for (const outcome of TRANSCRIPTION_OUTCOMES) this.transcribedAudio.inc({ outcome }, 0);
     for (const protocol of PROTOCOL_NAMES) {
       this.inProgress.set({ protocol }, 0);
       for (const outcome of OUTCOMES) this.ended.inc({ protocol, outcome }, 0);
@@ -118,7 +141,7 @@ export class CallMetrics {
 
   /** @param agents all that have calls without a slot */
   setWaiting(agents: readonly WaitingAgent[]): void {
-    for (const protocol of PROTOCOL_NAMES) this.waiting.set({ protocol }, 0);
+    for (const protocol of [...PROTOCOL_NAMES, RECORDING]) this.waiting.set({ protocol }, 0);
     for (const { protocol, slots } of agents) this.waiting.inc({ protocol }, slots);
   }
 
@@ -128,4 +151,9 @@ export class CallMetrics {
 
   readonly observeModelRequest = (ms: number, outcome: 'answered' | 'failed'): void =>
     this.modelRequests.observe({ outcome }, ms / 1000);
+
+  readonly observeTranscription = ({ outcome, ms, audioMs }: ObservedTranscription): void => {
+    this.transcriptions.observe({ outcome }, ms / 1000);
+    this.transcribedAudio.inc({ outcome }, audioMs / 1000);
+  };
 }

@@ -6,3 +6,10 @@ export const PRUNE_RUNS = defineJob<object>({
   kind: 'maintenance',
   cron: '41 * * * *',
 });
+
+/** Deletes the texts of voice calls whose runs ended too long ago. Hourly. */
+export const PRUNE_TRANSCRIPTS = defineJob<object>({
+  name: 'runs.prune-transcripts',
+  kind: 'maintenance',
+  cron: '26 * * * *',
+});

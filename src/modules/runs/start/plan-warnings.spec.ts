@@ -5,6 +5,8 @@ import { type PlanContext, planWarnings } from './plan-warnings.js';
 const CONTEXT: PlanContext = {
   protocol: 'chat-completions',
   hasModel: true,
+  speechServers: {},
+  transcription: { mode: 'auto', source: 'AGENT_PROVIDER_1_TRANSCRIPTION', host: 'stt.example', isAlways: false },
   concurrency: { text: 20, voice: 50 },
 };
 const says = { type: 'says', text: 'welcome' } as const;
@@ -33,7 +35,7 @@ const plan = (definitions: Readonly<Record<string, DefinitionInput>>, concurrenc
       language: 'en-US',
       generalInstructions: '',
       personality: { id: 'p', name: 'Caller', description: '', prompt: '', temperature: 0 },
-      definition: normalise(definition),
+      definition: normalise({ script: [{ say: 'Hello.' }], ...definition }),
     },
   })),
 });
@@ -62,6 +64,16 @@ describe('planWarnings', () => {
     expect(warnings(45)).toEqual([]);
     expect(warnings(46)).toEqual([
       'A concurrency of 46 needs more than one process: one executes at most 45 calls of a workspace at once (nine tenths of VOICE_CONCURRENCY, 50).',
+    ]);
+  });
+
+  it('says which server gets the audio of how many calls', () => {
+    const needsWords = {
+      ...plan({ A: { checks: [says] }, B: { checks: [{ type: 'max_turns', turns: 3 }] } }),
+      repeat: 3,
+    };
+    expect(planWarnings(needsWords, { ...CONTEXT, protocol: 'twilio-media-streams' })).toEqual([
+      "The agent's audio of 3 calls is sent to the transcription server stt.example, which may charge for it (STT_BASE_URL).",
     ]);
   });
 });

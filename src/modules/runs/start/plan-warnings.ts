@@ -1,15 +1,12 @@
-import { evaluationWarnings } from '../../../../libs/run-plan/index.js';
-import { type Medium, type ProtocolName, PROTOCOLS } from '../../../../libs/simulation/index.js';
+import { type Equipment, evaluationWarnings } from '../../../../libs/run-plan/index.js';
+import { type Medium, PROTOCOLS } from '../../../../libs/simulation/index.js';
 import { comparisonWarnings, NO_PREVIOUS_RUN } from '../../../../libs/statistics/index.js';
 import { caseName, count } from '../../../../libs/text/index.js';
 import { slotsOfOne } from '../execution/fair-slots.js';
 import type { Plan } from './plan.js';
 
 /** What a plan depends on beside its evaluations. */
-export interface PlanContext {
-  /** How the agent is called. */
-  readonly protocol: ProtocolName;
-  readonly hasModel: boolean;
+export interface PlanContext extends Equipment {
   /** Calls that one process executes at once, by the medium of their protocol. */
   readonly concurrency: Readonly<Record<Medium, number>>;
 }
@@ -18,7 +15,7 @@ export interface PlanContext {
 export function planWarnings(plan: Plan, context: PlanContext): string[] {
   const { medium } = PROTOCOLS.of(context.protocol);
   return [
-    ...evaluationWarnings(plan.evaluations, context),
+    ...evaluationWarnings(plan.evaluations, context, plan.repeat),
     ...concurrencyWarnings(plan.concurrency, medium, context.concurrency[medium]),
     ...baselineWarnings(plan),
   ];

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { callLanguage, caseKey } from '../../../../libs/evaluation-definition/index.js';
-import { explanationOf, misfits, PERSONALITY_DELETED, wordsCure } from '../../../../libs/run-plan/index.js';
+import { explanationOf, misfits, PERSONALITY_DELETED, wordsCures } from '../../../../libs/run-plan/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { requireOwned } from '../../../platform/access/ownership.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
@@ -12,7 +12,7 @@ import { sequentialIds } from '../../../platform/database/sequential-ids.js';
 import { DomainError, conflict, invalidInput } from '../../../platform/errors/domain-error.js';
 import { Queue } from '../../../platform/queue/queue.js';
 import { type AgentDescription, AgentsService } from '../../agents/agents.service.js';
-import { ConnectionService, type ProtocolChoice } from '../../agents/connection/connection.service.js';
+import { ConnectionService, type PlannedConnection } from '../../agents/connection/connection.service.js';
 import { EvaluationsService, type SelectedEvaluation } from '../../evaluations/evaluations.service.js';
 import { PersonalitiesService } from '../../personalities/personalities.service.js';
 import { BaselinesService } from '../comparison/baselines.service.js';
@@ -56,10 +56,12 @@ export class RunStarterService {
     const { plan, choice } = await this.makePlan(caller, agent, request);
     const { evaluations, baselines, ...settings } = plan;
     const { repeat } = plan;
+    const { protocol, medium, transcription } = choice;
     return {
       agentId: agent.id,
       ...settings,
-      ...choice,
+      protocol,
+      medium,
       baselineRunId: baselines.gate?.id ?? null,
       totalCalls: callCount(plan),
       evaluations: evaluations.map(({ id, snapshot, cases }) => ({
@@ -75,8 +77,10 @@ export class RunStarterService {
         explanation: explanationOf({ snapshot }),
       })),
       warnings: planWarnings(plan, {
-        protocol: choice.protocol,
+        protocol,
+        transcription,
         hasModel: this.settings.languageModel !== undefined,
+        speechServers: this.settings.speechServers,
         concurrency: { text: this.settings.workerConcurrency, voice: this.settings.voiceConcurrency },
       }),
     };
@@ -122,11 +126,20 @@ export class RunStarterService {
     });
   }
 
+  /**
+   * An evaluation as a run has it.
+   * @throws DomainError BAD_REQUEST or FORBIDDEN for the evaluation; CONFLICT if its personality was deleted
+   */
+  async evaluation(caller: Caller, agent: AgentDescription, id: string): Promise<PlannedEvaluation> {
+    const selected = await this.evaluations.select(caller, agent.id, { ids: [id] });
+    return (await this.snapshots(agent, selected))[0]!;
+  }
+
   private async makePlan(
     caller: Caller,
     agent: AgentDescription,
     request: StartRunRequest,
-  ): Promise<{ plan: Plan; choice: ProtocolChoice }> {
+  ): Promise<{ plan: Plan; choice: PlannedConnection }> {
     const { agentVersion = null, medium = null } = request;
     const { minimumScore = null, minimumPassRate = null, allowedUncounted = 0 } = request;
     const notWorseThan = request.notWorseThan?.toLowerCase() ?? null;
@@ -216,16 +229,17 @@ export class RunStarterService {
    * Checks that the agent's protocol and the configured engines provide what the evaluations need.
    * @throws DomainError CONFLICT that lists the evaluations
    */
-  private requireRunnable(evaluations: readonly PlannedEvaluation[], { protocol }: ProtocolChoice): void {
-    const equipment = { protocol, hasModel: this.settings.languageModel !== undefined };
-    refuse(misfits(evaluations, equipment), wordsCure(evaluations, equipment));
+  private requireRunnable(evaluations: readonly PlannedEvaluation[], choice: PlannedConnection): void {
+    const { languageModel, speechServers } = this.settings;
+    const equipment = { ...choice, hasModel: languageModel !== undefined, speechServers };
+    refuse(misfits(evaluations, equipment), wordsCures(evaluations, equipment));
   }
 
   private async write(
     caller: Caller,
     agent: AgentDescription,
     plan: Plan,
-    choice: ProtocolChoice,
+    choice: PlannedConnection,
   ): Promise<RunDetails> {
     const { workspaceId, userId } = caller;
     const { evaluations, baselines, ...settings } = plan;
@@ -261,16 +275,18 @@ const casesOf = ({ id, variables }: SelectedEvaluation): PlannedCase[] =>
 
 /**
  * @param refused evaluations with the reason of each
- * @param cure of all of them
+ * @param cures of all of them
  * @throws DomainError CONFLICT with an issue per evaluation, if there are any
  */
-function refuse(refused: readonly { readonly name: string; readonly reason: string }[], cure?: string): void {
+function refuse(
+  refused: readonly { readonly name: string; readonly reason: string }[],
+  cures: readonly string[] = [],
+): void {
   if (refused.length === 0) return;
   const issues = refused
     .slice(0, MAX_LISTED)
     .map(({ name, reason }) => `evaluations "${name}" cannot be run: ${reason}`);
   const more = refused.length - issues.length;
   if (more > 0) issues.push(`evaluations: ${more} more cannot be run`);
-  if (cure !== undefined) issues.push(cure);
-  throw new DomainError('CONFLICT', 'The run cannot be started', issues);
+  throw new DomainError('CONFLICT', 'The run cannot be started', [...issues, ...cures]);
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database/database.js';
-import type { ProtocolChoice } from '../../agents/connection/connection.service.js';
+import type { CallEntity } from '../call.entity.js';
 import type { RunEntity } from '../run.entity.js';
 import { RUN_COLUMNS } from '../runs.columns.js';
 import type { PlannedEvaluation } from './plan.js';
@@ -13,9 +13,10 @@ const CASES_PER_STATEMENT = 500;
 const INSERT_RUN = `
   INSERT INTO runs AS r (id, workspace_id, agent_id, user_id, label, name, status, score, total_calls, repeat,
                          concurrency, minimum_score, minimum_pass_rate, allowed_uncounted, agent_snapshot, reasons,
-                         not_worse_than, baseline_id, agent_version, medium, derived_from, derived_kind, warnings)
+                         not_worse_than, baseline_id, agent_version, medium, derived_from, derived_kind, warnings,
+                         is_imported)
   VALUES ($1, $2, $3, $4, 'READ', $5, 'QUEUED', 0, $6, $7, $8, $9, $10, $11, $12, '{}', $13, $14, $15, $16, $17, $18,
-          $19)
+          $19, $20)
   RETURNING ${RUN_COLUMNS}`;
 
 /** $2: number of waiting calls. */
@@ -78,7 +79,7 @@ export type NewRun = Pick<
   | 'agentVersion'
   | 'medium'
 > &
-  Partial<Pick<RunEntity, 'derivedFrom' | 'derivedKind' | 'warnings'>>;
+  Partial<Pick<RunEntity, 'derivedFrom' | 'derivedKind' | 'warnings' | 'isImported'>>;
 
 /** SQL for starting runs. */
 @Injectable()
@@ -117,6 +118,7 @@ export class StartRepository {
       run.derivedFrom ?? null,
       run.derivedKind ?? null,
       run.warnings ?? [],
+      run.isImported ?? false,
     ];
     const [row] = await this.database.query<RunEntity>(INSERT_RUN, values);
     return row!;
@@ -145,7 +147,7 @@ export class StartRepository {
     { id, workspaceId, agentId, repeat }: Pick<RunEntity, 'id' | 'workspaceId' | 'agentId' | 'repeat'>,
     evaluations: readonly PlannedEvaluation[],
     ids: readonly string[],
-    { protocol, medium }: ProtocolChoice,
+    { protocol, medium }: Pick<CallEntity, 'protocol' | 'medium'>,
   ): Promise<void> {
     const cases = evaluations.flatMap((evaluation) => evaluation.cases.map((one) => ({ ...one, of: evaluation.id })));
     for (let at = 0; at < cases.length; at += CASES_PER_STATEMENT) {

@@ -57,10 +57,12 @@ function unanswered({ end }: CallFacts, { speechStarted, speechStopped, response
 
 function undetected({ caller, end }: CallFacts, { speechStarted }: Moments): WireFinding[] {
   const lines = caller.filter((act): act is SayAct => act.type === 'say');
-  return lines.flatMap(({ startMs, endMs }) => {
+  let since = 0;
+  return lines.flatMap(({ startMs, endMs }, index) => {
     const until = endMs + DETECTED_MS;
     // Speech that goes on from the line before has been reported then.
-    const isDetected = firstFrom(speechStarted, startMs - DETECTED_MS) <= until;
+    if (!lines[index - 1]?.goesOn) since = startMs;
+    const isDetected = firstFrom(speechStarted, since - DETECTED_MS) <= until;
     if (end.atMs < until || isDetected) return [];
     const detail = `The caller spoke for ${Math.round(endMs - startMs)} ms, and the platform reported no speech_started`;
     return [{ ...realtimeFinding('caller_not_detected', detail), atMs: startMs }];

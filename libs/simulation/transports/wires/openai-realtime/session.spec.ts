@@ -25,18 +25,33 @@ describe('the address and the key of a Realtime session', () => {
   it('may be those of Azure, which gets no other key', async () => {
     const url = 'wss://bella-vista.openai.azure.com/openai/v1/realtime?model=booking';
     const { socket, state } = await dial(url, { 'api-key': 'key-of-azure-123456' });
-    expect(socket).toMatchObject({ url, headers: { 'api-key': 'key-of-azure-123456', 'x-call-id': 'c-1' } });
-    expect(JSON.stringify(socket)).not.toContain(KEY);
+    // Azure takes a bearer for a token of Microsoft Entra.
+    expect(socket).toEqual({
+      url,
+      headers: { 'api-key': 'key-of-azure-123456', 'x-call-id': 'c-1' },
+      shownUrl: 'wss://bella-vista.openai.azure.com/openai/v1/realtime',
+    });
     expect(state.secrets).toContain('key-of-azure-123456');
   });
 
-  it.each(['ws://api.openai.com/v1/realtime', 'ws://bella-vista.openai.azure.com/openai/v1/realtime'])(
-    'are not sent to the platform without TLS: %s',
-    async (url) => {
-      await expect(dial(url)).rejects.toThrow(/over TLS only/);
-      await expect(dial(url)).rejects.not.toThrow(KEY);
-    },
-  );
+  it('may be a token of Microsoft Entra in place of the key', async () => {
+    const url = 'wss://bella-vista.openai.azure.com/openai/v1/realtime?model={assistantId}';
+    const { socket } = await dial(url, { authorization: 'Bearer token-of-entra-123456' });
+    expect(socket).toMatchObject({ url: url.replace('{assistantId}', 'gpt-realtime') });
+    expect(socket.headers).toEqual({ authorization: 'Bearer token-of-entra-123456', 'x-call-id': 'c-1' });
+  });
+
+  it.each([
+    'ws://api.openai.com/v1/realtime',
+    'ws://api.openai.com./v1/realtime',
+    'ws://bella-vista.openai.azure.com/openai/v1/realtime',
+    'ws://bella-vista.cognitiveservices.azure.com/openai/v1/realtime',
+    'ws://bella-vista.services.ai.azure.com/openai/v1/realtime',
+    'ws://bella-vista.openai.azure.us/openai/v1/realtime',
+  ])('are not sent to the platform without TLS: %s', async (url) => {
+    await expect(dial(url)).rejects.toThrow(/over TLS only/);
+    await expect(dial(url)).rejects.not.toThrow(KEY);
+  });
 });
 
 describe('the options of a Realtime session', () => {

@@ -7,7 +7,8 @@ import type { Dialled, WireSession } from '../../modules/module.js';
 import { sessionOf } from './options.js';
 import type { RealtimeState } from './wire.js';
 
-const VENDOR_HOST = /(^|\.)openai\.(com|azure\.com)$/i;
+/** OpenAI and the domains of Azure's resources, also with the dot of a complete name. */
+const VENDOR_HOST = /(^|\.)(openai\.com|(openai|cognitiveservices|services\.ai)\.azure\.(com|us|cn))\.?$/i;
 const KEY = 'Check the apiKey of the agent, or the header authorization or api-key of the connection.';
 const REFUSED = 'Check the model in the query of the url, and the option session.';
 

@@ -1,5 +1,6 @@
 import { collected, planOf, speech } from '../../../voice/testing/virtual-calls.js';
 import type { VoiceFacts } from '../../../voice/facts/facts.js';
+import type { HeardPiece } from '../../../voice/facts/heard-piece.js';
 import { toMulaw } from '../../../testing/telephone-sounds.js';
 import { twilioSignature } from '../../twiml/signature.js';
 import type { AgentScript } from '../../../testing/twilio-agent.js';
@@ -43,6 +44,17 @@ describe('twilioMediaStreams over a WebSocket address', () => {
     expect(callee.webhooks).toEqual([]);
     await until(() => callee.closes.length > 0);
     expect(callee.closes).toEqual([1000]);
+  });
+
+  it('passes on what is heard of the agent for a recogniser', async () => {
+    const callee = await agent(answering());
+    const pieces: HeardPiece[] = [];
+    const { agent: sounds } = await call(`ws://${callee.host}/`, { onPiece: (piece) => pieces.push(piece) });
+    expect(pieces).toHaveLength(1);
+    const { voice, startMs, endMs, pcm, rate } = pieces[0]!;
+    expect(voice).toEqual({ startMs: sounds[0]!.startMs, endMs: sounds[0]!.endMs });
+    expect([pcm.length, rate]).toEqual([Math.round((endMs - startMs) * 8), 8_000]);
+    expect(pcm.filter((sample) => Math.abs(sample) > 1_000).length).toBeGreaterThan(2_000);
   });
 
   it('signs the public address in place of the dialled one', async () => {

@@ -1,0 +1,46 @@
+import { WORD_FAULT_NAMES } from './realtime/realtime-faults.js';
+import {
+  judgedTelephoneWords,
+  telephoneExpectationOf,
+  type TelephoneWordCell,
+  telephoneWordCells,
+  TelephoneWords,
+} from './testing/telephone-words.js';
+import { VoiceCalls } from './testing/voice-call.js';
+
+const calls = new VoiceCalls();
+const words = new TelephoneWords(calls);
+afterAll(async () => {
+  await words.close();
+  await calls.close();
+});
+
+/** Those that are not judged as they must be. */
+async function deviations(cells: readonly TelephoneWordCell[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const cell of cells) {
+    const judged = judgedTelephoneWords(cell, await words.call(cell, await words.recogniser(cell.key)));
+    if (!judged.isRight) found.push(`${cell.key}: ${judged.found}`);
+  }
+  return found;
+}
+
+describe('the evaluations of the text agent over Twilio, where a recogniser hears the agent', () => {
+  const cells = telephoneWordCells(1);
+
+  it('pass the healthy agent', async () => {
+    expect(await deviations(cells.filter(({ fault }) => fault === undefined))).toEqual([]);
+  }, 240_000);
+
+  const found = WORD_FAULT_NAMES.filter((fault) =>
+    cells.some((cell) => cell.fault === fault && telephoneExpectationOf(cell).outcome === 'failed'),
+  );
+  it.each(found)(
+    'find %s where it must be found',
+    async (fault) => {
+      const ofFault = cells.filter((cell) => cell.fault === fault && telephoneExpectationOf(cell).outcome === 'failed');
+      expect(await deviations(ofFault)).toEqual([]);
+    },
+    240_000,
+  );
+});

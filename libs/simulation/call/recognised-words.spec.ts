@@ -1,0 +1,310 @@
+import { type DefinitionInput, normalise } from '../../evaluation-definition/index.js';
+import { RecogniserError, type Transcription, type TranscriptionRequest } from '../../speech/index.js';
+import { type CallResult, executeCall, readFacts, remeasure, VirtualClock } from '../index.js';
+import {
+  type Act,
+  FixtureAgent,
+  type FixtureScript,
+  READY,
+  says,
+} from '../transports/wires/testing/fixture-double/agent.js';
+import fixtureEntry from '../transports/wires/testing/fixture-wire/wire.js';
+import { virtualCalls } from '../voice/call/virtual-call.js';
+import type { VoiceTranscription } from '../voice/conversation/transcriber.js';
+import { SOUNDS } from '../voice/testing/virtual-calls.js';
+
+/** What is said, by its length in milliseconds: the recogniser of these tests hears nothing else. */
+const SENTENCES: Readonly<Record<number, string>> = {
+  900: 'Bella Vista, good evening.',
+  3_000: 'A table for four at half past seven. Shall I book it?',
+  1_500: 'It is booked. Goodbye!',
+  2_300: 'We are full. Goodbye!',
+};
+const act = (item: number, ms: number): Act => ({ afterMs: 200, send: says(item, SENTENCES[ms]!, ms).slice(0, -1) });
+const agent = (...answers: readonly number[]): FixtureScript => ({
+  onHello: [READY, act(1, 900)],
+  onLine: answers.map((ms, index) => [act(index + 2, ms)]),
+});
+const HEALTHY = agent(3_000, 1_500);
+const FAULTY = agent(3_000, 2_300);
+/** The same with the words by the wire, too. */
+const WITH_WORDS: FixtureScript = {
+  onHello: [READY, { afterMs: 200, send: says(1, SENTENCES[900]!, 900) }],
+  onLine: [
+    [{ send: says(2, 'A table for four at 19:30. Shall I book it?', 3_000) }],
+    [{ send: says(3, SENTENCES[1_500]!, 1_500) }],
+  ],
+};
+
+type Hearing = (
+  said: string,
+  request: number,
+  clock: VirtualClock,
+) => Transcription | null | Promise<Transcription | null>;
+const exactly: Hearing = (text) => ({ text });
+
+const SCRIPT = [{ say: 'A table for four at half past seven, please.' }, { say: 'Yes, please.' }, { end: 'Done' }];
+const ASKING = [
+  { say: 'A table for four at half past seven, please.' },
+  { answers: [{ when: { says: { text: 'Shall I' } }, say: 'Yes, please.' }], until: { says: { text: 'Goodbye' } } },
+  { end: 'Done' },
+];
+
+interface Given extends Partial<Pick<VoiceTranscription, 'mode' | 'needed'>> {
+  readonly hears?: Hearing;
+  readonly script?: FixtureScript;
+  readonly providesWords?: boolean;
+}
+
+async function call(definition: DefinitionInput, given: Given = {}) {
+  const { hears = exactly, script = HEALTHY, mode = 'auto', needed = true, providesWords = false } = given;
+  const clock = new VirtualClock();
+  const requests: TranscriptionRequest[] = [];
+  const stored = { audio: [] as Uint8Array[], facts: '' };
+  const recogniser = {
+    transcribe: async (request: TranscriptionRequest) => {
+      requests.push(request);
+      const ms = (request.pcm.length / request.rate) * 1_000;
+      const nearest = Object.keys(SENTENCES)
+        .map(Number)
+        .sort((a, b) => distance(a, ms) - distance(b, ms))[0]!;
+      return hears(SENTENCES[nearest]!, requests.length, clock);
+    },
+  };
+  const input = normalise({ script: SCRIPT, ...definition });
+  const scenario = { scenarioText: 'You want a table.' };
+  const result = await executeCall({
+    ...{ definition: input, scenario, personality: { name: 'Caller' }, clock },
+    transport: {
+      ...virtualCalls({
+        wire: fixtureEntry({ callId: 'c-1', secrets: [] }),
+        lineRate: 16_000,
+        agent: (socket) => new FixtureAgent(socket, script),
+      }),
+      providesWords,
+    },
+    voice: {
+      ...{ sounds: SOUNDS, voice: 'any', transcription: { recogniser, mode, model: 'small', needed } },
+      recording: {
+        audio: (part) => stored.audio.push(part),
+        wire: () => undefined,
+        facts: (json) => (stored.facts = json),
+      },
+    },
+  });
+  const again = (other: DefinitionInput = definition) => {
+    const stereo = new Int16Array(new Uint8Array(Buffer.concat(stored.audio)).buffer);
+    const lane = { rate: 16_000 as const, pcm: stereo.filter((_, index) => index % 2 === 1) };
+    return remeasure({
+      ...{ definition: normalise({ script: SCRIPT, ...other }), scenario, personality: { name: 'Caller' } },
+      ...{ recorded: result, facts: readFacts(stored.facts)!, lane },
+    });
+  };
+  return { result, requests, again };
+}
+
+/** Pieces have 200 ms, or the second time 400 ms, around them. */
+const distance = (sentenceMs: number, ms: number): number =>
+  Math.min(Math.abs(sentenceMs + 400 - ms), Math.abs(sentenceMs + 800 - ms));
+const outcomeOf = ({ outcome, failure }: CallResult) => [outcome, failure?.code ?? null];
+const agentTexts = ({ timeline }: CallResult) =>
+  timeline.flatMap((entry) => (entry.type === 'speech' && entry.speaker === 'agent' ? [entry.text] : []));
+
+const BOOKS = { checks: [{ type: 'says', text: 'is booked' }] } satisfies DefinitionInput;
+const NEVER_FULL = { checks: [{ type: 'never_says', text: 'We are full' }] } satisfies DefinitionInput;
+
+describe('the words of an agent of which only sound is known', () => {
+  it('are those that a recogniser heard', async () => {
+    const { result, requests } = await call(BOOKS);
+    expect(outcomeOf(result)).toEqual(['passed', null]);
+    expect(agentTexts(result)).toEqual([SENTENCES[900], SENTENCES[3_000], SENTENCES[1_500]]);
+    expect(result.voice).toMatchObject({ wordsFrom: { source: 'recogniser', model: 'small', times: 'utterance' } });
+    expect(requests.map(({ language, rate }) => [language, rate])).toEqual(new Array(3).fill(['en', 16_000]));
+    expect(outcomeOf((await call(BOOKS, { script: FAULTY })).result)).toEqual(['failed', null]);
+    expect(outcomeOf((await call(NEVER_FULL, { script: FAULTY })).result)).toEqual(['failed', null]);
+  });
+
+  it('lead the caller, and are the same in every call', async () => {
+    const { result } = await call({ script: ASKING, ...BOOKS });
+    const lines = result.timeline.flatMap((entry) =>
+      entry.type === 'speech' && entry.speaker === 'caller' ? [entry.text] : [],
+    );
+    expect(lines).toEqual(['A table for four at half past seven, please.', 'Yes, please.']);
+    expect(result.outcome).toBe('passed');
+    const { measures: _, ...first } = result;
+    const { measures: __, ...second } = (await call({ script: ASKING, ...BOOKS })).result;
+    expect(JSON.stringify(second)).toBe(JSON.stringify(first));
+  });
+
+  it('are awaited by the caller, in time that is not the agent’s', async () => {
+    const slowly: Hearing = async (text, _, clock) => {
+      await clock.sleep(2_000);
+      return { text };
+    };
+    const { result } = await call(
+      { script: ASKING, checks: [...BOOKS.checks, { type: 'max_silence_ms', ms: 1_500 }] },
+      { hears: slowly },
+    );
+    expect(result.outcome).toBe('passed');
+    expect(result.voice!.voice.callerThinking).toMatchObject([{ reason: 'words' }, { reason: 'words' }]);
+  });
+
+  it('are not asked for where the wire reports them, or the call needs none', async () => {
+    const byWire = await call(BOOKS, { script: WITH_WORDS, providesWords: true });
+    expect([byWire.result.outcome, byWire.requests.length]).toEqual(['passed', 0]);
+    expect(byWire.result.voice?.wordsFrom?.source).toBe('wire');
+    const unneeded = await call({}, { needed: false });
+    expect([unneeded.result.outcome, unneeded.requests.length]).toEqual(['passed', 0]);
+    expect(unneeded.result.voice?.wordsFrom).toBeNull();
+  });
+
+  it('decide beside those of the wire if they are to, and the difference is shown', async () => {
+    const checks = [{ type: 'says', text: 'half past seven' }] satisfies DefinitionInput['checks'];
+    const { result } = await call({ checks }, { script: WITH_WORDS, providesWords: true, mode: 'heard' });
+    expect(result.outcome).toBe('passed');
+    expect(JSON.stringify(result.timeline)).not.toContain('alternative');
+    const wrongly: Hearing = (text) => ({ text: text.replace('half past seven', '7:13 pm') });
+    const other = await call({ checks }, { script: WITH_WORDS, providesWords: true, mode: 'heard', hears: wrongly });
+    expect(outcomeOf(other.result)).toEqual(['failed', null]);
+    expect(other.result.timeline).toContainEqual(
+      expect.objectContaining({
+        text: 'A table for four at 7:13 pm. Shall I book it?',
+        alternative: { source: 'wire', text: 'A table for four at 19:30. Shall I book it?' },
+      }),
+    );
+  });
+});
+
+describe('a recogniser that fails', () => {
+  const down: Hearing = () => {
+    throw new RecogniserError('The transcription server stt:80 was not reached', false);
+  };
+  const refusing: Hearing = () => {
+    throw new RecogniserError('The transcription server stt:80 answered with status 401', true);
+  };
+  const silent: Hearing = () => null;
+  const never: Hearing = (_, __, clock) => clock.sleep(600_000).then(() => null);
+  const failing = [
+    ['is down', down, 'stt_failed', true],
+    ['refuses', refusing, 'stt_failed', false],
+    ['hears nothing', silent, 'words_unknown', true],
+    ['does not answer', never, 'stt_slow', true],
+  ] as const;
+
+  it.each(failing)('and %s leaves open what depends on words', async (_, hears, code, retryable) => {
+    for (const script of [HEALTHY, FAULTY]) {
+      for (const definition of [BOOKS, NEVER_FULL, { script: ASKING, ...BOOKS }]) {
+        const { result } = await call(definition, { hears, script });
+        expect([...outcomeOf(result), result.failure?.retryable]).toEqual(['error', code, retryable]);
+      }
+    }
+  });
+
+  it.each(failing)('and %s changes nothing else', async (_, hears) => {
+    const { result } = await call({ checks: [{ type: 'max_latency_ms', ms: 5_000 }] }, { hears });
+    expect(outcomeOf(result)).toEqual(['passed', null]);
+    const late = await call({ checks: [{ type: 'max_latency_ms', ms: 1 }] }, { hears });
+    expect(outcomeOf(late.result)).toEqual(['failed', null]);
+  });
+
+  it('for a part of the words leaves decided what the others decide', async () => {
+    const atFirst: Hearing = (text, request) => (request === 1 ? null : { text });
+    expect(outcomeOf((await call(BOOKS, { hears: atFirst })).result)).toEqual(['passed', null]);
+    expect(outcomeOf((await call(NEVER_FULL, { hears: atFirst, script: FAULTY })).result)).toEqual(['failed', null]);
+    expect(outcomeOf((await call(NEVER_FULL, { hears: atFirst })).result)).toEqual(['error', 'words_unknown']);
+  });
+});
+
+describe('a check that would fail by words that were heard once', () => {
+  const atFirst =
+    (heard: (text: string) => string, times = 3): Hearing =>
+    (text, request) => ({ text: request <= times ? heard(text) : text });
+
+  it('is heard again, each turn as one piece with wider margins', async () => {
+    const { result, requests } = await call(BOOKS, { script: FAULTY });
+    expect(outcomeOf(result)).toEqual(['failed', null]);
+    expect(requests.map(({ pcm, rate }) => Math.round(pcm.length / rate / 0.1) / 10)).toEqual([
+      1.2, 3.4, 2.7, 1.7, 3.8, 3.1,
+    ]);
+    expect((await call(BOOKS)).requests).toHaveLength(3);
+    expect(
+      (await call({ checks: [{ type: 'says', text: 'is booked', required: false }] }, { script: FAULTY })).requests,
+    ).toHaveLength(3);
+  });
+
+  it.each<[string, DefinitionInput, (text: string) => string]>([
+    ['meets it', BOOKS, (text) => text.replace('is booked', 'is looked')],
+    ['meets it not', NEVER_FULL, (text) => text.replace('It is booked', 'We are full')],
+  ])('leaves it open if what is heard then %s', async (_, definition, wrongly) => {
+    const { result } = await call(definition, { hears: atFirst(wrongly) });
+    expect(outcomeOf(result)).toEqual(['error', 'words_unclear']);
+    expect(result.failure?.retryable).toBe(true);
+    expect(result.checks[0]).toMatchObject({ met: null, undecided: 'words_unclear' });
+  });
+
+  it('leaves it open if the deciding word was heard wrongly both times, in two ways', async () => {
+    const twice: Hearing = (text, request) => ({ text: text.replace('booked', request <= 3 ? 'looked' : 'cooked') });
+    expect(outcomeOf((await call(BOOKS, { hears: twice })).result)).toEqual(['error', 'words_unclear']);
+  });
+
+  it('is heard again, too, if one word is missing to what it forbids', async () => {
+    const atFirstOnly = atFirst((text) => text.replace('are full', 'are fool'));
+    expect(outcomeOf((await call(NEVER_FULL, { hears: atFirstOnly, script: FAULTY })).result)).toEqual([
+      'error',
+      'words_unclear',
+    ]);
+    const alike: Hearing = (text) => ({ text: text.replace('It is booked', 'We are booked') });
+    const { result, requests } = await call(NEVER_FULL, { hears: alike });
+    expect([result.outcome, requests.length]).toEqual(['passed', 6]);
+  });
+
+  it('leaves all checks on words open if the hearings have little in common', async () => {
+    const checks = [...BOOKS.checks, { type: 'says', text: 'good evening' }, { type: 'max_turns', turns: 9 }];
+    const wild: Hearing = (text, request) => ({
+      text: text.replaceAll(/[b-z]+/g, (word) => (request <= 3 ? word : `${word}x`)),
+    });
+    const { result } = await call({ checks } as DefinitionInput, { hears: wild, script: FAULTY });
+    expect(result.checks.map(({ met, undecided }) => [met, undecided])).toEqual([
+      [null, 'words_unclear'],
+      [null, 'words_unclear'],
+      [true, undefined],
+    ]);
+  });
+
+  it('is failed if other words were heard differently', async () => {
+    const elsewhere = atFirst((text) => text.replace('Vista', 'Pista'));
+    expect(outcomeOf((await call(BOOKS, { hears: elsewhere, script: FAULTY })).result)).toEqual(['failed', null]);
+  });
+
+  it('is open if the second hearing fails', async () => {
+    const once: Hearing = (text, request) => (request <= 3 ? { text } : null);
+    expect(outcomeOf((await call(BOOKS, { hears: once, script: FAULTY })).result)).toEqual(['error', 'words_unclear']);
+  });
+
+  it.each<[string, Given]>([
+    ['a passed call', {}],
+    ['a failed call', { script: FAULTY }],
+    ['a call with unclear words', { hears: atFirst((text) => text.replace('booked', 'looked')) }],
+    ['a call without words', { hears: () => null }],
+  ])('and every other one has the same result when %s is measured again', async (_, given) => {
+    const { result, again, requests } = await call(BOOKS, given);
+    const asked = requests.length;
+    const measured = await again();
+    expect([...outcomeOf(measured), measured.reason]).toEqual([...outcomeOf(result), result.reason]);
+    expect([measured.checks, measured.timeline, measured.voice]).toEqual([
+      result.checks,
+      result.timeline,
+      result.voice,
+    ]);
+    expect(requests).toHaveLength(asked);
+  });
+
+  it('is open when it is new and the call was heard once', async () => {
+    const { again } = await call(BOOKS);
+    expect(outcomeOf(await again(NEVER_FULL))).toEqual(['passed', null]);
+    expect(outcomeOf(await again({ checks: [{ type: 'says', text: 'We are full' }] }))).toEqual([
+      'error',
+      'words_unclear',
+    ]);
+  });
+});

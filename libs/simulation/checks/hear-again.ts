@@ -1,0 +1,262 @@
+import type { Check } from '../../evaluation-definition/index.js';
+import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
+import type { CallView, Utterance } from '../timeline/call-view.js';
+import { withUnknownWords } from '../timeline/known-words.js';
+import type { SpeechEntry } from '../timeline/timeline.js';
+import { type WordDifference, wordDifferences } from '../timeline/word-differences.js';
+import type { CheckResult } from './check-result.js';
+import { evaluateChecks, type EvaluateVoiceCheck } from './evaluate-checks.js';
+import { needsOf } from './needs.js';
+
+/** A call as a recogniser heard it; the second time it has the same entries, with other words. */
+export interface SecondHearing {
+  readonly view: CallView;
+  readonly evaluateVoiceCheck: EvaluateVoiceCheck;
+}
+
+/** Texts of a check that are tried where the hearings differ. */
+const MAX_NAMED = 80;
+/** Where more words in a row are heard differently, anything may have been said. */
+const MAX_ROW = 4;
+/** If a larger share of the words was heard differently, neither hearing says anything. */
+const MAX_DIFFERENT = 1 / 3;
+
+/** The first hearing of a call. */
+interface FirstHearing extends SecondHearing {
+  readonly yieldToEventLoop: YieldToEventLoop;
+}
+
+/**
+ * Positions of the required checks that must not be decided by words that were heard once: those that would fail the call, and
+ * those that are met although one word is missing to what they forbid.
+ */
+export async function inDoubt(
+  checks: readonly Check[],
+  results: readonly CheckResult[],
+  first: FirstHearing,
+): Promise<number[]> {
+  const positions: number[] = [];
+  for (const [position, result] of results.entries()) {
+    const check = checks[position]!;
+    if (!isByWords(check, result)) continue;
+    if (!result.met || (await isNearlyViolated(check, first))) positions.push(position);
+  }
+  return positions;
+}
+
+/** Whether the outcome depends on a check that words have decided. */
+const isByWords = (check: Check, { met, required }: CheckResult): boolean =>
+  required && met !== null && needsOf(check).includes('words');
+
+/**
+ * The results of checks in doubt by two hearings: undecided if other words could change them where the hearings differ;
+ * all checks on words are, if the hearings have little in common.
+ * @param second undefined if there is none
+ */
+export async function confirmed(
+  checks: readonly Check[],
+  results: readonly CheckResult[],
+  positions: readonly number[],
+  { first, second }: { readonly first: FirstHearing; readonly second: SecondHearing | undefined },
+): Promise<CheckResult[]> {
+  if (second && differentShare(first.view, second.view) > MAX_DIFFERENT) {
+    return results.map((result, index) => (isByWords(checks[index]!, result) ? unclear(result, second) : result));
+  }
+  const decided = [...results];
+  for (const position of positions) {
+    const result = results[position]!;
+    const isOpen = !second || (await couldChange(checks[position]!, result.met, first, second));
+    if (isOpen) decided[position] = unclear(result, second);
+  }
+  return decided;
+}
+
+function unclear({ decidedByEntry: _, ...result }: CheckResult, second: SecondHearing | undefined): CheckResult {
+  const why = second ? 'words of the agent were heard differently a second time' : 'the agent cannot be heard again';
+  return { ...result, met: null, detail: `${result.detail}, which is not certain: ${why}`, undecided: 'words_unclear' };
+}
+
+async function metBy(check: Check, { view, evaluateVoiceCheck }: SecondHearing, { yieldToEventLoop }: FirstHearing) {
+  return (await evaluateChecks([check], view, yieldToEventLoop, evaluateVoiceCheck))[0]!.met;
+}
+
+async function couldChange(
+  check: Check,
+  met: boolean | null,
+  first: FirstHearing,
+  second: SecondHearing,
+): Promise<boolean> {
+  if (withUnknownWords(second.view).length > 0) return true;
+  if ((await metBy(check, second, first)) !== met) return true;
+  const turns = differingTurns(first.view, second.view);
+  if (turns.some(({ differences }) => differences.some(({ words }) => words > MAX_ROW))) return true;
+  const named = met ? await harmlessWords(check, first) : namedBy(check);
+  for (const words of alternatives(turns, named)) {
+    if ((await metBy(check, { ...first, view: withTexts(first.view, turns, words) }, first)) !== met) return true;
+  }
+  return false;
+}
+
+/** Whether a check is met, and would not be if one word of the agent were another one that the check names. */
+async function isNearlyViolated(check: Check, first: FirstHearing): Promise<boolean> {
+  // More words can only meet it.
+  if (check.type === 'says' && check.times?.max === undefined) return false;
+  const said = first.view.said('agent');
+  for (const word of await harmlessWords(check, first)) {
+    for (let from = 0; from < STRIDE; from++) {
+      const texts = said.map(({ text }) => withWordAt(text, from, word));
+      if (!(await isMetBeside(check, texts, first))) return true;
+    }
+  }
+  return false;
+}
+
+/** One word in a row of this many is replaced: what is forbidden may have two words fewer. */
+const STRIDE = 6;
+
+function withWordAt(text: string, from: number, word: string): string {
+  let position = 0;
+  return text.replace(/\S+/gu, (own) => (position++ % STRIDE === from ? word : own));
+}
+
+/** Single words that a check names and that violate nothing by themselves. */
+async function harmlessWords(check: Check, first: FirstHearing): Promise<string[]> {
+  const harmless: string[] = [];
+  const said = first.view.said('agent');
+  for (const word of namedBy(check).filter((named) => wordsIn(named).length === 1)) {
+    if (
+      await isMetBeside(
+        check,
+        said.map(() => word),
+        first,
+      )
+    )
+      harmless.push(word);
+  }
+  return harmless;
+}
+
+/** Whether a check is still met if the agent had said something else in its turns besides. */
+async function isMetBeside(check: Check, texts: readonly string[], first: FirstHearing): Promise<boolean> {
+  const turns = first.view.said('agent').map((utterance) => ({ first: utterance }));
+  const besides = turns.map(({ first: { text } }, index) => `${text} ${APART} ${texts[index]!}`);
+  return (await metBy(check, { ...first, view: withTexts(first.view, turns, besides) }, first)) !== false;
+}
+
+/** Stands between texts that do not belong together. */
+const APART = '¶';
+
+/** What the agent said in one turn, as it was heard both times. */
+interface HeardTurn {
+  readonly first: Utterance;
+  readonly second: string;
+  readonly differences: readonly Difference[];
+}
+
+interface Difference extends WordDifference {
+  /** Number of words, in the hearing with more of them. */
+  readonly words: number;
+}
+
+function differingTurns(first: CallView, second: CallView): HeardTurn[] {
+  const again = new Map(second.said('agent').map(({ turn, text }) => [turn, text]));
+  return first.said('agent').flatMap((utterance) => {
+    const text = again.get(utterance.turn) ?? '';
+    const differences = wordDifferences(utterance.text, text).map((difference) => ({
+      ...difference,
+      words: Math.max(
+        wordsIn(utterance.text.slice(...difference.first)).length,
+        wordsIn(text.slice(...difference.second)).length,
+      ),
+    }));
+    return differences.length === 0 ? [] : [{ first: utterance, second: text, differences }];
+  });
+}
+
+/** Share of the words that were not heard alike. */
+function differentShare(first: CallView, second: CallView): number {
+  const different = differingTurns(first, second).flatMap(({ differences }) => differences.map(({ words }) => words));
+  const all = first.said('agent').reduce((sum, { text }) => sum + wordsIn(text).length, 0);
+  return different.reduce((sum, words) => sum + words, 0) / Math.max(1, all);
+}
+
+/**
+ * What may have been said instead, as texts of the turns: each difference as it was heard the other time, and all of them as
+ * words given words, no more than were heard, or nothing.
+ */
+function* alternatives(turns: readonly HeardTurn[], names: readonly string[]): Generator<string[]> {
+  const bases = ['first', 'second'] as const;
+  for (const base of bases) {
+    for (const [position, turn] of turns.entries()) {
+      for (const difference of turn.differences) {
+        yield turns.map((one, index) =>
+          replaced(one, base, (each) => (index === position && each === difference ? undefined : null)),
+        );
+      }
+    }
+    for (const named of ['', ...names]) {
+      const { length } = wordsIn(named);
+      yield turns.map((turn) => replaced(turn, base, ({ words }) => (length <= words ? named : null)));
+    }
+  }
+}
+
+/**
+ * A hearing of a turn with other words where the hearings differ.
+ * @param wordAt null: as in this hearing; undefined: as in the other one
+ */
+function replaced(
+  { first, second, differences }: HeardTurn,
+  base: 'first' | 'second',
+  wordAt: (difference: Difference) => string | null | undefined,
+): string {
+  const texts = { first: first.text, second };
+  const other = base === 'first' ? 'second' : 'first';
+  let text = '';
+  let at = 0;
+  for (const difference of differences) {
+    const [from, to] = difference[base];
+    const word = wordAt(difference);
+    const own = texts[base].slice(from, to);
+    const heard = word === null ? own : (word ?? texts[other].slice(...difference[other]));
+    text += `${texts[base].slice(at, from)}${heard} `;
+    at = to;
+  }
+  return (text + texts[base].slice(at)).replace(/ {2,}/g, ' ').trim();
+}
+
+const wordsIn = (text: string): readonly string[] => text.match(/\S+/gu) ?? [];
+
+/** The words of a check's texts and patterns, also several that follow each other, and two as one. */
+function namedBy(check: Check): string[] {
+  const words: string[] = [];
+  for (const text of textsIn(check)) {
+    const found =
+      text.replace(/\(\?[a-z]+\)|\\[bBsSdDwW]/g, ' ').match(/[\p{L}\p{N}]+(?:[.:,'’][\p{L}\p{N}]+)*/gu) ?? [];
+    for (let length = 1; length <= MAX_ROW; length++) {
+      for (let at = 0; at + length <= found.length; at++) words.push(found.slice(at, at + length).join(' '));
+    }
+    words.push(...found.slice(1).map((word, index) => found[index]! + word));
+  }
+  return [...new Set(words)].slice(0, MAX_NAMED);
+}
+
+/** Texts of a check that are not its name. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value === 'number') return [String(value)];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, part]) => (key === 'name' || key === 'type' ? [] : textsIn(part)));
+}
+
+/** The call with other words in some turns; their first entries have all of them. */
+function withTexts(view: CallView, turns: readonly Pick<HeardTurn, 'first'>[], texts: readonly string[]): CallView {
+  const entries = [...view.entries];
+  for (const [index, { first }] of turns.entries()) {
+    for (const [position, { index: at, entry }] of first.parts.entries()) {
+      const { uncertain: _, ...rest } = entry;
+      entries[at] = { ...rest, text: position === 0 ? texts[index]! : '' } satisfies SpeechEntry;
+    }
+  }
+  return view.withEntries(entries);
+}

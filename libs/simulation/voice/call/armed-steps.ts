@@ -1,0 +1,67 @@
+import type { AgentTurns } from '../hearing/agent-turns.js';
+import type { CallerActs, SayStep, SoundStep } from '../speaking/caller-acts.js';
+import type { PreparedStep, VoiceCallPlan } from '../facts/plan.js';
+import { Interruptions, isInterruption } from './interruptions.js';
+import type { ScriptPort } from './script-port.js';
+
+type BargeInStep = SayStep & { readonly bargeIn: { readonly afterMs: number } };
+
+/** A step that is spoken or heard during the agent's turn. */
+type ArmedStep = BargeInStep | (SoundStep & { afterMs: number });
+
+export const isArmed = (step: PreparedStep): step is ArmedStep =>
+  step.type === 'say' ? step.bargeIn !== undefined : 'afterMs' in step && step.afterMs !== undefined;
+
+const afterMsOf = (step: ArmedStep): number => (step.type === 'say' ? step.bargeIn.afterMs : step.afterMs);
+
+/** What the caller does during the agent's present or next turn, once that has been heard for long enough. */
+export class ArmedSteps {
+  private readonly interruptions: Interruptions;
+  private steps: ArmedStep[] = [];
+
+  constructor(
+    private readonly script: Pick<ScriptPort, 'next' | 'take'>,
+    private readonly caller: Pick<CallerActs, 'leaveOut'>,
+    plan: Pick<VoiceCallPlan, 'interruptions' | 'seed'>,
+  ) {
+    this.interruptions = new Interruptions(plan);
+  }
+
+  /** The barge-in of the script that is armed. */
+  get bargeIn(): BargeInStep | undefined {
+    return this.steps.find((step): step is BargeInStep => step.type === 'say' && !isInterruption(step));
+  }
+
+  /** Arms the steps that follow up to the next one at the caller's turn; a barge-in begins a turn of its own. */
+  arm(): void {
+    for (let step = this.script.next(); step && step !== 'asked' && isArmed(step); step = this.script.next()) {
+      this.steps.push(step);
+      this.script.take();
+      if (step.type === 'say') return;
+    }
+  }
+
+  /** Lets a caller that is asked at its turns interrupt the answer for which it now waits, if it is to. */
+  armInterruption(): void {
+    const step = this.script.next() === 'asked' ? this.interruptions.next() : undefined;
+    if (step) this.steps.push(step);
+  }
+
+  /** The first step whose time has come; it is no longer armed. */
+  takeDue(turns: Pick<AgentTurns, 'whenAudible'>, untilMs: number): { step: ArmedStep; atMs: number } | undefined {
+    const due = this.steps
+      .map((step) => ({ step, atMs: turns.whenAudible(afterMsOf(step)) }))
+      .filter((one): one is { step: ArmedStep; atMs: number } => one.atMs !== undefined && one.atMs <= untilMs)
+      .sort((a, b) => a.atMs - b.atMs)[0];
+    if (!due) return undefined;
+    this.steps = this.steps.filter((step) => step !== due.step);
+    if (due.step.type === 'say' && isInterruption(due.step)) this.interruptions.happened();
+    return due;
+  }
+
+  /** The agent's turn is over: what was armed for it is no longer possible. */
+  leaveOut(atMs: number): void {
+    for (const step of this.steps) if (step.type !== 'say') this.caller.leaveOut(step, atMs);
+    this.steps = [];
+  }
+}

@@ -1,0 +1,63 @@
+import type { RecognisedPiece, Span, VoiceFacts } from '../facts/facts.js';
+import { overlapOf } from '../facts/spans.js';
+import type { WordFacts } from './item-audio.js';
+import type { ItemWord, ItemWords } from './item-words.js';
+
+/** Shorter sound holds no word. */
+export const WORD_MS = 100;
+/** A sound that was dropped or ended by the call stops so shortly before that. */
+const CUT_MS = 250;
+
+type Facts = WordFacts & Pick<VoiceFacts, 'agent'>;
+
+/** The pieces of the agent's audio with the words that a recogniser understood. */
+export const wordsOfPieces = (pieces: readonly RecognisedPiece[], facts: Facts): ItemWords[] =>
+  pieces.map((piece, item) => {
+    const { text, words: timed, startMs, endMs } = piece;
+    const isDropped = isCutOff(piece, facts);
+    const words = text === null ? undefined : (timed ?? spread(text, piece)).map(placed);
+    return {
+      item,
+      played: { startMs, endMs },
+      words: words && isDropped ? lastUncertain(words) : words,
+      hasOwnTimes: timed !== undefined,
+      isDropped,
+    };
+  });
+
+/** Audible milliseconds of a sound with and without known words. What is too short for a word is not transcribed. */
+export function recognisedMs(
+  sound: Span,
+  pieces: readonly RecognisedPiece[],
+): readonly [known: number, unknown: number] {
+  const ms = sound.endMs - sound.startMs;
+  if (ms < WORD_MS) return [ms, 0];
+  const known = pieces.reduce((sum, piece) => sum + (piece.text === null ? 0 : overlapOf(sound, piece)), 0);
+  return [known, ms - known];
+}
+
+/** Whether the agent was cut off at the end of a piece: its last word was not spoken to its end. */
+function isCutOff({ startMs, endMs }: Span, { agent, clears, end }: Facts): boolean {
+  const isEnd = (ms: number) => ms <= endMs + CUT_MS && ms >= endMs - CUT_MS;
+  const isOpen = agent.some((sound) => sound.endMs >= end.atMs && overlapOf(sound, { startMs, endMs }) > 0);
+  return (isOpen && isEnd(end.atMs)) || clears.some(({ atMs, droppedMs }) => droppedMs > 0 && isEnd(atMs));
+}
+
+const lastUncertain = (words: readonly ItemWord[]): ItemWord[] =>
+  words.map((word, index) => (index === words.length - 1 ? { ...word, hearing: 'uncertain' } : word));
+
+const placed = ({ text, startMs, endMs }: Span & { readonly text: string }, index: number): ItemWord => ({
+  ...{ text, startMs, endMs },
+  before: index === 0 ? '' : ' ',
+  hearing: 'heard',
+});
+
+/** Words without times, spread over the piece by their characters. */
+function spread(text: string, { startMs, endMs }: Span) {
+  const perCharacter = (endMs - startMs) / text.length;
+  return [...text.matchAll(/\S+/gu)].map(({ 0: word, index }) => ({
+    text: word,
+    startMs: startMs + index * perCharacter,
+    endMs: startMs + (index + word.length) * perCharacter,
+  }));
+}

@@ -1,0 +1,137 @@
+import { Logger } from '@nestjs/common';
+import { type DefinitionInput, normalise } from '../../../../libs/evaluation-definition/index.js';
+import type { TranscriptionMode } from '../../../../libs/simulation/index.js';
+import { FliteEngine, type SpeechEngine } from '../../../../libs/speech/index.js';
+import { type ServerAnswer, TranscriptionServer } from '../../../../libs/speech/testing/transcription.js';
+import type { Database } from '../../../platform/database/database.js';
+import { readSettings } from '../../../platform/config/settings.js';
+import { Metrics } from '../../../platform/observability/metrics.js';
+import { AgentWords } from './agent-words.js';
+import { CallMetrics } from './call-metrics.js';
+import type { CallerVoices } from './caller-voices.js';
+
+const TWILIO = 'twilio-media-streams';
+const REALTIME = 'openai-realtime';
+const script = [{ say: 'Hello.' }];
+const NEEDING: DefinitionInput = { script, checks: [{ type: 'says', text: 'welcome' }] };
+const TIMES: DefinitionInput = { script, checks: [{ type: 'max_turns', turns: 3 }] };
+const JUDGED: DefinitionInput = { ...TIMES, criteria: [{ text: 'Polite.', required: false }] };
+const MODEL = { LLM_BASE_URL: 'http://127.0.0.1:9/v1', LLM_MODEL: 'none' };
+const SAID = 'Good evening, your table for four people is booked for Friday at seven.';
+
+interface Asked {
+  readonly protocol: string;
+  readonly transcription: TranscriptionMode;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Never speaks. */
+const MUTE = { synthesise: () => new Promise<never>(() => undefined) };
+
+describe('AgentWords', () => {
+  const embedded = new FliteEngine();
+  const logged: string[] = [];
+  let answer: () => ServerAnswer;
+  let server: TranscriptionServer;
+  let url: string;
+
+  beforeEach(async () => {
+    answer = () => ({ body: { text: SAID } });
+    server = new TranscriptionServer(() => answer());
+    url = await server.start();
+    logged.splice(0);
+    for (const level of ['log', 'warn'] as const) {
+      jest.spyOn(Logger.prototype, level).mockImplementation((...args: unknown[]) => {
+        logged.push(`${level}: ${String(args[0])}`);
+      });
+    }
+  });
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await server.stop();
+  });
+  afterAll(() => embedded.close());
+
+  /** @param speech without which no probe takes place */
+  const create = (env: NodeJS.ProcessEnv = {}, speech: Pick<SpeechEngine, 'synthesise'> = embedded) => {
+    const settings = readSettings({ STT_BASE_URL: url, ...env });
+    const metrics = new Metrics({ poolState: { total: 0, idle: 0, waiting: 0 } } as Database);
+    return new AgentWords(settings, new CallMetrics(metrics, settings), { embedded: speech } as CallerVoices);
+  };
+  const asked = (
+    definition: DefinitionInput,
+    { protocol = TWILIO, transcription = 'auto', env = {} }: Partial<Asked> = {},
+  ) => create(env, MUTE).options({ protocol, transcription }, normalise(definition)) !== undefined;
+  const until = async (isReached: () => boolean) => {
+    while (!isReached()) await new Promise((resolve) => setTimeout(resolve, 5));
+  };
+
+  it('transcribes calls that need words and have none, and all with STT_ALWAYS', () => {
+    expect(asked(NEEDING)).toBe(true);
+    expect(asked(TIMES)).toBe(false);
+    expect(asked(TIMES, { env: { STT_ALWAYS: 'true' } })).toBe(true);
+    expect(asked(JUDGED)).toBe(false);
+    expect(asked(JUDGED, { env: MODEL })).toBe(true);
+    expect(asked({}, { env: MODEL })).toBe(true);
+  });
+
+  it('leaves words to a platform that reports them, unless what was heard is to count', () => {
+    expect(asked(NEEDING, { protocol: REALTIME })).toBe(false);
+    expect(asked(NEEDING, { protocol: REALTIME, env: { STT_ALWAYS: 'true' } })).toBe(false);
+    expect(asked(NEEDING, { protocol: REALTIME, transcription: 'heard' })).toBe(true);
+    expect(asked(TIMES, { protocol: REALTIME, transcription: 'heard' })).toBe(false);
+  });
+
+  it('transcribes nothing that is off, or without a server', () => {
+    const env = { STT_ALWAYS: 'true' };
+    expect(asked(NEEDING, { transcription: 'off', env })).toBe(false);
+    expect(asked(NEEDING, { protocol: REALTIME, transcription: 'off', env })).toBe(false);
+    expect(asked(NEEDING, { env: { STT_BASE_URL: '' } })).toBe(false);
+  });
+
+  it('probes the server at the first call that needs it and a day later, and not at others', async () => {
+    const now = jest.spyOn(performance, 'now').mockReturnValue(0);
+    const words = create();
+    const call = (definition: DefinitionInput) =>
+      words.options({ protocol: TWILIO, transcription: 'auto' }, normalise(definition));
+    call(TIMES);
+    call(NEEDING);
+    call(NEEDING);
+    await until(() => logged.length > 0);
+    expect(logged).toEqual([
+      `log: The transcription server works: "${SAID}" was heard as "${SAID}"; it gives no times of words`,
+    ]);
+    expect(server.received).toHaveLength(1);
+    now.mockReturnValue(24 * 60 * 60 * 1_000);
+    call(NEEDING);
+    await until(() => logged.length > 1);
+    expect(server.received).toHaveLength(2);
+  });
+
+  it.each<[string, () => ServerAnswer, RegExp]>([
+    [
+      'of another language',
+      () => ({ body: { text: 'Guten Abend' } }),
+      /^warn: .* was heard as "Guten Abend"\. Check STT_MODEL$/,
+    ],
+    ['that hears nothing', () => ({ body: { text: '' } }), /^warn: .* was heard as nothing\. Check STT_MODEL$/],
+    ['that refuses the key', () => ({ status: 401, body: 'hunter2' }), /^warn: .* in vain: .* status 401$/],
+  ])('warns of a server %s, without its key', async (_, answers, warning) => {
+    answer = answers;
+    create({ STT_API_KEY: 'hunter2' }).options({ protocol: TWILIO, transcription: 'auto' }, normalise(NEEDING));
+    await until(() => logged.length > 0);
+    expect(logged).toEqual([expect.stringMatching(warning)]);
+    expect(logged[0]).not.toContain('hunter2');
+  });
+
+  it('warns when more than half of the latest requests failed, with the figure', async () => {
+    answer = () => ({ status: 403, body: '' });
+    const { recogniser } = create({}, MUTE).options({ protocol: TWILIO, transcription: 'auto' }, normalise(NEEDING))!;
+    const request = { pcm: new Int16Array(8_000), rate: 8_000, language: 'en' };
+    for (let n = 0; n < 12; n++) await recogniser.transcribe(request).catch(() => undefined);
+    const warnings = logged.filter((line) => line.includes('latest'));
+    expect(warnings).toEqual([
+      'warn: 10 of the latest 10 requests to the transcription server (STT_BASE_URL) failed; voice calls that depend on words end as error',
+    ]);
+  });
+});

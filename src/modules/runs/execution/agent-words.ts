@@ -1,0 +1,85 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { EvaluationDefinition } from '../../../../libs/evaluation-definition/index.js';
+import { needsWords, PROTOCOLS, type VoiceOptions } from '../../../../libs/simulation/index.js';
+import { HttpRecogniser, probeRecogniser, type Recogniser, WatchedRecogniser } from '../../../../libs/speech/index.js';
+import { SETTINGS } from '../../../platform/config/settings.module.js';
+import type { Settings } from '../../../platform/config/settings.js';
+import type { TranscriptionSetting } from '../../../platform/config/transcription-settings.js';
+import { messageOf } from '../../../platform/errors/message-of.js';
+import { operatorClient } from '../../../platform/outbound/operator-client.js';
+import type { CalledEndpoint } from '../../agents/connection/connection.service.js';
+import { CallMetrics } from './call-metrics.js';
+import { CallerVoices } from './caller-voices.js';
+
+/** The embedded voice of the probe. */
+const VOICE = 'rms';
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/** The transcription server of the operator: one recogniser for all calls of this process. */
+@Injectable()
+export class AgentWords {
+  private readonly logger = new Logger('Transcription');
+  private readonly recogniser: Recogniser | undefined;
+  /** Of the latest probe, on the clock of `performance`. */
+  private probedAt = -Infinity;
+
+  constructor(
+    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly metrics: CallMetrics,
+    private readonly voices: CallerVoices,
+  ) {
+    const { transcription } = settings;
+    this.recogniser = transcription && this.recogniserOf(transcription);
+  }
+
+  /**
+   * How the agent's words on a voice call are transcribed; undefined if nothing may be sent to the server. The first call of a
+   * day that needs words probes the server, and does not wait for that.
+   */
+  options(
+    { protocol, transcription: mode }: Pick<CalledEndpoint, 'protocol' | 'transcription'>,
+    definition: EvaluationDefinition,
+  ): VoiceOptions['transcription'] {
+    const { recogniser } = this;
+    const { transcription: server, languageModel } = this.settings;
+    if (!recogniser || !server || mode === 'off') return undefined;
+    if (mode === 'auto' && PROTOCOLS.of(protocol).provides.words) return undefined;
+    const judged = languageModel ? definition : { ...definition, criteria: [] };
+    if (!server.isAlways && !needsWords(judged)) return undefined;
+    if (performance.now() - this.probedAt >= DAY_MS) void this.probe(recogniser);
+    return { recogniser, mode, model: server.model ?? null, needed: true };
+  }
+
+  private recogniserOf({ baseUrl, apiKey, model, concurrency }: TranscriptionSetting): Recogniser {
+    const server = new HttpRecogniser({
+      baseUrl,
+      concurrency,
+      outbound: operatorClient(),
+      onTranscription: this.metrics.observeTranscription,
+      ...(apiKey !== undefined && { apiKey }),
+      ...(model !== undefined && { model }),
+    });
+    return new WatchedRecogniser(server, ({ failed, requests }) =>
+      this.logger.warn(
+        `${failed} of the latest ${requests} requests to the transcription server (STT_BASE_URL) failed; voice calls that depend on words end as error`,
+      ),
+    );
+  }
+
+  private async probe(recogniser: Recogniser): Promise<void> {
+    this.probedAt = performance.now();
+    try {
+      const { said, heard, isUnderstood, hasTimes } = await probeRecogniser(recogniser, {
+        speech: this.voices.embedded,
+        voice: VOICE,
+      });
+      const result = `"${said}" was heard as ${heard === null ? 'nothing' : JSON.stringify(heard)}`;
+      const times = hasTimes ? '' : '; it gives no times of words';
+      if (isUnderstood) this.logger.log(`The transcription server works: ${result}${times}`);
+      else
+        this.logger.warn(`The transcription server does not understand a simple sentence: ${result}. Check STT_MODEL`);
+    } catch (error) {
+      this.logger.warn(`The transcription server was probed in vain: ${messageOf(error)}`);
+    }
+  }
+}
