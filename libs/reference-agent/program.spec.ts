@@ -72,6 +72,17 @@ describe('agentProgram', () => {
     expect(printed).toContain('POST http://127.0.0.1:1/voice ');
   });
 
+  it.each([
+    ['twilio-media-streams', 'no-clear', 'wrong-fact'],
+    ['openai-realtime', 'wrong-fact', 'no-clear'],
+    ['elevenlabs', 'false-interruption', 'no-clear'],
+  ])('names the faults that exist over %s', async (platform, fault, other) => {
+    const { printed } = await run('--as', platform);
+    const names = new RegExp(`^  ${platform}: (.*)$`, 'm').exec(printed)?.[1]?.split(', ');
+    expect(names).toContain(fault);
+    expect(names).not.toContain(other);
+  });
+
   it('is a Realtime server instead of an agent on the telephone, with the faults that exist there', async () => {
     const args = ['--as', 'openai-realtime', '--auth-token', 'secret', '--fault'];
     const { started, printed } = await run(...args, 'no-answer');

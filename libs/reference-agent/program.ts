@@ -6,6 +6,7 @@ import { DEFAULT_SLOW_MS } from './agent.js';
 import { FAULT_NAMES, FAULTS, type FaultName, isFault } from './faults.js';
 import { AGENT_NAME, DEFAULT_HOST, DEFAULT_PORT, startReferenceAgent } from './server.js';
 import { prepareVoice } from './voice/prepare.js';
+import { FAULTS_OVER, type Platform, PLATFORMS } from './voice/platform-faults.js';
 import {
   isRealtimeFault,
   REALTIME_FAULT_NAMES,
@@ -22,14 +23,11 @@ import {
 } from './voice/elevenlabs/elevenlabs-faults.js';
 import { isVoiceFault, VOICE_FAULT_NAMES, VOICE_FAULTS, type VoiceFaultName } from './voice/voice-faults.js';
 
-/** What the agent can be on the telephone. */
-const PLATFORMS = ['twilio-media-streams', 'openai-realtime', 'elevenlabs'] as const;
-
 type AnyFaultName = FaultName | VoiceFaultName | RealtimeFaultName | ElevenLabsFaultName;
 
 interface Flags {
   readonly fault?: AnyFaultName;
-  readonly as: (typeof PLATFORMS)[number];
+  readonly as: Platform;
   readonly listFaults?: boolean;
   readonly port: number;
   readonly host: string;
@@ -84,12 +82,14 @@ export function agentProgram(start = startReferenceAgent): Command {
   text       POST ${server.url}/v1/chat/completions
              POST ${server.url}/agents/${AGENT_NAME}:FAULT/v1/chat/completions
 ${voiceAddresses(flags.as, server.url)}
-FAULT is any of --list-faults, or "healthy".`);
+FAULT is "healthy", or a fault that exists at the address (--list-faults describes them)
+  text: ${FAULT_NAMES.join(', ')}
+  ${flags.as}: ${FAULTS_OVER[flags.as].join(', ')}`);
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void server.close());
     });
 }
 
-function voiceAddresses(as: Flags['as'], url: string): string {
+function voiceAddresses(as: Platform, url: string): string {
   if (as === 'openai-realtime') {
     const address = url.replace(/^http/, 'ws');
     return `  realtime   ${address}/v1/realtime?model=${AGENT_NAME}       (WebSocket of OpenAI Realtime)

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { isHealthy } from '../../faults.js';
+import { noSuchFault } from '../platform-faults.js';
 import type { PreparedVoice } from '../prepare.js';
 import { SessionSockets, type VoiceServiceOptions } from '../session-sockets.js';
 import { refuse } from '../telephone.js';
@@ -41,7 +42,8 @@ export class ElevenLabsService {
     if (apiKey !== undefined && request.headers['xi-api-key'] !== apiKey) {
       answer(response, 401, { detail: { status: 'invalid_api_key', message: 'Invalid API key' } });
     } else if (faultOf(agent) === undefined) {
-      answer(response, 404, { detail: { status: 'document_not_found', message: `Agent ${agent} not found` } });
+      const message = `Agent ${agent} not found. ${noSuchFault('elevenlabs')}`;
+      answer(response, 404, { detail: { status: 'document_not_found', message } });
     } else answer(response, 200, { signed_url: this.sign(agent, request.headers.host ?? 'localhost') });
     return Promise.resolve(true);
   }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { isHealthy } from '../../faults.js';
+import { noSuchFault } from '../platform-faults.js';
 import type { PreparedVoice } from '../prepare.js';
 import { SessionSockets, type VoiceServiceOptions } from '../session-sockets.js';
 import { refuse } from '../telephone.js';
@@ -39,7 +40,7 @@ export class RealtimeService {
 
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const fault = this.faultOf(request);
-    if (fault === undefined) return refuse(socket, '404 Not Found');
+    if (fault === undefined) return refuse(socket, '404 Not Found', noSuchFault('openai-realtime'));
     if (!this.isAllowed(request)) return refuse(socket, '401 Unauthorized');
     const prepared = await this.prepare().catch(() => undefined);
     if (!prepared) return refuse(socket, '503 Service Unavailable');
