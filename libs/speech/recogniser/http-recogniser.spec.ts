@@ -270,8 +270,8 @@ describe('a text that cannot have been said', () => {
 });
 
 it('makes control characters of a text visible and shortens it', async () => {
-  const { transcribe } = await recogniser(() => ({ body: { text: `a\u0000\u202eb ${'c'.repeat(5_000)}` } }));
+  const { transcribe } = await recogniser(() => ({ body: { text: `a\u0000\u202eb ${'.'.repeat(5_000)}` } }));
   const result = await transcribe();
-  expect(result?.text).toMatch(/^a\u2400\[U\+202E\]b c+$/);
+  expect(result?.text).toMatch(/^a\u2400\[U\+202E\]b \.+$/);
   expect(result?.text).toHaveLength(4_000);
 });
