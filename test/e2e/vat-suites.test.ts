@@ -361,8 +361,7 @@ describe('the vat command: agents and suites', () => {
       await client.put(`/agents/${agentId}/connection`, twilio);
       const suite = await file('words.yaml', SUITE);
       const refused = await vat(['run', '--agent', agentId, '--suite', suite], env);
-      expect(refused.code).toBe(3);
-      expect(refused.stderr).toMatch(/it needs the agent's words/);
+      expect(refused).toMatchObject({ code: 3, stderr: expect.stringMatching(/it needs the agent's words/) });
       expect(refused.stderr.match(/^ {2}- transcription: .*STT_BASE_URL.*$/gm)).toHaveLength(1);
       expect(refused.stderr.match(/^ {2}- protocol: .* a second agent with a text connection/gm)).toHaveLength(1);
       const dry = await vat(['import', suite, '--agent', agentId, '--dry-run'], env);
