@@ -2,7 +2,7 @@ import { cells, exitCodeOf, rowsOf, summarise, verdictLine } from './summary.js'
 import { callOf, countsOf, runOf } from './testing/factories.js';
 
 const ATTEMPT = {
-  ...({ outcome: 'error', reason: '', callId: null, isShortened: false } as const),
+  ...({ outcome: 'error', reason: '', callId: null, answeredTurns: 0 } as const),
   ...{ startedAt: '2026-01-01T00:00:00.000Z', endedAt: '2026-01-01T00:00:01.000Z' },
 };
 
