@@ -2,13 +2,7 @@ import { DEFAULT_LANGUAGE, personalityFields, withVariables } from '../evaluatio
 import { misfitOf, type ProtocolModule, type ProtocolName, PROTOCOLS } from '../simulation/index.js';
 import { callerLanguages, type VoiceServers } from '../speech/index.js';
 import type { PlannedEvaluation } from './planned-evaluation.js';
-import {
-  hasVariableKinds,
-  lackOf,
-  protocolsWithWords,
-  type TranscriptionEquipment,
-  withTranscription,
-} from './words.js';
+import { hasVariableKinds, lackOf, protocolsWith, type TranscriptionEquipment, withTranscription } from './words.js';
 
 /** Why an evaluation whose personality was deleted cannot be run. */
 export const PERSONALITY_DELETED = 'its personality was deleted; choose another one';
@@ -34,15 +28,29 @@ export function misfits(evaluations: readonly PlannedEvaluation[], equipment: Eq
   });
 }
 
-/** What would provide the agent's words, a sentence each; none unless an evaluation cannot be run for want of them. */
-export function wordsCures(evaluations: readonly PlannedEvaluation[], equipment: Equipment): string[] {
+/**
+ * What would provide the agent's words and tool calls, a sentence each; none unless an evaluation cannot be run for want of
+ * them.
+ */
+export function cures(evaluations: readonly PlannedEvaluation[], equipment: Equipment): string[] {
   const module = equippedModule(equipment);
-  const withWords = { ...module, provides: { ...module.provides, words: true } };
   const misfit = (each: PlannedEvaluation, one: ProtocolModule) => protocolMisfit(each, one, equipment);
-  if (evaluations.every((each) => misfit(each, module) === misfit(each, withWords))) return [];
+  const isCuredBy = (provides: Partial<ProtocolModule['provides']>): boolean => {
+    const cured = { ...module, provides: { ...module.provides, ...provides } };
+    return evaluations.some((each) => misfit(each, module) !== misfit(each, cured));
+  };
+  const way =
+    "set one in the agent's connection, or test a second agent with a text connection and the same evaluation keys";
   return [
-    `transcription: ${lackOf(equipment)}; with it, calls over ${module.name} have the agent's words`,
-    `protocol: ${protocolsWithWords()} the agent's words; set one in the agent's connection, or start the run with "medium": "text" if the agent also has an address for text`,
+    ...(isCuredBy({ words: true })
+      ? [
+          `transcription: ${lackOf(equipment)}; with it, calls over ${module.name} have the agent's words`,
+          `protocol: ${protocolsWith('words')} the agent's words; ${way}`,
+        ]
+      : []),
+    ...(isCuredBy({ toolCalls: 'seen' })
+      ? [`protocol: ${protocolsWith('toolCalls')} the agent's tool calls; ${way}`]
+      : []),
   ];
 }
 

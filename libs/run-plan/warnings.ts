@@ -8,7 +8,7 @@ import { hasCallerWords, PROTOCOLS } from '../simulation/index.js';
 import { callerVoice, type VoiceServers } from '../speech/index.js';
 import type { Equipment } from './misfits.js';
 import type { PlannedEvaluation } from './planned-evaluation.js';
-import { lackOf, protocolsWithWords, transcriptionWarnings, withTranscription } from './words.js';
+import { lackOf, protocolsWith, transcriptionWarnings, withTranscription } from './words.js';
 
 /** Names listed in one warning; the rest is only counted. */
 const MAX_NAMED = 10;
@@ -35,7 +35,7 @@ export function evaluationWarnings(
     [
       hasWords
         ? 'the criteria are not judged, because no language model is configured (LLM_BASE_URL, LLM_MODEL)'
-        : `the criteria are not judged, because ${protocol} does not provide the agent's words (${protocolsWithWords()} them), and ${lackOf(equipment)}`,
+        : `the criteria are not judged, because ${protocol} does not provide the agent's words (${protocolsWith('words')} them), and ${lackOf(equipment)}`,
       isJudged ? [] : namesOf(evaluations, ({ snapshot }) => snapshot.definition.criteria.length > 0),
     ],
     ...(medium === 'text' ? textWeaknesses(evaluations) : voiceWeaknesses(evaluations)),

@@ -1,7 +1,12 @@
 import { type Check, DEFAULT_LANGUAGE, type EvaluationDefinition } from '../../evaluation-definition/index.js';
 import { Redaction } from '../../text/index.js';
 import { eventLoopYielder } from '../time/yield-to-event-loop.js';
-import { type CallExchange, UNUSABLE_ANSWER_LIMITS, type UnusableAnswer } from '../other-side/call-exchange.js';
+import {
+  type CallExchange,
+  UNUSABLE_ANSWER_LIMITS,
+  type UnusableAnswer,
+  withJudges,
+} from '../other-side/call-exchange.js';
 import type { Caller } from '../callers/caller.js';
 import { GeneratedCaller } from '../callers/generated.js';
 import { CALLER_PROMPT_VERSION, type Personality, type Scenario } from '../callers/persona.js';
@@ -23,7 +28,7 @@ import type { VoiceResult, WordSource } from '../voice/facts/results.js';
 import { CallFailure, failure } from '../timeline/failure.js';
 import type { CriterionResult } from '../judge/criterion-result.js';
 import type { JudgeSamples } from '../judge/judge.js';
-import { judgeCall } from '../judge/judge-call.js';
+import { judgeCall, type Judgement } from '../judge/judge-call.js';
 import { JUDGE_PROMPT_VERSION } from '../judge/prompt.js';
 import type { LanguageModel } from '../model/llm.js';
 import { measure, type Measures } from '../measures/measures.js';
@@ -85,7 +90,7 @@ export interface CallResult extends Verdict {
   readonly answeredTurns: number;
   /** What was sent to the agent and came back; null if the agent was not called, or runs in this process. */
   readonly exchange: CallExchange | null;
-  /** The model's answers as the caller that could not be used, at most `UNUSABLE_ANSWER_LIMITS.answers`. */
+  /** The model's answers as the caller, and on the caller's role, that could not be used, at most `UNUSABLE_ANSWER_LIMITS.answers`. */
   readonly unusableAnswers: readonly UnusableAnswer[];
   /** How far the tester kept up with the call. */
   readonly reliability: Reliability;
@@ -211,7 +216,7 @@ class Call {
       versions: this.versions(),
       answeredTurns: conversation.answeredTurns,
       exchange: conversation.exchange,
-      unusableAnswers: this.unusable,
+      unusableAnswers: withJudges(this.unusable, judged.unusableAnswers),
       reliability: { ...reliabilityOf(stalls), ...(frameLatenessMs && { frameLatenessMs }), ...(lagMs && { lagMs }) },
       voice,
     };
@@ -317,7 +322,7 @@ class Call {
     { failure: broken }: Pick<ConversationResult, 'failure'>,
     invalidity: Invalidity | undefined,
     wordSource: WordSource | undefined,
-  ) {
+  ): Promise<Judgement> {
     const { definition, model, scenario, judged, judgeSamples: samples } = this.options;
     const { clock, signal, judgeMeter: meter } = this;
     const isGenerated = this.kind === 'generated';

@@ -31,6 +31,10 @@ describe('settingWarnings', () => {
     const env = Object.fromEntries([...common, ...settings].map((name) => [name, 'x']));
     expect(settingWarnings(env)).toEqual([]);
   });
+
+  it('leaves the variables of vat alone', () => {
+    expect(settingWarnings({ VAT_API_KEY: 'x', VAT_URL: 'x', VAT_AGENT: 'x' })).toEqual([]);
+  });
 });
 
 describe('hostNote', () => {

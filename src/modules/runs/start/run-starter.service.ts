@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { callLanguage, caseKey } from '../../../../libs/evaluation-definition/index.js';
-import { explanationOf, misfits, PERSONALITY_DELETED, wordsCures } from '../../../../libs/run-plan/index.js';
+import { cures, explanationOf, misfits, PERSONALITY_DELETED } from '../../../../libs/run-plan/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { requireOwned } from '../../../platform/access/ownership.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
@@ -232,7 +232,7 @@ export class RunStarterService {
   private requireRunnable(evaluations: readonly PlannedEvaluation[], choice: PlannedConnection): void {
     const { languageModel, speechServers } = this.settings;
     const equipment = { ...choice, hasModel: languageModel !== undefined, speechServers };
-    refuse(misfits(evaluations, equipment), wordsCures(evaluations, equipment));
+    refuse(misfits(evaluations, equipment), cures(evaluations, equipment));
   }
 
   private async write(
@@ -275,12 +275,12 @@ const casesOf = ({ id, variables }: SelectedEvaluation): PlannedCase[] =>
 
 /**
  * @param refused evaluations with the reason of each
- * @param cures of all of them
+ * @param remedies of all of them
  * @throws DomainError CONFLICT with an issue per evaluation, if there are any
  */
 function refuse(
   refused: readonly { readonly name: string; readonly reason: string }[],
-  cures: readonly string[] = [],
+  remedies: readonly string[] = [],
 ): void {
   if (refused.length === 0) return;
   const issues = refused
@@ -288,5 +288,5 @@ function refuse(
     .map(({ name, reason }) => `evaluations "${name}" cannot be run: ${reason}`);
   const more = refused.length - issues.length;
   if (more > 0) issues.push(`evaluations: ${more} more cannot be run`);
-  throw new DomainError('CONFLICT', 'The run cannot be started', [...issues, ...cures]);
+  throw new DomainError('CONFLICT', 'The run cannot be started', [...issues, ...remedies]);
 }
