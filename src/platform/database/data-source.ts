@@ -62,8 +62,8 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       RejudgedRuns1733200700000,
       Fillers1733300000000,
       PersonalityInterrupts1733400100000,
-      TranscriptRetention1733400400000,
       CallImports1733400300000,
+      TranscriptRetention1733400400000,
       LeftOutCalls1733400700000,
     ],
   });
