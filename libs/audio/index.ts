@@ -38,6 +38,17 @@ export { Random } from './random.js';
 export { AUDIO_RATES, FRAME_MS, LINE_RATES, type LineRate, TELEPHONE_RATE } from './rates.js';
 export { resample, StreamResampler } from './resample.js';
 export { partitionPoint } from './search.js';
+export { canBeSaidIn, FASTEST_SPEECH, spokenWords } from './speech-rate.js';
 export type { ReachedLevel } from './level-history.js';
 export { dtmfTone, tone } from './tone.js';
-export { readWav, WavError, type WavFormat, wavHeader, writeWav } from './wav.js';
+export {
+  deinterleave,
+  interleave,
+  readWav,
+  WavError,
+  type WavFormat,
+  wavHeader,
+  type WavLayout,
+  wavLayout,
+  writeWav,
+} from './wav.js';

@@ -7,6 +7,8 @@ import { partitionPoint } from './search.js';
 const MERGED_MS = 20;
 /** What a pending mark keeps, about. */
 const MARK_BYTES = 128;
+/** What the account of an item keeps, about. */
+const ITEM_BYTES = 96;
 
 /** Times are in milliseconds on the clock of the calls' `now`. */
 export interface PlayoutSpan {
@@ -91,6 +93,8 @@ export class PlayoutBuffer {
   private firstUnread = 0;
   private readonly marks: Mark[] = [];
   private readonly arrived = new ArrivalTable();
+  /** Of each item, its first arrival and the number of its samples that were read. */
+  private readonly items = new Map<number, { readonly first: number; read: number }>();
   /** What arrives is not one with what arrived before. */
   private isSeparate = false;
   private boundaryMs = -Infinity;
@@ -113,7 +117,8 @@ export class PlayoutBuffer {
 
   /** Bytes that are kept: of what arrived, what waits to be played, and pending marks. */
   get bytes(): number {
-    return this.arrived.bytes + this.waiting.bytes + this.marks.length * MARK_BYTES;
+    const notes = this.marks.length * MARK_BYTES + this.items.size * ITEM_BYTES;
+    return this.arrived.bytes + this.waiting.bytes + notes;
   }
 
   /** What arrives from a time on is not one arrival with what arrived before it. Only the latest one is kept. */
@@ -214,10 +219,11 @@ export class PlayoutBuffer {
   /** Milliseconds of an item that were played. */
   heardOfItem(item: number, now: number): number {
     const until = Math.max(this.clock, this.positionOf(now));
-    const { arrived } = this;
-    let heard = 0;
-    for (let row = 0; row < arrived.length; row++) {
-      if (arrived.item(row) === item) heard += Math.max(0, Math.min(arrived.to(row), until) - arrived.from(row));
+    const { arrived, readPosition } = this;
+    let heard = this.items.get(item)?.read ?? 0;
+    for (let row = this.firstUnread; row < arrived.length && arrived.from(row) < until; row++) {
+      const from = Math.max(arrived.from(row), readPosition);
+      if (arrived.item(row) === item) heard += Math.max(0, Math.min(arrived.to(row), until) - from);
     }
     return this.duration(heard);
   }
@@ -230,6 +236,21 @@ export class PlayoutBuffer {
   /** Everything that arrived, in order. */
   get arrivals(): PlayoutArrival[] {
     return Array.from({ length: this.arrived.length }, (_, row) => this.arrival(row));
+  }
+
+  /** What is played after a moment, in order, with all that arrived of its items. */
+  arrivalsSince(ms: number): PlayoutArrival[] {
+    const { arrived } = this;
+    const since = arrived.firstAfter(this.positionOf(ms));
+    const items = new Set<number>();
+    for (let row = since; row < arrived.length; row++) items.add(arrived.item(row));
+    let first = since;
+    for (const item of items) first = Math.min(first, this.items.get(item)?.first ?? since);
+    const arrivals: PlayoutArrival[] = [];
+    for (let row = first; row < arrived.length; row++) {
+      if (row >= since || items.has(arrived.item(row))) arrivals.push(this.arrival(row));
+    }
+    return arrivals;
   }
 
   /** Everything that arrived, the latest first. */
@@ -255,6 +276,8 @@ export class PlayoutBuffer {
       const begin = Math.max(start, from);
       const length = Math.max(0, Math.min(end, to) - begin);
       this.waiting.shift(pcm.subarray(begin - from, begin - from + length));
+      const item = this.items.get(arrived.item(this.firstUnread));
+      if (item) item.read += length;
       played += length;
       if (end > to) break;
     }
@@ -279,6 +302,7 @@ export class PlayoutBuffer {
   private note(now: number, from: number, to: number, length: number, item = Number.NaN): void {
     const { arrived } = this;
     const last = arrived.length - 1;
+    if (!Number.isNaN(item) && !this.items.has(item)) this.items.set(item, { first: arrived.length, read: 0 });
     if (last >= 0 && this.isOneWith(last, now, from, item)) {
       arrived.extend(to, length);
       // More of it is to be read again.
@@ -301,10 +325,15 @@ export class PlayoutBuffer {
   private dropUnplayed(isDropped: (item: number) => boolean): Gap[] {
     const { arrived, clock } = this;
     const gaps: Gap[] = [];
-    const kept: { from: number; to: number }[] = [];
+    const first = arrived.firstAfter(clock);
+    let left = 0;
+    for (let row = first; row < arrived.length; row++) {
+      left += arrived.to(row) - Math.max(arrived.from(row), this.readPosition);
+    }
     // What was played and not yet read stays in any case.
-    let at = 0;
-    for (let row = this.firstUnread; row < arrived.length; row++) {
+    let at = this.waiting.length - left;
+    const kept = [{ from: 0, to: at }];
+    for (let row = first; row < arrived.length; row++) {
       const begin = Math.max(arrived.from(row), this.readPosition);
       const [from, to] = [Math.max(begin, clock), arrived.to(row)];
       const played = Math.max(0, Math.min(to, clock) - begin);

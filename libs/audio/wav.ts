@@ -83,31 +83,60 @@ export function writeWav({
   return file;
 }
 
+/** Where the audio of a WAV file is, and its format. */
+export interface WavLayout {
+  readonly encoding: WavAudio['encoding'];
+  readonly rate: number;
+  readonly channels: number;
+  /** First byte of the audio. */
+  readonly start: number;
+  /** Bytes of the audio in the file, whatever its header declares. */
+  readonly length: number;
+}
+
 /**
  * Reads a WAV file with 16-bit PCM, mu-law or A-law, mono or stereo. Other chunks are skipped. Files written while their
  * audio was produced declare a length of 0 or 0xFFFFFFFF: a length that cannot be right means the rest of the file.
  * @throws WavError
  */
 export function readWav(file: Uint8Array): WavAudio {
+  const layout = wavLayout(file, file.length);
+  const { channels, start, length } = layout;
+  if (channels > 2) {
+    throw new WavError(`WAV files with ${channels} channels are not supported; use mono or stereo.`);
+  }
+  return decode(file.subarray(start, start + length), layout);
+}
+
+/**
+ * Finds the audio of a WAV file.
+ * @param file or its beginning, in which the audio must begin
+ * @param fileLength bytes of the whole file
+ * @throws WavError
+ */
+export function wavLayout(file: Uint8Array, fileLength: number): WavLayout {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
   if (file.length < 12 || text(file, 0) !== 'RIFF' || text(file, 8) !== 'WAVE') {
     throw new WavError('Not a WAV file: it does not begin with RIFF and WAVE.');
   }
   // A file of the declared length is complete, so an empty data chunk in it is really empty.
-  const isComplete = view.getUint32(4, true) + 8 === file.length;
+  const isComplete = view.getUint32(4, true) + 8 === fileLength;
   let format: ReturnType<typeof readFormat> | undefined;
   for (let at = 12; at + 8 <= file.length;) {
     const name = text(file, at);
     const declared = view.getUint32(at + 4, true);
     const start = at + 8;
-    const rest = file.length - start;
+    const rest = fileLength - start;
     if (name === 'data') {
       if (!format) throw new WavError('The WAV file has no fmt chunk before its data.');
       const length = declared > rest || (declared === 0 && !isComplete) ? rest : declared;
-      return decode(file.subarray(start, start + length), format);
+      return { ...format, start, length };
     }
     if (declared > rest) throw new WavError(`The WAV file ends inside its chunk ${JSON.stringify(name)}.`);
-    if (name === 'fmt ') format = readFormat(new DataView(file.buffer, file.byteOffset + start, declared));
+    if (name === 'fmt ') {
+      if (start + declared > file.length) break;
+      format = readFormat(new DataView(file.buffer, file.byteOffset + start, declared));
+    }
     at = start + declared + (declared % 2);
   }
   throw new WavError('The WAV file has no data chunk.');
@@ -115,7 +144,7 @@ export function readWav(file: Uint8Array): WavAudio {
 
 const text = (file: Uint8Array, at: number): string => String.fromCharCode(...file.subarray(at, at + 4));
 
-function readFormat(view: DataView): { encoding: WavAudio['encoding']; rate: number; channels: number } {
+function readFormat(view: DataView): Omit<WavLayout, 'start' | 'length'> {
   if (view.byteLength < 16) throw new WavError('The fmt chunk of the WAV file is too short.');
   const declared = view.getUint16(0, true);
   const code = declared === EXTENSIBLE && view.byteLength >= 26 ? view.getUint16(24, true) : declared;
@@ -135,20 +164,18 @@ function readFormat(view: DataView): { encoding: WavAudio['encoding']; rate: num
       `WAV format ${code} with ${bits} bits is not supported; use 16-bit PCM (1), mu-law (7) or A-law (6).`,
     );
   }
-  if (channels < 1 || channels > 2) {
-    throw new WavError(`WAV files with ${channels} channels are not supported; use mono or stereo.`);
-  }
+  if (channels < 1) throw new WavError('The WAV file has no channels.');
   if (rate < 1_000 || rate > 384_000)
     throw new WavError(`A WAV file with ${rate} samples per second is not supported.`);
   return { encoding, rate, channels };
 }
 
-function decode(data: Uint8Array, { encoding, rate, channels }: ReturnType<typeof readFormat>): WavAudio {
+function decode(data: Uint8Array, { encoding, rate, channels }: WavLayout): WavAudio {
   return { encoding, rate, channels: deinterleave(decodeAudio({ encoding }, data), channels) };
 }
 
 /** @param channels of the same length; an incomplete last frame is left out */
-function deinterleave(samples: Int16Array, channels: number): Int16Array[] {
+export function deinterleave(samples: Int16Array, channels: number): Int16Array[] {
   if (channels === 1) return [samples];
   const length = Math.floor(samples.length / channels);
   return Array.from({ length: channels }, (_, channel) =>
@@ -156,7 +183,7 @@ function deinterleave(samples: Int16Array, channels: number): Int16Array[] {
   );
 }
 
-function interleave(channels: readonly Int16Array[]): Int16Array {
+export function interleave(channels: readonly Int16Array[]): Int16Array {
   if (channels.length === 1) return channels[0]!;
   const interleaved = new Int16Array(channels[0]!.length * channels.length);
   channels.forEach((samples, channel) =>

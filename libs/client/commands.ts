@@ -153,7 +153,8 @@ export async function save(
   return EXIT.met;
 }
 
-async function startAndFollow(
+/** Starts a run and follows it, unless that is not wanted. @throws CommandError */
+export async function startAndFollow(
   start: (service: Service) => Promise<RunDetails>,
   flags: FollowFlags,
   io: Io,

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import * as commands from './commands.js';
 import type { FollowFlags } from './commands.js';
+import { addImportCallCommand } from './call-import.js';
 import { addConnectionCommand } from './connection.js';
 import { DEFAULT_URL } from './configuration.js';
 import { addDeleteCommands } from './deletion.js';
@@ -123,6 +124,8 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
     .option('--no-wait', 'print the id of the run and exit without following it')
     .action(async (id: string, flags: FollowFlags) => conclude(await commands.rejudge(id, flags, io)));
   addOptions(rejudge, FOLLOWING, REACHING);
+
+  addImportCallCommand(program, (command) => addOptions(command, FOLLOWING, REACHING), io, conclude);
 
   const status = program
     .command('status')

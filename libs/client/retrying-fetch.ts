@@ -6,6 +6,8 @@ import { isCertificateError } from './errors.js';
 const TEMPORARY = new Set([429, 502, 503, 504]);
 /** Milliseconds for one attempt. A long poll for the end of a run alone takes up to 60 s. */
 const ATTEMPT_MS = 90_000;
+/** For the recording of a call, which may have 200 MiB. */
+const UPLOAD_MS = 600_000;
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 10_000;
 /** The longest `Retry-After` that is honoured; the windows of the service's rate limits last a minute. */
@@ -63,7 +65,9 @@ interface Attempt {
 async function attemptOf(request: Request): Promise<Attempt> {
   const isStream = request.headers.get('accept') === 'text/event-stream';
   // Streams have no time limit; their reader detects silence.
-  const signal = isStream ? request.signal : AbortSignal.any([request.signal, AbortSignal.timeout(ATTEMPT_MS)]);
+  const isUpload = request.headers.get('content-type')?.startsWith('multipart/') === true;
+  const limit = AbortSignal.timeout(isUpload ? UPLOAD_MS : ATTEMPT_MS);
+  const signal = isStream ? request.signal : AbortSignal.any([request.signal, limit]);
   try {
     // Cloned because a body can be sent only once. A redirect would turn a POST into a GET and drop the key.
     const response = await fetch(request.clone(), { signal, redirect: 'manual' });

@@ -1,21 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import createClient, { type Client } from 'openapi-fetch';
-import type { components, paths } from './api.js';
+import { type Answered, errorBody, isAnswer, isInProgress } from './answers.js';
+import type { paths } from './api.js';
+import type {
+  RunDetails,
+  ImportedCallFields,
+  RunPlan,
+  StartRunRequest,
+  RunComparison,
+  Call,
+  ConnectionTest,
+  Agent,
+  Evaluation,
+  ImportResult,
+} from './api-types.js';
 import { type CommandError, EXIT, isTemporary, misuse, RefusedError, UnreachableError } from './errors.js';
 import { type Patience, retryingFetch } from './retrying-fetch.js';
 
-export type RunDetails = components['schemas']['RunDetails'];
-export type RunPlan = components['schemas']['RunPlan'];
-export type StartRunRequest = components['schemas']['StartRunRequest'];
-export type RunComparison = components['schemas']['RunComparison'];
-export type Call = components['schemas']['Call'];
-export type ConnectionTest = components['schemas']['ConnectionTest'];
-export type Agent = components['schemas']['Agent'];
-export type Evaluation = components['schemas']['Evaluation'];
-export type ImportResult = components['schemas']['ImportResult'];
-export type SuitePlan = components['schemas']['SuitePlan'];
-type ErrorIssue = components['schemas']['ErrorIssue'];
+export type * from './api-types.js';
 
 /** Retry time in milliseconds: short before the first response, then long enough for a restart of the service. */
 const PATIENCE_AT_FIRST = 5_000;
@@ -54,12 +57,6 @@ export interface ServiceOptions {
 
 /** What a request names, for the message of a 404; some requests name two things, of which the issues say which is missing. */
 type Subject = string | ((issues: readonly string[]) => string);
-
-interface Answered {
-  readonly data?: unknown;
-  readonly error?: unknown;
-  readonly response: Response;
-}
 
 /**
  * Client for runs, typed by the OpenAPI document. Requests are retried if the connection fails; writes have an
@@ -119,6 +116,27 @@ export class Service {
           // The file is sent as it is.
           body: file as never,
           bodySerializer: (bytes) => bytes as never,
+        }),
+      agent(agentId),
+    );
+    return data;
+  }
+
+  /** Imports a call that was recorded elsewhere; the one that was imported before with its external id. */
+  async importCall(
+    agentId: string,
+    { file, name }: { readonly file: Blob; readonly name: string },
+    fields: ImportedCallFields,
+  ): Promise<{ readonly runId: string }> {
+    const form = new FormData();
+    for (const [field, value] of Object.entries(fields)) form.append(field, value);
+    form.append('recording', file, name);
+    const { data } = await this.write(
+      (header) =>
+        this.client.POST('/agents/{id}/calls/import', {
+          params: { path: { id: agentId }, header },
+          body: form as never,
+          bodySerializer: (body) => body as never,
         }),
       agent(agentId),
     );
@@ -362,33 +380,6 @@ async function everyPage<T>(read: (page: number) => Promise<Page<T>>): Promise<T
     if (page >= meta.pageCount) return all;
   }
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
-
-/** A file, or an envelope, of which some deletions only have the `message`. */
-const isAnswer = (data: unknown): boolean =>
-  typeof data === 'string' ||
-  data instanceof ReadableStream ||
-  (isObject(data) && ('data' in data || 'message' in data));
-
-/** The error body of the service. */
-function errorBody(error: unknown): { code: string; message: string; issues: string[] } | undefined {
-  const body: unknown = typeof error === 'string' ? parsed(error) : error;
-  if (!isObject(body) || typeof body['code'] !== 'string' || typeof body['message'] !== 'string') return undefined;
-  const issues = Array.isArray(body['issues']) ? (body['issues'] as ErrorIssue[]).map(({ message }) => message) : [];
-  return { code: body['code'], message: body['message'], issues };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-const isInProgress = ({ error, response }: Answered): boolean =>
-  response.status === 409 && (errorBody(error)?.message.includes('Idempotency-Key') ?? false);
 
 /** Whether repeating the request cannot succeed. */
 export const isFinalRefusal = (error: unknown): boolean =>

@@ -161,6 +161,7 @@ function importText(result: ImportResult): string {
   return [
     changesText(result),
     ...misfitLines(plan?.misfits ?? []).map((line) => `A run would be refused: ${line}`),
+    ...cureLines(plan?.misfits ?? []).map((line) => `Note: ${line}`),
     ...(plan?.warnings ?? []).map((warning) => `Note: ${plain(warning)}`),
     ...(dryRun ? ['Dry run: nothing was imported.'] : []),
   ].join('\n');
@@ -196,6 +197,11 @@ export function misfitLines(misfits: SuitePlan['misfits']): string[] {
     return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}: ${plain(reason)}`;
   });
 }
+
+/** What would provide what evaluations need: each line once. */
+export const cureLines = (misfits: SuitePlan['misfits']): string[] => [
+  ...new Set(misfits.flatMap(({ cures = [] }) => cures.map((cure) => plain(cure)))),
+];
 
 /** One line for an import that precedes a run. */
 export const importSummary = ({ personalities, ...evaluations }: ImportResult): string =>

@@ -1,7 +1,7 @@
 import { count } from '../text/index.js';
 import { CommandError, EXIT, misuse } from './errors.js';
 import type { ImportResult, RunPlan, Service, StartRunRequest, SuitePlan } from './service.js';
-import { evaluationIds, misfitLines, sendSuite, type SuiteFile } from './suite-commands.js';
+import { cureLines, evaluationIds, misfitLines, sendSuite, type SuiteFile } from './suite-commands.js';
 
 /** What a run of a suite would do, of which nothing is stored yet. */
 export interface PlannedSuite {
@@ -41,7 +41,7 @@ export async function planSuite(
     throw new CommandError(
       EXIT.misused,
       `${suite.file} was not imported: ${count(unfit.length, 'evaluation')} of it cannot be run`,
-      misfitLines(unfit),
+      [...misfitLines(unfit), ...cureLines(unfit)],
       'Resolve the above, or select other evaluations with --evaluation or --tag; nothing was imported.',
     );
   }

@@ -1,5 +1,10 @@
-import { exitCodeOf, rowsOf, summarise, verdictLine } from './summary.js';
+import { cells, exitCodeOf, rowsOf, summarise, verdictLine } from './summary.js';
 import { callOf, countsOf, runOf } from './testing/factories.js';
+
+const ATTEMPT = {
+  ...({ outcome: 'error', reason: '', callId: null, answeredTurns: 0 } as const),
+  ...{ startedAt: '2026-01-01T00:00:00.000Z', endedAt: '2026-01-01T00:00:01.000Z' },
+};
 
 describe('summary', () => {
   it('groups the calls by evaluation, in the order of the plan', () => {
@@ -64,7 +69,16 @@ describe('summary', () => {
   const row = (id: string, name: string, outcome: string, calls: number) => ({
     ...{ id, caseKey: id, variables: null },
     ...{ name, outcome, calls, passed: 0, failed: 0, invalid: 0, error: 0, retried: 0 },
-    ...{ stability: null, passAtK: [], passHatK: [], score: null, latencyP50: null, latencyP95: null, reason: null },
+    ...{
+      stability: null,
+      passAtK: [],
+      passHatK: [],
+      score: null,
+      latencyP50: null,
+      latencyP95: null,
+      reason: null,
+      failureCode: null,
+    },
   });
 
   it('has an entry for each case of an evaluation', () => {
@@ -85,6 +99,25 @@ describe('summary', () => {
     expect(rows.map(({ outcome }) => outcome)).toEqual(Array(100).fill('failed'));
     expect(rest).toBe('Not shown: 175 evaluations passed and 75 more that did not pass; use --json for all of them.');
     expect(rowsOf(summarise(runOf(), calls.slice(0, 100)))).toMatchObject({ rows: { length: 100 } });
+  });
+});
+
+describe('the failure code of a call that ended as error', () => {
+  const attempt = (failureCode: string | null) => ({ ...ATTEMPT, failureCode });
+  const reasonOf = (values: Parameters<typeof callOf>[0]) =>
+    cells(summarise(runOf(), [callOf(values)]).evaluations[0]!).reason;
+
+  it('follows the reason, of the attempt that counts, and is not cut off with it', () => {
+    const attempts = [attempt('stt_slow'), attempt('stt_failed')];
+    expect(reasonOf({ outcome: 'error', reason: 'It is down.', attempts })).toBe('It is down. (stt_failed)');
+    const long = reasonOf({ outcome: 'error', reason: 'It is down. '.repeat(50), attempts });
+    expect(long).toMatch(/… \(stt_failed\)$/);
+    expect(long.length).toBeLessThanOrEqual(240);
+  });
+
+  it('is not shown where the agent is to blame, or there is none', () => {
+    expect(reasonOf({ outcome: 'failed', reason: 'Wrong.', attempts: [attempt('agent_error')] })).toBe('Wrong.');
+    expect(reasonOf({ outcome: 'error', reason: 'Gone.', attempts: [attempt(null)] })).toBe('Gone.');
   });
 });
 

@@ -36,7 +36,12 @@ export interface EvaluationSummary {
   readonly latencyP95: number | null;
   /** Reason of the first call that did not pass, failed calls first. */
   readonly reason: string | null;
+  /** Code of the failure of that call, with which the troubleshooting guide is searched; null unless it ended as `error`. */
+  readonly failureCode: string | null;
 }
+
+/** Longest reason that a code follows, so that a table does not cut the code off. */
+const MAX_REASON = 200;
 
 /** A run with its calls, as `--json` writes it; the source of every output. */
 export interface Summary {
@@ -62,6 +67,7 @@ function evaluationSummary(calls: readonly Call[], run: RunDetails): EvaluationS
   const ended = calls.filter((call): call is EndedCall => call.outcome !== null);
   const of = (outcome: EndedCall['outcome']) => ended.filter((call) => call.outcome === outcome);
   const [failed, error, invalid] = [of('failed'), of('error'), of('invalid')];
+  const [shown] = [...failed, ...error, ...invalid];
   const counts = {
     passed: of('passed').length,
     failed: failed.length,
@@ -88,7 +94,8 @@ function evaluationSummary(calls: readonly Call[], run: RunDetails): EvaluationS
     score: runScore(ended),
     latencyP50: p50,
     latencyP95: p95,
-    reason: [...failed, ...error, ...invalid][0]?.reason ?? null,
+    reason: shown?.reason ?? null,
+    failureCode: shown?.outcome === 'error' ? (shown.attempts.at(-1)?.failureCode ?? null) : null,
   };
 }
 
@@ -120,9 +127,12 @@ export function countsLine(run: Pick<RunDetails, 'totalCalls' | 'counts' | 'retr
   return [`${count(totalCalls, 'call')}${retried}`, ...parts].join(', ');
 }
 
+const reasonOf = ({ reason, failureCode }: EvaluationSummary): string =>
+  failureCode === null ? (reason ?? '') : `${clipped(reason ?? '', MAX_REASON)} (${failureCode})`.trimStart();
+
 /** Cells of an evaluation in a table; not escaped. */
 export function cells(evaluation: EvaluationSummary) {
-  const { name, outcome, passed, calls, retried, stability, score, latencyP50, latencyP95, reason } = evaluation;
+  const { name, outcome, passed, calls, retried, stability, score, latencyP50, latencyP95 } = evaluation;
   const ms = (value: number | null) => (value === null ? '–' : duration(value));
   return {
     outcome,
@@ -133,7 +143,7 @@ export function cells(evaluation: EvaluationSummary) {
     score: score === null ? '–' : number(score),
     p50: ms(latencyP50),
     p95: ms(latencyP95),
-    reason: outcome === 'passed' ? '' : (reason ?? ''),
+    reason: outcome === 'passed' ? '' : reasonOf(evaluation),
   };
 }
 

@@ -1,4 +1,5 @@
 /** Worker threads, and a limit on how many tasks run at the same time. */
+export { abortable } from './abortable.js';
 export { PrioritySemaphore } from './priority-semaphore.js';
 export { serveTasks } from './serve-tasks.js';
 export { startThread } from './start-thread.js';

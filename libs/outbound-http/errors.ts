@@ -25,4 +25,10 @@ export class OutboundError extends Error {
   ) {
     super(OUTBOUND_FAILURES[reason], options);
   }
+
+  /** The error code of the system or of TLS, such as `ECONNREFUSED`; not part of the message. */
+  get systemCode(): string | undefined {
+    const { code } = (this.cause ?? {}) as { code?: unknown };
+    return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? code : undefined;
+  }
 }

@@ -54,10 +54,33 @@ describe('agentProgram', () => {
     expect(voice?.telephone).toMatchObject({ fault: 'no-clear', responseMs: 800, authToken: 'secret' });
   });
 
+  it('is an agent of ElevenLabs, with the faults that it can have there', async () => {
+    const args = ['--as', 'elevenlabs', '--auth-token', 'secret'];
+    const { started, printed } = await run(...args, '--fault', 'false-interruption');
+    expect(started[0]).toMatchObject({ elevenlabs: { fault: 'false-interruption', apiKey: 'secret' } });
+    expect(started[0]).not.toHaveProperty('telephone');
+    expect(printed).toContain('/v1/convai/conversation/get-signed-url?agent_id=booking');
+    const [words] = (await run(...args, '--fault', 'wrong-fact')).started;
+    expect([words?.fault, words?.elevenlabs?.fault]).toEqual(['wrong-fact', 'wrong-fact']);
+    expect((await run(...args, '--fault', 'wrong-stream-sid')).started).toEqual([]);
+    expect((await run('--fault', 'false-interruption')).started).toEqual([]);
+  });
+
   it('prints the addresses of text and telephone', async () => {
     const { printed } = await run();
     expect(printed).toContain('POST http://127.0.0.1:1/v1/chat/completions');
     expect(printed).toContain('POST http://127.0.0.1:1/voice ');
+  });
+
+  it.each([
+    ['twilio-media-streams', 'no-clear', 'wrong-fact'],
+    ['openai-realtime', 'wrong-fact', 'no-clear'],
+    ['elevenlabs', 'false-interruption', 'no-clear'],
+  ])('names the faults that exist over %s', async (platform, fault, other) => {
+    const { printed } = await run('--as', platform);
+    const names = new RegExp(`^  ${platform}: (.*)$`, 'm').exec(printed)?.[1]?.split(', ');
+    expect(names).toContain(fault);
+    expect(names).not.toContain(other);
   });
 
   it('is a Realtime server instead of an agent on the telephone, with the faults that exist there', async () => {

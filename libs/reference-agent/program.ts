@@ -6,6 +6,7 @@ import { DEFAULT_SLOW_MS } from './agent.js';
 import { FAULT_NAMES, FAULTS, type FaultName, isFault } from './faults.js';
 import { AGENT_NAME, DEFAULT_HOST, DEFAULT_PORT, startReferenceAgent } from './server.js';
 import { prepareVoice } from './voice/prepare.js';
+import { FAULTS_OVER, type Platform, PLATFORMS } from './voice/platform-faults.js';
 import {
   isRealtimeFault,
   REALTIME_FAULT_NAMES,
@@ -14,14 +15,19 @@ import {
   SHARED_FAULT_NAMES,
   WORD_FAULT_NAMES,
 } from './voice/realtime/realtime-faults.js';
+import {
+  ELEVENLABS_FAULT_NAMES,
+  ELEVENLABS_FAULTS,
+  type ElevenLabsFaultName,
+  isElevenLabsFault,
+} from './voice/elevenlabs/elevenlabs-faults.js';
 import { isVoiceFault, VOICE_FAULT_NAMES, VOICE_FAULTS, type VoiceFaultName } from './voice/voice-faults.js';
 
-/** What the agent can be on the telephone. */
-const PLATFORMS = ['twilio-media-streams', 'openai-realtime'] as const;
+type AnyFaultName = FaultName | VoiceFaultName | RealtimeFaultName | ElevenLabsFaultName;
 
 interface Flags {
-  readonly fault?: FaultName | VoiceFaultName | RealtimeFaultName;
-  readonly as: (typeof PLATFORMS)[number];
+  readonly fault?: AnyFaultName;
+  readonly as: Platform;
   readonly listFaults?: boolean;
   readonly port: number;
   readonly host: string;
@@ -63,7 +69,7 @@ export function agentProgram(start = startReferenceAgent): Command {
     .addOption(
       new Option(
         '--auth-token <token>',
-        'on voice calls: check the signatures of Twilio; as openai-realtime: the API key',
+        'on voice calls: check the signatures of Twilio; as openai-realtime or elevenlabs: the API key',
       ).env('TWILIO_AUTH_TOKEN'),
     )
     .option('--public-url <url>', 'on the telephone: address of this server as Twilio sees it')
@@ -76,16 +82,22 @@ export function agentProgram(start = startReferenceAgent): Command {
   text       POST ${server.url}/v1/chat/completions
              POST ${server.url}/agents/${AGENT_NAME}:FAULT/v1/chat/completions
 ${voiceAddresses(flags.as, server.url)}
-FAULT is any of --list-faults, or "healthy".`);
+FAULT is "healthy", or a fault that exists at the address (--list-faults describes them)
+  text: ${FAULT_NAMES.join(', ')}
+  ${flags.as}: ${FAULTS_OVER[flags.as].join(', ')}`);
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void server.close());
     });
 }
 
-function voiceAddresses(as: Flags['as'], url: string): string {
+function voiceAddresses(as: Platform, url: string): string {
   if (as === 'openai-realtime') {
     const address = url.replace(/^http/, 'ws');
     return `  realtime   ${address}/v1/realtime?model=${AGENT_NAME}       (WebSocket of OpenAI Realtime)
              ${address}/v1/realtime?model=${AGENT_NAME}:FAULT`;
+  }
+  if (as === 'elevenlabs') {
+    return `  elevenlabs GET  ${url}/v1/convai/conversation/get-signed-url?agent_id=${AGENT_NAME}   (voice and text of ElevenLabs)
+             GET  ${url}/v1/convai/conversation/get-signed-url?agent_id=${AGENT_NAME}:FAULT`;
   }
   return `  telephone  POST ${url}/voice                         (webhook of Twilio Media Streams)
              POST ${url}/agents/${AGENT_NAME}:FAULT/voice`;
@@ -93,22 +105,22 @@ function voiceAddresses(as: Flags['as'], url: string): string {
 
 async function startOrExplain(start: typeof startReferenceAgent, options: Omit<Flags, 'listFaults'>) {
   const { fault: name, as, responseMs, authToken, publicUrl, ...rest } = options;
-  const isRealtime = as === 'openai-realtime';
-  if (name !== undefined && !isFault(name) && !(isRealtime ? isRealtimeFault(name) : isVoiceFault(name))) {
-    throw new Error(`--fault ${name} is not a fault of an agent with --as ${as}`);
-  }
   const fault = name !== undefined && isFault(name) ? { fault: name } : {};
-  const voiceFault = name !== undefined && isVoiceFault(name) ? { fault: name } : {};
-  const realtimeFault = name !== undefined && isRealtimeFault(name) ? { fault: name } : {};
   const common = { slowMs: options.slowMs, responseMs, prepare };
+  /** The fault, if it is one of the platform. */
+  const plant = <Name extends AnyFaultName>(isOne: (fault: string) => fault is Name): { readonly fault?: Name } => {
+    if (name !== undefined && isOne(name)) return { fault: name };
+    if (name === undefined || isFault(name)) return {};
+    throw new Error(`--fault ${name} is not a fault of an agent with --as ${as}`);
+  };
+  const services = {
+    'twilio-media-streams': () => ({ telephone: { ...common, ...plant(isVoiceFault), authToken, publicUrl } }),
+    'openai-realtime': () => ({ realtime: { ...common, ...plant(isRealtimeFault), apiKey: authToken } }),
+    elevenlabs: () => ({ elevenlabs: { ...common, ...plant(isElevenLabsFault), apiKey: authToken } }),
+  };
+  const service = services[as]();
   try {
-    return await start({
-      ...rest,
-      ...fault,
-      ...(isRealtime
-        ? { realtime: { ...common, ...realtimeFault, apiKey: authToken } }
-        : { telephone: { ...common, ...voiceFault, authToken, publicUrl } }),
-    });
+    return await start({ ...rest, ...fault, ...service });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const at = `${options.host}:${options.port}`;
@@ -140,13 +152,16 @@ export function faultList(): string {
     '',
     `Faults with --as openai-realtime: ${[...SHARED_FAULT_NAMES, ...WORD_FAULT_NAMES].join(', ')}, and`,
     ...list(REALTIME_FAULT_NAMES, REALTIME_FAULTS),
+    '',
+    `Faults with --as elevenlabs: ${[...SHARED_FAULT_NAMES, ...WORD_FAULT_NAMES].join(', ')}, and`,
+    ...list(ELEVENLABS_FAULT_NAMES, ELEVENLABS_FAULTS),
   ].join('\n');
 }
 
-function fault(name: string): FaultName | VoiceFaultName | RealtimeFaultName {
-  if (isFault(name) || isVoiceFault(name) || isRealtimeFault(name)) return name;
-  const names = new Set<string>([...FAULT_NAMES, ...VOICE_FAULT_NAMES, ...REALTIME_FAULT_NAMES]);
-  throw new InvalidArgumentError(`Valid faults: ${[...names].join(', ')}.`);
+function fault(name: string): AnyFaultName {
+  if (isFault(name) || isVoiceFault(name) || isRealtimeFault(name) || isElevenLabsFault(name)) return name;
+  const names = [...FAULT_NAMES, ...VOICE_FAULT_NAMES, ...REALTIME_FAULT_NAMES, ...ELEVENLABS_FAULT_NAMES];
+  throw new InvalidArgumentError(`Valid faults: ${[...new Set<string>(names)].join(', ')}.`);
 }
 
 function wholeNumber(min: number, max: number) {

@@ -12,6 +12,7 @@ import {
 import { ChunkWriter, completion, type CompletionHead } from './completion-format.js';
 import { type CompletionRequest, readCompletionRequest, RequestError } from './completion-request.js';
 import { FAULT_NAMES, type FaultName, isFault, isHealthy } from './faults.js';
+import { ElevenLabsService, type ElevenLabsServiceOptions } from './voice/elevenlabs/service.js';
 import { RealtimeService, type RealtimeServiceOptions } from './voice/realtime/service.js';
 import { Telephone, type TelephoneOptions } from './voice/telephone.js';
 
@@ -23,6 +24,8 @@ export interface ReferenceAgentServerOptions extends ReferenceAgentOptions {
   readonly telephone?: TelephoneOptions;
   /** In place of the telephone, the agent is a Realtime server. */
   readonly realtime?: RealtimeServiceOptions;
+  /** In place of the telephone, the agent is one of ElevenLabs, over voice and text. */
+  readonly elevenlabs?: ElevenLabsServiceOptions;
 }
 
 /** What answers voice calls on the agent's port. */
@@ -49,8 +52,7 @@ const ADDRESS = /^(?:\/agents\/([^/]{1,100}))?\/v1\/chat\/completions$/;
  */
 export async function startReferenceAgent(options: ReferenceAgentServerOptions = {}): Promise<ReferenceAgentServer> {
   const { port = DEFAULT_PORT, host = DEFAULT_HOST } = options;
-  const { telephone, realtime } = options;
-  const voice = realtime ? new RealtimeService(realtime) : telephone && new Telephone(telephone);
+  const voice = voiceServiceOf(options);
   const handler = new Handler(options, voice);
   const server = createServer((request, response) => void handler.handle(request, response));
   if (voice) server.on('upgrade', (...upgrade) => void voice.upgrade(...upgrade));
@@ -67,6 +69,11 @@ export async function startReferenceAgent(options: ReferenceAgentServerOptions =
       return close(server);
     },
   };
+}
+
+function voiceServiceOf({ telephone, realtime, elevenlabs }: ReferenceAgentServerOptions): VoiceService | undefined {
+  if (elevenlabs) return new ElevenLabsService(elevenlabs);
+  return realtime ? new RealtimeService(realtime) : telephone && new Telephone(telephone);
 }
 
 function urlOf(server: Server): string {

@@ -1,16 +1,13 @@
-import { DEFAULT_LANGUAGE, withVariables } from '../evaluation-definition/index.js';
+import { DEFAULT_LANGUAGE, personalityFields, withVariables } from '../evaluation-definition/index.js';
 import { misfitOf, type ProtocolModule, type ProtocolName, PROTOCOLS } from '../simulation/index.js';
+import { callerLanguages, type VoiceServers } from '../speech/index.js';
 import type { PlannedEvaluation } from './planned-evaluation.js';
-import {
-  hasVariableKinds,
-  lackOf,
-  protocolsWithWords,
-  type TranscriptionEquipment,
-  withTranscription,
-} from './words.js';
+import { hasVariableKinds, lackOf, protocolsWith, type TranscriptionEquipment, withTranscription } from './words.js';
 
 /** Why an evaluation whose personality was deleted cannot be run. */
 export const PERSONALITY_DELETED = 'its personality was deleted; choose another one';
+
+const DEFAULT_PROVIDER = personalityFields.provider.default;
 
 /** What calls are made with. */
 export interface Equipment {
@@ -18,6 +15,7 @@ export interface Equipment {
   readonly protocol: ProtocolName;
   /** Whether a language model is configured. */
   readonly hasModel: boolean;
+  readonly speechServers: VoiceServers;
   readonly transcription: TranscriptionEquipment;
 }
 
@@ -25,30 +23,50 @@ export interface Equipment {
 export function misfits(evaluations: readonly PlannedEvaluation[], equipment: Equipment) {
   const module = equippedModule(equipment);
   return evaluations.flatMap((evaluation, index) => {
-    const reason = protocolMisfit(evaluation, module) ?? modelMisfit(evaluation, equipment);
+    const reason = protocolMisfit(evaluation, module, equipment) ?? modelMisfit(evaluation, equipment);
     return reason === undefined ? [] : [{ index, name: evaluation.snapshot.name, reason }];
   });
 }
 
-/** What would provide the agent's words, a sentence each; none unless an evaluation cannot be run for want of them. */
-export function wordsCures(evaluations: readonly PlannedEvaluation[], equipment: Equipment): string[] {
+/**
+ * What would provide the agent's words and tool calls, a sentence each; none unless an evaluation cannot be run for want of
+ * them.
+ */
+export function cures(evaluations: readonly PlannedEvaluation[], equipment: Equipment): string[] {
   const module = equippedModule(equipment);
-  const withWords = { ...module, provides: { ...module.provides, words: true } };
-  if (evaluations.every((each) => protocolMisfit(each, module) === protocolMisfit(each, withWords))) return [];
+  const misfit = (each: PlannedEvaluation, one: ProtocolModule) => protocolMisfit(each, one, equipment);
+  const isCuredBy = (provides: Partial<ProtocolModule['provides']>): boolean => {
+    const cured = { ...module, provides: { ...module.provides, ...provides } };
+    return evaluations.some((each) => misfit(each, module) !== misfit(each, cured));
+  };
+  const way =
+    "set one in the agent's connection, or test a second agent with a text connection and the same evaluation keys";
   return [
-    `transcription: ${lackOf(equipment)}; with it, calls over ${module.name} have the agent's words`,
-    `protocol: ${protocolsWithWords()} the agent's words; set one in the agent's connection, or start the run with "medium": "text" if the agent also has an address for text`,
+    ...(isCuredBy({ words: true })
+      ? [
+          `transcription: ${lackOf(equipment)}; with it, calls over ${module.name} have the agent's words`,
+          `protocol: ${protocolsWith('words')} the agent's words; ${way}`,
+        ]
+      : []),
+    ...(isCuredBy({ toolCalls: 'seen' })
+      ? [`protocol: ${protocolsWith('toolCalls')} the agent's tool calls; ${way}`]
+      : []),
   ];
 }
 
 const equippedModule = (equipment: Equipment): ProtocolModule =>
   withTranscription(PROTOCOLS.of(equipment.protocol), equipment);
 
-function protocolMisfit({ snapshot, cases }: PlannedEvaluation, module: ProtocolModule): string | undefined {
-  const { language, definition } = snapshot;
+function protocolMisfit(
+  { snapshot, cases }: PlannedEvaluation,
+  module: ProtocolModule,
+  { speechServers }: Pick<Equipment, 'speechServers'>,
+): string | undefined {
+  const { language, definition, personality } = snapshot;
+  const spoken = callerLanguages(personality.voice?.provider ?? DEFAULT_PROVIDER, speechServers);
   const rows = hasVariableKinds(definition) ? cases.map(({ variables }) => variables) : [null];
   for (const row of rows) {
-    const reason = misfitOf(withVariables(definition, row), language ?? DEFAULT_LANGUAGE, module);
+    const reason = misfitOf(withVariables(definition, row), language ?? DEFAULT_LANGUAGE, module, spoken);
     if (reason !== undefined) return reason;
   }
   return undefined;

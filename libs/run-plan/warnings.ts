@@ -1,9 +1,14 @@
-import { type EvaluationDefinition, type NestedCheck, personalityFields } from '../evaluation-definition/index.js';
-import { PROTOCOLS } from '../simulation/index.js';
-import { voiceOf } from '../speech/index.js';
+import {
+  DEFAULT_LANGUAGE,
+  type EvaluationDefinition,
+  type NestedCheck,
+  personalityFields,
+} from '../evaluation-definition/index.js';
+import { hasCallerWords, PROTOCOLS } from '../simulation/index.js';
+import { callerVoice, type VoiceServers } from '../speech/index.js';
 import type { Equipment } from './misfits.js';
 import type { PlannedEvaluation } from './planned-evaluation.js';
-import { lackOf, protocolsWithWords, transcriptionWarnings, withTranscription } from './words.js';
+import { lackOf, protocolsWith, transcriptionWarnings, withTranscription } from './words.js';
 
 /** Names listed in one warning; the rest is only counted. */
 const MAX_NAMED = 10;
@@ -17,7 +22,7 @@ export function evaluationWarnings(
   equipment: Equipment,
   repeat = 1,
 ): string[] {
-  const { protocol, hasModel } = equipment;
+  const { protocol, hasModel, speechServers } = equipment;
   const { medium, provides } = withTranscription(PROTOCOLS.of(protocol), equipment);
   const hasWords = provides.words;
   const isJudged = hasModel && hasWords;
@@ -30,10 +35,10 @@ export function evaluationWarnings(
     [
       hasWords
         ? 'the criteria are not judged, because no language model is configured (LLM_BASE_URL, LLM_MODEL)'
-        : `the criteria are not judged, because ${protocol} does not provide the agent's words (${protocolsWithWords()} them), and ${lackOf(equipment)}`,
+        : `the criteria are not judged, because ${protocol} does not provide the agent's words (${protocolsWith('words')} them), and ${lackOf(equipment)}`,
       isJudged ? [] : namesOf(evaluations, ({ snapshot }) => snapshot.definition.criteria.length > 0),
     ],
-    ...(medium === 'text' ? textWeaknesses(evaluations) : []),
+    ...(medium === 'text' ? textWeaknesses(evaluations) : voiceWeaknesses(evaluations)),
     [
       `its toolResults have no effect, because ${protocol} does not provide the agent's tool calls`,
       provides.toolCalls === 'answered'
@@ -43,18 +48,31 @@ export function evaluationWarnings(
   ];
   return [
     ...weaknesses.flatMap(([weakness, names]) => (names.length > 0 ? [`${listed(names)}: ${weakness}.`] : [])),
-    ...(medium === 'text' ? unusedVoiceWarnings(evaluations) : chosenVoiceWarnings(evaluations)),
+    ...(medium === 'text' ? unusedVoiceWarnings(evaluations) : chosenVoiceWarnings(evaluations, speechServers)),
     ...transcriptionWarnings(evaluations, equipment, repeat),
   ];
 }
 
 /** How the voices of callers differ from what their personalities ask for. */
-function chosenVoiceWarnings(evaluations: readonly PlannedEvaluation[]): string[] {
-  return personalitiesOf(evaluations).flatMap(({ name, voice }) => {
-    const warning = voice && voiceOf(voice).warning;
+function chosenVoiceWarnings(evaluations: readonly PlannedEvaluation[], servers: VoiceServers): string[] {
+  const warnings = evaluations.flatMap(({ snapshot: { language, personality } }) => {
+    const { name, voice } = personality;
+    const warning = voice && callerVoice(voice, language ?? DEFAULT_LANGUAGE, servers)?.warning;
     return warning === undefined ? [] : [`Personality "${name}": ${warning}.`];
   });
+  return [...new Set(warnings)];
 }
+
+/** What voice calls leave out. */
+const voiceWeaknesses = (evaluations: readonly PlannedEvaluation[]): [string, readonly string[]][] => [
+  [
+    'its fillers are left out, because the caller has none in its language',
+    namesOf(
+      evaluations,
+      ({ snapshot: { definition, language } }) => definition.fillers && !hasCallerWords(language ?? DEFAULT_LANGUAGE),
+    ),
+  ],
+];
 
 /** What text calls leave out of evaluations for voice calls. */
 function textWeaknesses(evaluations: readonly PlannedEvaluation[]): [string, readonly string[]][] {

@@ -1,5 +1,5 @@
 import { type DefinitionInput, normalise, type VariablesRow } from '../evaluation-definition/index.js';
-import { type Equipment, misfits, wordsCures } from './misfits.js';
+import { cures, type Equipment, misfits } from './misfits.js';
 import type { PlannedEvaluation } from './planned-evaluation.js';
 import { evaluationWarnings } from './warnings.js';
 import type { TranscriptionEquipment } from './words.js';
@@ -22,6 +22,7 @@ const planned = (definition: DefinitionInput, rows: readonly (VariablesRow | nul
 const equipped = (transcription: Partial<TranscriptionEquipment> = {}, more: Partial<Equipment> = {}): Equipment => ({
   protocol: 'twilio-media-streams',
   hasModel: true,
+  speechServers: {},
   transcription: { ...SERVER, ...transcription },
   ...more,
 });
@@ -41,7 +42,7 @@ describe('the words of calls over a protocol that has none', () => {
     for (const definition of needing) {
       expect(misfits([planned(definition)], equipped())).toEqual([]);
       expect(misfits([planned(definition)], equipped({ mode: 'heard' }))).toEqual([]);
-      expect(wordsCures([planned(definition)], equipped())).toEqual([]);
+      expect(cures([planned(definition)], equipped())).toEqual([]);
     }
     const criteria = [{ text: 'Polite.', required: false }];
     expect(evaluationWarnings([planned({ script, checks: [turns], criteria })], equipped())).toEqual([
@@ -64,9 +65,11 @@ describe('the words of calls over a protocol that has none', () => {
     for (const definition of needing) {
       const [misfit] = misfits([planned(definition)], equipped(transcription));
       expect(misfit!.reason).toContain("it needs the agent's words, which twilio-media-streams does not provide: ");
-      const [cure, other] = wordsCures([planned(definition)], equipped(transcription));
+      const [cure, other] = cures([planned(definition)], equipped(transcription));
       expect(cure!.startsWith(`transcription: ${lack}`)).toBe(true);
-      expect(other).toMatch(/^protocol: chat-completions and openai-realtime provide/);
+      expect(other).toMatch(
+        /^protocol: chat-completions.* the agent's words; .* a second agent with a text connection and the same evaluation keys$/,
+      );
     }
     expect(misfits([planned({ script, checks: [turns] })], equipped(transcription))).toEqual([]);
   });
@@ -74,7 +77,9 @@ describe('the words of calls over a protocol that has none', () => {
   it('come without tool calls', () => {
     const checks = [{ type: 'calls_tool', tool: 'book' }] as const;
     expect(misfits([planned({ script, checks })], equipped())[0]!.reason).toContain("it needs the agent's tool calls");
-    expect(wordsCures([planned({ script, checks })], equipped({ host: undefined }))).toEqual([]);
+    expect(cures([planned({ script, checks })], equipped({ host: undefined }))).toEqual([
+      expect.stringMatching(/^protocol: .*openai-realtime.* the agent's tool calls; .* a second agent/),
+    ]);
   });
 });
 

@@ -36,8 +36,10 @@ export function lackOf({ transcription: { mode, source, host } }: Pick<WordsEqui
 }
 
 /** The beginning of a sentence: `chat-completions provides`. */
-export function protocolsWithWords(): string {
-  const names = PROTOCOLS.all.flatMap(({ name, provides }) => (provides.words ? [name] : []));
+export function protocolsWith(need: 'words' | 'toolCalls'): string {
+  const names = PROTOCOLS.all.flatMap(({ name, provides }) =>
+    (need === 'words' ? provides.words : provides.toolCalls !== 'none') ? [name] : [],
+  );
   return `${names.join(' and ')} ${names.length === 1 ? 'provides' : 'provide'}`;
 }
 

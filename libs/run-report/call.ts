@@ -4,8 +4,8 @@ import type { CallState } from '../statistics/index.js';
 import { html, type Html, NOTHING } from './html.js';
 import { latencyLabels } from './latency.js';
 import { badge, facts } from './parts.js';
-import { type ReportedAttempt, type ReportedCall, stateOf } from './reported.js';
-import { between, clipped, count, duration, number, percent } from '../text/index.js';
+import { type ReportedAttempt, type ReportedCall, reasonOf, stateOf } from './reported.js';
+import { between, count, duration, number, percent } from '../text/index.js';
 import { type ReportedAudio, voiceSection } from './voice/index.js';
 import { transcriptSection } from './transcript.js';
 import { anchors } from './labels.js';
@@ -69,13 +69,13 @@ function glance({ score, measures, startedAt, endedAt, timeline, retries }: Repo
 /** The simulation starts a reason like this if findings decided; they say the same in more detail. */
 const isExplainedByFindings = ({ reason: text }: ReportedCall): boolean => text?.startsWith('Not met: ') ?? false;
 
-function reason({ reason: text }: ReportedCall, state: CallState): Html {
+function reason(call: ReportedCall, state: CallState): Html {
   const note = UNCOUNTED_NOTES[state];
-  if (text === null) {
+  if (call.reason === null) {
     const words = state === 'cancelled' ? 'It was cancelled before it ended.' : 'It has not ended yet.';
     return html`<p class="reason">${words}</p>`;
   }
-  return html`<p class="reason" dir="auto">${clipped(text, MAX_REASON)}</p>
+  return html`<p class="reason" dir="auto">${reasonOf(call, MAX_REASON)}</p>
     ${note && html`<p class="note">${note}</p>`}`;
 }
 

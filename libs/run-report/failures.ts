@@ -1,8 +1,8 @@
 import type { CallState } from '../statistics/index.js';
 import { html, type Html, NOTHING } from './html.js';
 import { badge } from './parts.js';
-import { type CallReader, type ReportedRun, stateOf } from './reported.js';
-import { clipped, count, number, title } from '../text/index.js';
+import { type CallReader, reasonOf, type ReportedRun, stateOf } from './reported.js';
+import { count, number, title } from '../text/index.js';
 import { anchors } from './labels.js';
 
 /** Maximum number of calls in the list, and of characters of a reason. */
@@ -44,7 +44,7 @@ async function readGroups({ evaluations }: ReportedRun, calls: CallReader) {
     if (position === undefined || call.outcome === null || call.outcome === 'passed') continue;
     if (listed === MAX_LISTED) break;
     listed++;
-    const reason = clipped(call.reason ?? '', MAX_REASON);
+    const reason = reasonOf(call, MAX_REASON);
     const key = `${position} ${call.outcome} ${reason.replace(MEASURED, '')}`;
     const group = groups.get(key) ?? { position, state: stateOf(call), reason, repetitions: [] };
     groups.set(key, group);

@@ -242,6 +242,18 @@ describe('renderReport', () => {
     ]);
   });
 
+  it('shows the failure code after the reason of calls that ended as error, in the list and at the call', async () => {
+    const error = { ...hostileCall('no'), outcome: 'error', score: null, reason: 'It is down.' } as const;
+    const failure = { code: 'stt_failed', message: 'It is down', fault: 'infrastructure', retryable: true } as const;
+    const calls = [
+      { ...error, failure },
+      { ...hostileCall('no'), reason: 'Wrong.', failure },
+    ];
+    const document = await page(buildRun([{ name: 'Down', calls }]));
+    expect(count(document, 'It is down. (stt_failed)')).toBe(2);
+    expect(document).not.toContain('Wrong. (');
+  });
+
   it('reads only the listed failures before it renders the first call', async () => {
     const failed = hostileCall('no');
     const { run, calls } = buildRun([{ name: 'Many', calls: Array.from({ length: 500 }, () => failed) }]);

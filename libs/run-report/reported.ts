@@ -10,6 +10,7 @@ import type {
   Outcome,
   Stability,
 } from '../statistics/index.js';
+import { clipped } from '../text/index.js';
 
 /** Results of a test run. Times are ISO 8601; latencies are in milliseconds. */
 export interface ReportedRun extends GateSettings {
@@ -140,6 +141,8 @@ export interface ReportedCall {
   readonly outcome: Outcome | null;
   readonly score: number | null;
   readonly reason: string | null;
+  /** Of the attempt that counts. */
+  readonly failureCode: Attempt['failureCode'];
   readonly startedAt: string | null;
   readonly endedAt: string | null;
   readonly attempts: number;
@@ -175,6 +178,12 @@ export interface WantedCalls {
  * none in memory and may stop early. The filter is a hint: a reader that ignores it is correct, but slower.
  */
 export type CallReader = (wanted: WantedCalls) => AsyncIterable<ReportedCall>;
+
+/** The reason of a call, cut at `max`; of one that ended as error with its code, with which the guides are searched. */
+export function reasonOf({ reason, outcome, failureCode }: ReportedCall, max: number): string {
+  const text = clipped(reason ?? '', max);
+  return outcome === 'error' && failureCode !== null ? `${text} (${failureCode})` : text;
+}
 
 export const stateOf = ({ outcome, status }: Pick<ReportedCall, 'outcome' | 'status'>): CallState =>
   outcome ?? (status === 'CANCELLED' ? 'cancelled' : 'pending');

@@ -1,5 +1,12 @@
 /** Text to audio for the simulated caller, and audio of the agent to text. */
 export { CachedSpeech } from './cache/cached-speech.js';
+export {
+  callerLanguages,
+  type CallerVoice,
+  callerVoice,
+  type ServerVoices,
+  type VoiceServers,
+} from './caller-voice.js';
 export { FliteEngine } from './flite/flite-engine.js';
 export {
   HttpRecogniser,
@@ -17,7 +24,8 @@ export {
 } from './recogniser/recogniser.js';
 export { probeRecogniser, type RecogniserProbe } from './recogniser/probe-recogniser.js';
 export { type FailedRequests, WatchedRecogniser } from './recogniser/watched-recogniser.js';
-export type { SpeechEngine } from './sound.js';
+export type { Sound, SpeechEngine, SpeechRequest } from './sound.js';
+export { SpeechServer } from './server/speech-server.js';
 export { babbleLoop } from './sounds/babble.js';
-export { SOUND_NAMES, soundOf } from './sounds/sounds.js';
+export { BACKCHANNEL_VOICES, SOUND_NAMES, soundOf } from './sounds/sounds.js';
 export { voiceOf } from './voice-of.js';

@@ -1,9 +1,11 @@
 /**
- * A spoken line, ready for the telephone: 16-bit mono at 8,000 Hz, without the silence around it, at -26 dBFS active speech
- * level. The same shape as a prepared sound of a voice call.
+ * A spoken line, ready for a call: 16-bit mono, without the silence around it, at -26 dBFS active speech level. The
+ * same shape as a prepared sound of a voice call.
  */
 export interface Sound {
   readonly pcm: Int16Array;
+  /** Samples per second; absent: 8,000, as on the telephone. */
+  readonly rate?: number;
   /** First sample above -45 dBFS, and the one after the last. */
   readonly speechStart: number;
   readonly speechEnd: number;
@@ -16,6 +18,8 @@ export interface SoundWord {
   readonly text: string;
   readonly startMs: number;
   readonly endMs: number;
+  /** Present if the engine gives no times: they are spread over the letters of the text. */
+  readonly estimated?: true;
 }
 
 export interface SpeechRequest {
@@ -48,18 +52,25 @@ export type SpeechFailure = 'request' | 'silent' | 'duration' | 'engine' | 'time
 
 export class SpeechError extends Error {
   override readonly name = 'SpeechError';
+  /** Whether the same request would fail again. */
+  readonly isPermanent: boolean;
 
   constructor(
     readonly failure: SpeechFailure,
     readonly text: string,
     reason: string,
+    { isPermanent }: { readonly isPermanent?: boolean } = {},
   ) {
     super(`"${excerpt(text)}" cannot be spoken: ${reason}`);
+    this.isPermanent = isPermanent ?? (failure === 'request' || failure === 'silent' || failure === 'duration');
   }
+}
 
-  /** Whether the same request would fail again: an engine whose sound varies retries before it throws such an error. */
-  get isPermanent(): boolean {
-    return this.failure === 'request' || this.failure === 'silent' || this.failure === 'duration';
+/** @throws SpeechError for a text that no engine speaks */
+export function requireText(text: string): void {
+  if (text.trim() === '') throw new SpeechError('request', text, 'the text is empty');
+  if (text.length > MAX_TEXT_LENGTH) {
+    throw new SpeechError('request', text, `the text has ${text.length} characters, the limit is ${MAX_TEXT_LENGTH}`);
   }
 }
 

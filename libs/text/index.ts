@@ -1,4 +1,5 @@
 export { findWords } from './find-words.js';
+export { coversLanguage } from './languages.js';
 export { Redaction, REDACTED } from './redaction.js';
 export { retryAfterMs } from './retry-after.js';
 export { NormalisedText, normaliseText } from './normalise-text.js';

@@ -7,6 +7,7 @@ import { EvaluationEntity } from '../modules/evaluations/evaluation.entity.js';
 import { PersonalityEntity } from '../modules/personalities/personality.entity.js';
 import { ProviderKeyEntity } from '../modules/provider-keys/provider-key.entity.js';
 import { RecordingEntity } from '../modules/recordings/recording.entity.js';
+import { CallImportEntity } from '../modules/runs/call-import.entity.js';
 import { CallEntity } from '../modules/runs/call.entity.js';
 import { CallAttemptEntity } from '../modules/runs/call-attempt.entity.js';
 import { CallResultEntity } from '../modules/runs/call-result.entity.js';
@@ -44,6 +45,7 @@ const ENTITIES = [
   RunBaselineEntity,
   ReportLinkEntity,
   CallEntity,
+  CallImportEntity,
   CallAttemptEntity,
   CallResultEntity,
   PlatformCallEntity,

@@ -9,11 +9,12 @@
  *   misbehaving language models.
  * - Voice calls (voice.ts): every fault of the telephone in process and over sockets, and the latencies as heard.
  * - Voice calls in which the tester stalls (lag.ts): no other verdict, and every time within its uncertainty.
- * - Voice calls over OpenAI Realtime (realtime.ts): faults of words, voice and protocol.
+ * - Voice calls over OpenAI Realtime and ElevenLabs (realtime.ts): faults of words, voice and protocol.
+ * - Voice calls over Twilio, of which a transcription server mishears a tenth of the words (telephone-misheard.ts).
  * - The stored voice calls (replay.json): every hash must be as before.
  *
  * Usage: npm run accuracy [-- REPETITIONS] [--write], where --write updates the tables in docs/guides/accuracy.md;
- * npm run accuracy -- --realtime [--write] for the calls over OpenAI Realtime only, --lag for those with stalls only
+ * npm run accuracy -- --realtime [--write] for the calls over OpenAI Realtime only, --elevenlabs for those over ElevenLabs, --lag for those with stalls only
  */
 import { OutboundClient } from '../../libs/outbound-http/index.js';
 import { type FaultName, startReferenceAgent } from '../../libs/reference-agent/index.js';
@@ -37,11 +38,15 @@ import { matrixTable, writeTable } from './matrix/table.js';
 import { mapLimited } from './limited.js';
 import { measureLags } from './lag.js';
 import { Progress } from './progress.js';
-import { measureRealtime } from './realtime.js';
+import { measureElevenLabs, measureRealtime } from './realtime.js';
+import { measureImported } from './imported.js';
 import { compareReplay } from './stored-replay.js';
+import { measureMisheard } from './telephone-misheard.js';
 import { measureVoice } from './voice.js';
 
 const REPETITIONS = 20;
+/** Calls with misheard words; `npm run accuracy:words` makes more of them. */
+const MISHEARD_CALLS = 100;
 const SLOW_MS = 1_700;
 /** Calls of each agent with the judge that errs. */
 const ERRING_CALLS = 2_000;
@@ -171,18 +176,24 @@ async function main(): Promise<void> {
   const isVoiceRight = await measureVoice(process.argv.includes('--write'));
   const isLagRight = await measureLags(process.argv.includes('--write'));
   const isRealtimeRight = await measureRealtime(process.argv.includes('--write'));
+  const isElevenLabsRight = await measureElevenLabs(process.argv.includes('--write'));
+  const areWordsRight = await measureMisheard(MISHEARD_CALLS);
   print('\nStored voice calls\n');
   const isReplayEqual = await compareReplay(1);
-  const isSpokenRight = isVoiceRight && isLagRight && isRealtimeRight;
+  print('\nImported recordings\n');
+  const isImportedAlike = await measureImported();
+  const isSpokenRight = isVoiceRight && isLagRight && isRealtimeRight && isElevenLabsRight && areWordsRight;
   const isRight = isPerfect(tally(virtual)) && isPerfect(tally(real)) && isMatrixRight && isSpokenRight;
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
   print(`\n${isRight ? 'Every verdict is right.' : 'Not every verdict is right.'} ${seconds} s`);
-  process.exitCode = isRight && isReplayEqual ? 0 : 1;
+  process.exitCode = isRight && isReplayEqual && isImportedAlike ? 0 : 1;
 }
 
 const alone = [
   ['--realtime', measureRealtime],
+  ['--elevenlabs', measureElevenLabs],
   ['--lag', measureLags],
+  ['--imported', measureImported],
 ] as const;
 const [, only] = alone.find(([option]) => process.argv.includes(option)) ?? [];
 if (only) process.exitCode = (await only(process.argv.includes('--write'))) ? 0 : 1;

@@ -8,6 +8,7 @@ import {
   RealtimeCells,
   TODAY,
   VoiceCalls,
+  type WordPlatform,
 } from '../../libs/reference-agent/testing/voice.js';
 import { VOICE_ROWS, type VoiceRow } from './realtime-rows.js';
 
@@ -15,9 +16,9 @@ import { VOICE_ROWS, type VoiceRow } from './realtime-rows.js';
 const TELEPHONE = 'voice';
 type Urls = Readonly<Record<string, string>>;
 
-/** Reference agents as Realtime servers in a process of their own: one for each understanding of its caller. */
+/** Reference agents on a platform in a process of their own: one for each understanding of its caller. */
 export interface RealtimeAgents {
-  /** Where the agent with the fault of a call, or that of a row of the matrix, answers. */
+  /** Where the agent with the fault of a call, or that of a row of the matrix, answers; over ElevenLabs without the fault. */
   urlOf(called: RealtimeCell | VoiceRow): string;
   close(): Promise<void>;
 }
@@ -29,15 +30,19 @@ function serverOf(called: RealtimeCell | VoiceRow): string {
   return called.about === 'words' ? called.key : TELEPHONE;
 }
 
-export async function startRealtimeAgents(called: readonly (RealtimeCell | VoiceRow)[]): Promise<RealtimeAgents> {
+export async function startRealtimeAgents(
+  called: readonly (RealtimeCell | VoiceRow)[],
+  platform: WordPlatform = 'openai-realtime',
+): Promise<RealtimeAgents> {
   const names = new Set(called.map(serverOf));
-  const agent = fork(fileURLToPath(import.meta.url), ['serve', ...names], { execArgv: process.execArgv });
+  const agent = fork(fileURLToPath(import.meta.url), ['serve', platform, ...names], { execArgv: process.execArgv });
   const urls = await new Promise<Urls>((resolve, reject) => {
     agent.once('exit', () => reject(new Error('The agent has ended')));
     agent.once('message', (message: Urls) => resolve(message));
   });
   return {
     urlOf: (one) => {
+      if (platform === 'elevenlabs') return urls[serverOf(one)]!;
       const url = urls[serverOf(one)]!.replace(/^http/, 'ws');
       const fault = isRow(one) ? undefined : one.fault;
       return `${url}/v1/realtime?model=booking:${fault ?? 'healthy'}`;
@@ -50,7 +55,7 @@ export async function startRealtimeAgents(called: readonly (RealtimeCell | Voice
   };
 }
 
-async function serve(names: readonly string[]): Promise<void> {
+async function serve([platform, ...names]: readonly string[]): Promise<void> {
   const calls = new VoiceCalls();
   const cells = new RealtimeCells(calls);
   const preparedFor = (name: string): Promise<PreparedVoice> => {
@@ -62,8 +67,9 @@ async function serve(names: readonly string[]): Promise<void> {
   const servers: ReferenceAgentServer[] = [];
   for (const name of names) {
     const prepared = await preparedFor(name);
-    const realtime = { now: () => TODAY, prepare: () => Promise.resolve(prepared) };
-    const server = await startReferenceAgent({ port: 0, realtime });
+    const service = { now: () => TODAY, prepare: () => Promise.resolve(prepared) };
+    const as = platform === 'elevenlabs' ? { elevenlabs: service } : { realtime: service };
+    const server = await startReferenceAgent({ port: 0, ...as });
     servers.push(server);
     urls[name] = server.url;
   }

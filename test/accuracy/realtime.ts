@@ -1,7 +1,6 @@
 import {
   judgedRealtime,
   LINES,
-  REALTIME_VOICE_FAULTS,
   type RealtimeCell,
   type RealtimeCellResult,
   realtimeCells,
@@ -11,7 +10,9 @@ import {
   voiceAccuracy,
   VoiceCalls,
   WORD_FAULT_NAMES,
+  WORD_PLATFORM_FAULTS,
   WORD_SESSION,
+  type WordPlatform,
 } from '../../libs/reference-agent/testing/voice.js';
 import type { RecordingSink } from '../../libs/simulation/index.js';
 import { mapLimited } from './limited.js';
@@ -27,15 +28,22 @@ const SOCKET_CALLS = 12;
 
 const print = (line = ''): void => void process.stdout.write(`${line}\n`);
 
-/** Calls of the reference agent as a Realtime server; prints the table. @returns whether the limits hold */
-export async function measureRealtime(isWritten: boolean): Promise<boolean> {
+/** Calls of the reference agent as a Realtime server; prints the tables. @returns whether the limits hold */
+export const measureRealtime = (isWritten: boolean): Promise<boolean> => measure('openai-realtime', isWritten);
+
+/** Calls of the reference agent as one of ElevenLabs; prints the table. @returns whether the limits hold */
+export const measureElevenLabs = (isWritten: boolean): Promise<boolean> => measure('elevenlabs', isWritten);
+
+const TABLES: Readonly<Record<WordPlatform, string>> = { 'openai-realtime': 'realtime', elevenlabs: 'elevenlabs' };
+
+async function measure(platform: WordPlatform, isWritten: boolean): Promise<boolean> {
   const calls = new VoiceCalls();
   try {
     await calls.prepare();
-    const { results: virtual, unlike } = await inProcess(calls);
-    const sockets = await overSockets(calls);
-    const table = tableOf(virtual, sockets);
-    print(`\nOpenAI Realtime\n\n${table}`);
+    const { results: virtual, unlike } = await inProcess(calls, platform);
+    const sockets = await overSockets(calls, platform);
+    const table = tableOf(platform, virtual, sockets);
+    print(`\n${platform}\n\n${table}`);
     for (const { where, results } of [
       { where: 'virtual clock', results: virtual },
       { where: 'sockets', results: sockets },
@@ -53,8 +61,9 @@ export async function measureRealtime(isWritten: boolean): Promise<boolean> {
         `UNLIKE  ${fault ?? 'healthy'} in ${key}, ${line}: its repetition has another recording, wire log or decision`,
       );
     }
-    if (isWritten) await replaceTable('realtime', table);
-    const isMatrixRight = await measureMatrix(calls, isWritten);
+    if (isWritten) await replaceTable(TABLES[platform], table);
+    // The rows of the matrix are about words, which both platforms report in the same way.
+    const isMatrixRight = platform === 'elevenlabs' || (await measureMatrix(calls, isWritten));
     return [...virtual, ...sockets].every(({ isRight }) => isRight) && unlike.length === 0 && isMatrixRight;
   } finally {
     await calls.close();
@@ -81,10 +90,10 @@ async function measureMatrix(calls: VoiceCalls, isWritten: boolean): Promise<boo
 }
 
 /** Every cell on the virtual clock; those of the first seed twice. */
-async function inProcess(calls: VoiceCalls) {
+async function inProcess(calls: VoiceCalls, platform: WordPlatform) {
   const cells = new RealtimeCells(calls);
-  const list = realtimeCells(SEEDS);
-  const progress = new Progress('Realtime, in process', list.length);
+  const list = realtimeCells(SEEDS, platform);
+  const progress = new Progress(`${platform}, in process`, list.length);
   const results: RealtimeCellResult[] = [];
   const unlike: RealtimeCell[] = [];
   for (const cell of list) {
@@ -98,8 +107,10 @@ async function inProcess(calls: VoiceCalls) {
   return { results, unlike };
 }
 
+type SocketCall = readonly [RealtimeCell['about'], string | undefined, string];
+
 /** These calls take real time, so they are few: agents without a fault, and each fault of words, some of voice and protocol. */
-const ON_SOCKETS: readonly (readonly [RealtimeCell['about'], string | undefined, string])[] = [
+const ON_SOCKETS: readonly SocketCall[] = [
   ['words', undefined, 'house-facts'],
   ['words', undefined, 'books-a-table'],
   ['words', 'wrong-fact', 'house-facts'],
@@ -119,26 +130,40 @@ const ON_SOCKETS: readonly (readonly [RealtimeCell['about'], string | undefined,
   ['voice', undefined, 'phone-listening'],
   ['voice', 'ignores-barge-in', 'phone-barge-in'],
   ['voice', 'dead-air', 'phone-pauses'],
-  ['voice', 'false-speech-start', 'phone-pauses'],
-  ['voice', 'cuts-answer', 'phone-pauses'],
-  ['voice', 'no-answer', 'phone-pauses'],
 ];
+/** Those that only one platform has. */
+const OF_PLATFORM: Readonly<Record<WordPlatform, readonly SocketCall[]>> = {
+  'openai-realtime': [
+    ['voice', 'false-speech-start', 'phone-pauses'],
+    ['voice', 'cuts-answer', 'phone-pauses'],
+    ['voice', 'no-answer', 'phone-pauses'],
+  ],
+  elevenlabs: [
+    ['voice', 'false-interruption', 'phone-pauses'],
+    ['voice', 'audio-after-interruption', 'phone-barge-in'],
+    ['voice', 'wrong-correction', 'phone-barge-in'],
+    ['voice', 'no-answer-events', 'phone-pauses'],
+    ['voice', 'stops-answering', 'phone-pauses'],
+    ['voice', 'error-message', 'phone-pauses'],
+  ],
+};
 
-const socketCells = (): RealtimeCell[] =>
-  ON_SOCKETS.map(([about, fault, key]) => {
+const socketCells = (platform: WordPlatform): RealtimeCell[] =>
+  [...ON_SOCKETS, ...OF_PLATFORM[platform]].map(([about, fault, key]) => {
     const isSame = (cell: RealtimeCell) => cell.about === about && cell.fault === fault && cell.key === key;
-    return realtimeCells(1).find((cell) => isSame(cell) && cell.line === LINES[0])!;
+    return realtimeCells(1, platform).find((cell) => isSame(cell) && cell.line === LINES[0])!;
   });
 
-async function overSockets(calls: VoiceCalls): Promise<RealtimeCellResult[]> {
-  const cells = socketCells();
-  const agent = await startRealtimeAgents(cells);
-  const progress = new Progress('Realtime, over sockets', cells.length);
+async function overSockets(calls: VoiceCalls, platform: WordPlatform): Promise<RealtimeCellResult[]> {
+  const cells = socketCells(platform);
+  const agent = await startRealtimeAgents(cells, platform);
+  const progress = new Progress(`${platform}, over sockets`, cells.length);
   try {
     return await mapLimited(cells, SOCKET_CALLS, async (cell) => {
       const url = agent.urlOf(cell);
-      const options = cell.about === 'words' ? { session: WORD_SESSION } : {};
-      const more = { protocol: 'openai-realtime', options } as const;
+      const isSession = platform === 'openai-realtime' && cell.about === 'words';
+      const options = isSession ? { session: WORD_SESSION } : {};
+      const more = { protocol: platform, options, assistantId: `booking:${cell.fault ?? 'healthy'}` };
       for (let attempt = 1; ; attempt++) {
         const result = await calls.callOver(url, realtimeEvaluationOf(cell), realtimeVoiceOf(cell), undefined, more);
         // As the service does, a call with a fault of the tester is tried again.
@@ -157,9 +182,13 @@ const row = (texts: readonly (string | number)[]): string => `| ${texts.join(' |
 const rightOf = (results: readonly RealtimeCellResult[]): string =>
   results.length === 0 ? '-' : `${results.filter(({ isRight }) => isRight).length} of ${results.length}`;
 
-function tableOf(virtual: readonly RealtimeCellResult[], sockets: readonly RealtimeCellResult[]): string {
+function tableOf(
+  platform: WordPlatform,
+  virtual: readonly RealtimeCellResult[],
+  sockets: readonly RealtimeCellResult[],
+): string {
   const rows = (['words', 'voice'] as const).flatMap((about) => {
-    const faults = about === 'words' ? WORD_FAULT_NAMES : REALTIME_VOICE_FAULTS;
+    const faults = about === 'words' ? WORD_FAULT_NAMES : WORD_PLATFORM_FAULTS[platform];
     return [undefined, ...faults].flatMap((fault) =>
       LINES.slice(0, fault || about === 'words' ? 1 : LINES.length).map((line) => {
         const of = (results: readonly RealtimeCellResult[]) =>

@@ -2,34 +2,16 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { type MessagePort, parentPort } from 'node:worker_threads';
-import {
-  evaluationOf,
-  type RecordedVoiceCall,
-  remeasured,
-  VoiceCalls,
-  voiceOfCell,
-} from '../../libs/reference-agent/testing/voice.js';
+import { remeasured, VoiceCalls } from '../../libs/reference-agent/testing/voice.js';
+import { makeCall } from './replay-call.js';
 import type { ReplayCell } from './replay-cells.js';
 import { decisionOf, type Replay } from './replay-hashes.js';
 
 async function replay(voiceCalls: VoiceCalls, cell: ReplayCell): Promise<Replay> {
-  const { fault, packetLossPercent, stall } = cell;
-  const evaluation = evaluationOf(cell);
-  const conditions = { ...evaluation.conditions, ...(packetLossPercent && { packetLossPercent }) };
-  const stored: RecordedVoiceCall = { audio: [], facts: '' };
   const [audio, wire] = [createHash('sha256'), createHash('sha256')];
-  const definition = { ...evaluation, conditions };
-  const result = await voiceCalls.call(definition, voiceOfCell(cell), {
-    fault,
-    ...(stall && { stalls: [stall] }),
-    recording: {
-      audio: (stereo) => {
-        audio.update(stereo);
-        stored.audio.push(stereo);
-      },
-      wire: (lines) => lines.forEach((line) => wire.update(`${line}\n`)),
-      facts: (json) => (stored.facts = json),
-    },
+  const { result, definition, stored } = await makeCall(voiceCalls, cell, {
+    audio: (stereo) => void audio.update(stereo),
+    wire: (lines) => lines.forEach((line) => wire.update(`${line}\n`)),
   });
   const decision = createHash('sha256').update(decisionOf(result));
   return {

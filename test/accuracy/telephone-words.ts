@@ -13,36 +13,21 @@ import {
   RECOGNISER_FAILURES,
   type RecogniserFailure,
   TelephoneFailures,
-  telephoneExpectationOf,
-  type TelephoneWordCell,
   telephoneWordCells,
   TelephoneWords,
   voiceAccuracy,
   VoiceCalls,
   WORD_FAULT_NAMES,
 } from '../../libs/reference-agent/testing/voice.js';
-import { wilsonInterval } from '../../libs/statistics/index.js';
 import { replaceTable } from './guide.js';
 import { Progress } from './progress.js';
+import { describeWords, misheard, type Part, row } from './telephone-misheard.js';
 import { telephoneRows } from './telephone-rows.js';
 
 const GUIDE = readFileSync(new URL('../../docs/guides/checks.md', import.meta.url), 'utf8');
 const CALLS = 1_000;
-const WORD_ERRORS = 0.1;
-/** Of the healthy agents that the server mishears, and its upper 95 % bound. */
-const MAX_FAILED = 0.02;
-const MAX_FAILED_UPPER = 0.03;
 
 const print = (line = ''): void => void process.stdout.write(`${line}\n`);
-const row = (...cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;
-
-/** What one part found. */
-interface Part {
-  /** Markdown. */
-  readonly table: string;
-  readonly mistakes: readonly string[];
-  readonly summary: string;
-}
 
 /** Every evaluation with every agent, by a server that hears exactly. */
 async function exact(calls: VoiceCalls): Promise<Part> {
@@ -67,7 +52,7 @@ async function exact(calls: VoiceCalls): Promise<Part> {
   });
   return {
     table: [row('Fault', 'Must fail', 'Right'), row('---', '--:', '--:'), ...lines].join('\n'),
-    mistakes: results.filter(({ isRight }) => !isRight).map(describe),
+    mistakes: results.filter(({ isRight }) => !isRight).map(describeWords),
     summary: summaryOf('evaluations', results),
   };
 }
@@ -76,47 +61,6 @@ async function rows(calls: VoiceCalls): Promise<Part> {
   const { results, table } = await telephoneRows(calls);
   const mistakes = results.filter(({ isRight }) => !isRight).map(({ found }) => found);
   return { table, mistakes, summary: summaryOf('rows of the matrix', results) };
-}
-
-/** Healthy and faulty agents by turns, with the attempts that the service makes. */
-async function misheard(calls: VoiceCalls, count: number): Promise<Part> {
-  const words = new TelephoneWords(calls);
-  const cells = telephoneWordCells(1);
-  const kinds = [
-    cells.filter(({ fault }) => fault === undefined),
-    cells.filter((cell) => cell.fault && telephoneExpectationOf(cell).outcome === 'failed'),
-  ];
-  const progress = new Progress('Twilio, a tenth of the words misheard', count);
-  const results: JudgedTelephoneWords[] = [];
-  for (let n = 0; n < count; n++) {
-    const list = kinds[n % 2]!;
-    const cell: TelephoneWordCell = { ...list[(n >> 1) % list.length]!, seed: 1 + (n % 5) };
-    const recogniser = await words.recogniser(cell.key, { wordErrors: WORD_ERRORS, seed: n });
-    results.push(judgedTelephoneWords(cell, await words.untilEnd(cell, recogniser)));
-    progress.advance();
-  }
-  progress.end();
-  await words.close();
-  const healthy = results.filter(({ fault }) => fault === undefined);
-  const faulty = results.filter(({ fault }) => fault !== undefined);
-  const blamed = healthy.filter(({ outcome }) => outcome === 'failed');
-  const cleared = faulty.filter(({ outcome }) => outcome === 'passed');
-  const { high } = wilsonInterval(healthy.length, blamed.length);
-  const isTooMany = blamed.length > MAX_FAILED * healthy.length || (count >= CALLS && high > MAX_FAILED_UPPER);
-  const line = (name: string, own: readonly JudgedTelephoneWords[]) => {
-    const number = (outcome: string) => own.filter((result) => result.outcome === outcome).length;
-    return row(name, own.length, number('passed'), number('failed'), number('error') + number('invalid'));
-  };
-  return {
-    table: [
-      row('Agent', 'Calls', 'Passed', 'Failed', 'Not counted'),
-      row('---', '--:', '--:', '--:', '--:'),
-      line('healthy', healthy),
-      line('faulty', faulty),
-    ].join('\n'),
-    mistakes: [...(isTooMany ? blamed : []), ...cleared].map(describe),
-    summary: `healthy agents failed: ${blamed.length} of ${healthy.length}, at most ${(100 * high).toFixed(1)} %; faulty ones passed: ${cleared.length} of ${faulty.length}`,
-  };
 }
 
 /** Each check of the guide by each failure of the server: how it is decided for a healthy agent, and for one that violates it. */
@@ -155,9 +99,7 @@ function summaryOf(where: string, results: Parameters<typeof voiceAccuracy>[0]):
   return `${where}: ${results.length} calls, failed: precision ${precision.toFixed(3)}, recall ${recall.toFixed(3)}`;
 }
 
-const describe = ({ fault, key, found }: JudgedTelephoneWords): string => `${fault ?? 'healthy'} in ${key}: ${found}`;
-
-const PARTS = { exact, rows, misheard, failures };
+const PARTS = { exact, rows, misheard: (_: VoiceCalls, count: number) => misheard(count), failures };
 
 async function main(given: readonly string[]): Promise<void> {
   const count = Number(given.find((argument) => /^\d+$/.test(argument)) ?? CALLS);

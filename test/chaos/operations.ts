@@ -283,6 +283,16 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       return run && { method: 'POST', path: `/runs/${run.id}/remeasure`, expect: [409] };
     },
   },
+  importCall: {
+    weight: 1,
+    // A recording takes more time than the other requests together: its import is tested apart.
+    plan: (client) => ({
+      method: 'POST',
+      path: `/agents/${client.base.agentId}/calls/import`,
+      body: {},
+      expect: [415],
+    }),
+  },
   rejudgeRun: {
     weight: 1,
     plan: (client) => {

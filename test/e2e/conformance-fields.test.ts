@@ -71,6 +71,8 @@ const OF_CONNECTION = ['url', 'headers', 'options'];
 const BESIDE: Readonly<Record<string, object>> = {
   'fillers: true': { script: [] },
   'protocol: openai-realtime': { url: 'wss://example.com/v1/realtime?model=gpt-realtime' },
+  'protocol: elevenlabs': { url: 'https://example.com' },
+  'protocol: elevenlabs-text': { url: 'https://example.com' },
 };
 
 /** All other fields of all request bodies, with their schema in the document. */

@@ -7,6 +7,7 @@ import {
   bodySchema,
   type DocumentedOperation,
   BODY_LIMITS,
+  isForm,
   mediaTypeOf,
   renameTables,
   LOCKED_TABLES,
@@ -95,12 +96,15 @@ describe('every response conforms to the served OpenAPI document', () => {
     (await app.nest.get(ApiKeysService).create({ workspaceId, userId, name: role, role })).value;
 
   /** Creates resources and returns a request on them that succeeds. */
-  const request = async ({ template, bodies: [body] }: DocumentedOperation, subject = owner, example = body) => ({
-    path: await pathFor(app, subject, template),
-    body: await withExistingPersonality(app, subject, example?.value),
-    key: subject.apiKey,
-    headers: mediaTypeOf(example),
-  });
+  const request = async ({ template, bodies: [body] }: DocumentedOperation, subject = owner, example = body) => {
+    const path = await pathFor(app, subject, template);
+    return {
+      path,
+      body: await withExistingPersonality(app, subject, example?.value, path),
+      key: subject.apiKey,
+      headers: mediaTypeOf(example),
+    };
+  };
 
   const retryableRequest = async (operation: DocumentedOperation, idempotencyKey = randomUUID() as string) => {
     const { headers, ...rest } = await request(operation);
@@ -304,7 +308,11 @@ describe('every response conforms to the served OpenAPI document', () => {
         await running.response;
         // Without a documented body there is no other body.
         if (!operation.operation.requestBody) return;
-        const other = typeof first.body === 'string' ? `${first.body}\n` : JSON.stringify(first.body, undefined, 1);
+        const other = isForm(first.headers)
+          ? { ...(first.body as object), externalId: 'another' }
+          : typeof first.body === 'string'
+            ? `${first.body}\n`
+            : JSON.stringify(first.body, undefined, 1);
         const { body } = await prober.expect(operation, 422, { ...first, body: other });
         expect(body.issues).toEqual([{ message: expect.stringMatching(/^Idempotency-Key /) }]);
       },
@@ -320,7 +328,8 @@ describe('every response conforms to the served OpenAPI document', () => {
       '$name returns 413 for a large body and 415 for another media type',
       async (operation) => {
         const { path, key, body, headers } = await request(operation);
-        const large = JSON.stringify({ name: 'x'.repeat(BODY_LIMITS[operation.name] ?? 1024 * 1024) });
+        const limit = BODY_LIMITS[operation.name] ?? 1024 * 1024;
+        const large = isForm(headers) ? new Uint8Array(limit) : JSON.stringify({ name: 'x'.repeat(limit) });
         await prober.expect(operation, 413, { path, key, body: large, headers });
         const other = { 'Content-Type': 'text/plain' };
         await prober.expect(operation, 415, { path, key, body: JSON.stringify(body), headers: other });

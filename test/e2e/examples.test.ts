@@ -1,6 +1,6 @@
 import { type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
 import { EXAMPLE_ID, KIND_OF_COLLECTION } from '../../src/platform/http/dto/example-ids.js';
-import { committedDocument, operations } from '../support/conformance.js';
+import { committedDocument, type ExampleBody, operations } from '../support/conformance.js';
 import { HttpClient } from '../support/http.js';
 import { callEnv } from '../support/run-app.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
@@ -34,6 +34,7 @@ const EXPECTED: Readonly<Record<string, number>> = {
   getWireLog: 404,
   // Likewise, it has no recording.
   remeasureRun: 409,
+  importCall: 202,
   // No language model is configured.
   rejudgeRun: 409,
   // The run has ended.
@@ -69,7 +70,7 @@ describe('the examples of the OpenAPI document', () => {
     const response = await client.send<any>(
       method,
       substituted(path),
-      body === undefined ? undefined : substituted(body),
+      body === undefined ? undefined : sendable(substituted(body), example),
       example && { 'Content-Type': example.mediaType },
     );
     const data: any = response.body?.data;
@@ -78,6 +79,10 @@ describe('the examples of the OpenAPI document', () => {
     if (kind !== undefined && response.status < 300 && newest?.id) known.set(EXAMPLE_ID[kind], newest.id);
     return { status: response.status, data, text: JSON.stringify(response.body) };
   }
+
+  /** A form is made of an object. */
+  const sendable = (text: string, example: ExampleBody | undefined): unknown =>
+    example?.mediaType === 'multipart/form-data' ? JSON.parse(text) : text;
 
   const find = (id: string) => operations.find(({ operation }) => operation.operationId === id)!;
 

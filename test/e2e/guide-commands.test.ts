@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { type Asked, stubModel, verdict } from '../../libs/simulation/testing/llm-stub.js';
+import { TestServers } from '../../libs/simulation/testing/servers.js';
 import { programArguments } from '../support/program.js';
 import { freePort } from '../support/redis.js';
 import { callEnv, executeRun, prepareAgent } from '../support/run-app.js';
@@ -53,7 +55,13 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
   'docs/guides/agents.md: AGENT_PROVIDER_1_URL=': STARTS_SERVICE,
   'docs/guides/connections.md: AGENT_PROVIDER_1_URL=': STARTS_SERVICE,
   'docs/guides/models.md: LLM_BASE_URL=': STARTS_SERVICE,
+  'docs/guides/voices.md: TTS_BASE_URL=': STARTS_SERVICE,
+  'docs/guides/voices.md: docker run': FOREIGN_SERVER,
+  'docs/guides/voices.md: curl "$TTS_BASE_URL': FOREIGN_SERVER,
   'docs/guides/transcription.md: STT_BASE_URL=': STARTS_SERVICE,
+  'docs/guides/transcription.md: vat run':
+    'needs a voice agent of the reader; test/e2e/run-voice-start.test.ts refuses such runs',
+  'docs/guides/transcription.md: send PUT': 'needs two agents of the reader; comparison.md compares two runs',
   'docs/guides/transcription.md: docker run': FOREIGN_SERVER,
   'docs/guides/transcription.md: git clone': FOREIGN_SERVER,
   'docs/guides/agents.md: npm run reference-agent -- --list-faults':
@@ -61,6 +69,7 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
   'docs/guides/agents.md: npm run reference-agent -- --fault': 'libs/reference-agent/program.spec.ts tests the options',
   'docs/guides/agents.md: npm run reference-agent -- --as': 'libs/reference-agent/program.spec.ts tests the options',
   'docs/guides/realtime.md: npm run reference-agent': 'test/realtime/openai-realtime.test.ts calls it',
+  'docs/guides/elevenlabs.md: npm run reference-agent': 'test/realtime/elevenlabs.test.ts calls it',
   'docs/guides/ci.md: curl -sSfo client.tgz': 'publishes to a private registry',
   'docs/guides/recordings.md: curl':
     'the call here is a text call; test/realtime/voice-calls.test.ts downloads both files',
@@ -75,6 +84,7 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
 /** JSON blocks that are not bodies of requests to the service, by the beginning of their document and text. */
 const NOT_BODIES: Readonly<Record<string, string>> = {
   'docs/guides/agents.md: {': 'a request that the service sends; libs/simulation/transports tests it',
+  'docs/guides/models.md: {': 'an answer of a language model; libs/simulation tests what is accepted',
 };
 
 /** Documents whose YAML and CSV are validated, imported or executed by specs of their own. */
@@ -89,6 +99,8 @@ const EXIT_CODES: Readonly<Record<string, readonly number[]>> = {
   'docs/guides/first-test.md': [0, 1, 0, 0, 0],
   // The connection test passes; the slow answer fails; the healthy agent passes. So do the wrong words, and the right ones.
   'docs/guides/first-call.md': [0, 1, 0, 1, 0],
+  // The connection test passes; the wrong words fail, and the right ones pass.
+  'docs/guides/realtime.md': [0, 1, 0],
   'docs/guides/runs.md': [1],
   // The score of 91.7 is below the minimum of the command; without it or with a low one, the command would exit with 0.
   'docs/guides/ci.md': [1],
@@ -122,6 +134,7 @@ npm() {
 }
 vat() { node "$CLIENT/package/vat.mjs" "$@"; }
 get() { curl -sS "$VAT_URL$1" -H "Authorization: Bearer $VAT_API_KEY"; }
+send() { curl -sS -X "$1" "$VAT_URL$2" -H "Authorization: Bearer $VAT_API_KEY" -H 'Content-Type: application/json' -d "$3"; }
 post() { curl -sS -X POST "$VAT_URL$1" -H "Authorization: Bearer $VAT_API_KEY" -H 'Content-Type: application/json' -d "$2"; }
 trap '[ -z "$AGENT_PID" ] || kill "$AGENT_PID"' EXIT
 `;
@@ -140,26 +153,38 @@ command node my-agent.mjs > agent.log 2>&1 & AGENT_PID=$!
 for _ in $(seq 100); do grep -q listens agent.log && break; sleep 0.1; done
 grep -q listens agent.log`;
 
+const CALLER_LINES = ['Until when are you open?', 'Thank you, goodbye.'] as const;
+
+/** A model that plays the caller of realtime.md as its scenario says. */
+const modelAnswer = (asked: Asked) =>
+  asked.role === 'judge'
+    ? verdict(asked, true)
+    : asked.messages.length === 2
+      ? { say: CALLER_LINES[0], end: null }
+      : { say: CALLER_LINES[1], end: 'The caller knows the opening hours.' };
+
 // access.md starts the admin command six times.
 jest.setTimeout(180_000);
 
 describe('the commands of README.md, docs/production.md and the guides', () => {
   let agent: VoiceAgentServer;
   let realtimeAgent: VoiceAgentServer;
+  const servers = new TestServers();
   let app: TestApp;
   let folder: string;
 
   beforeAll(async () => {
     execFileSync(process.execPath, [path.join(ROOT, 'scripts/build-client.mjs')], { cwd: ROOT });
-    const lines = ['Until when are you open?', 'Thank you, goodbye.'];
+    const lines = [...CALLER_LINES];
     agent = await startVoiceAgent({ fault: 'wrong-fact', slowMs: 3_000, lines });
     realtimeAgent = await startVoiceAgent({ as: 'realtime', faults: ['wrong-fact'], lines });
-    app = await createTestApp({ env: callEnv(`${agent.url}/v1/chat/completions`) });
+    const model = { LLM_BASE_URL: (await stubModel(servers, modelAnswer)).url, LLM_MODEL: 'stub' };
+    app = await createTestApp({ env: { ...callEnv(`${agent.url}/v1/chat/completions`), ...model } });
     folder = await mkdtemp(path.join(tmpdir(), 'guide-commands-'));
     execFileSync('tar', ['-xzf', path.join(ROOT, 'dist/client.tgz'), '-C', folder]);
   });
   afterAll(async () => {
-    await Promise.all([app.close(), agent.close(), realtimeAgent.close()]);
+    await Promise.all([app.close(), agent.close(), realtimeAgent.close(), servers.close()]);
     await rm(folder, { recursive: true });
   });
 
@@ -187,8 +212,9 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
 
   it.each([...new Set(executed.map(({ document }) => document))])('can be executed in order: %s', async (document) => {
     const { apiKey, ...ids } = await setUp();
-    // Its agent is the reference agent; those of other documents are their own.
-    const port = document.endsWith('first-call.md') ? new URL(agent.url).port : await freePort();
+    // Their agents are reference agents; those of other documents are their own.
+    const url = { 'docs/guides/first-call.md': agent.url, 'docs/guides/realtime.md': realtimeAgent.url }[document];
+    const port = url ? new URL(url).port : await freePort();
     const commands = executed
       .filter((block) => block.document === document)
       .map(({ text }) => text)
@@ -245,7 +271,7 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
 
   it('has JSON bodies only in the guides to connections', () => {
     expect(new Set(bodies.map(({ document }) => document))).toEqual(
-      new Set(['docs/guides/connections.md', 'docs/guides/realtime.md', 'docs/guides/twilio.md']),
+      new Set(['connections', 'elevenlabs', 'realtime', 'twilio'].map((name) => `docs/guides/${name}.md`)),
     );
   });
 

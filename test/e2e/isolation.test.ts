@@ -63,7 +63,7 @@ const send = async (client: HttpClient, { method, example, mediaType }: Operatio
   client.send(
     method,
     path,
-    await withExistingPersonality(app, owner, example),
+    await withExistingPersonality(app, owner, example, path),
     mediaType === undefined ? {} : { 'Content-Type': mediaType },
   );
 

@@ -96,13 +96,17 @@ describe('starting a run with what the protocol of the agent does not provide', 
       refused('Says', `${words}: checks[0] (Agent says "booked")`),
       refused('Tool', `${tools}: checks[0] (Agent calls book)`),
       refused('Understood', `${tools}: checks[0] (Understood, the same value: 5; argument people of book)`),
-      refused('German', 'its language is de-DE, and the voices of the caller speak English'),
+      refused(
+        'German',
+        'its language is de-DE, and the voices of the caller speak English (TTS_BASE_URL and TTS_LANGUAGES add a speech server)',
+      ),
       refused(
         'Both',
-        `${words}: the caller, which has no script; ${tools}: checks[0] (Agent calls book); its language is de, and the voices of the caller speak English`,
+        `${words}: the caller, which has no script; ${tools}: checks[0] (Agent calls book); its language is de, and the voices of the caller speak English (TTS_BASE_URL and TTS_LANGUAGES add a speech server)`,
       ),
       expect.stringMatching(/^transcription: no transcription server is configured \(STT_BASE_URL\); with it, /),
-      expect.stringMatching(/^protocol: .*chat-completions.* the agent's words; .*"medium": "text"/),
+      expect.stringMatching(/^protocol: .*chat-completions.* the agent's words; .* a second agent/),
+      expect.stringMatching(/^protocol: .*openai-realtime.* the agent's tool calls; .* a second agent/),
     ]);
     expect(await runs()).toBe(0);
     const plan = await start({ evaluationKeys: ['Fits'], dryRun: true });

@@ -89,7 +89,12 @@ describe('the plan of an import', () => {
     expect((await planOf(client, agentId, file)).misfits).toEqual([]);
     const german = { ...file, evaluations: [item('german', { language: 'de-DE' })] };
     expect((await planOf(client, agentId, german)).misfits).toEqual([
-      { index: 0, key: 'german', reason: 'its language is de-DE, and the voices of the caller speak English' },
+      {
+        index: 0,
+        key: 'german',
+        reason:
+          'its language is de-DE, and the voices of the caller speak English (TTS_BASE_URL and TTS_LANGUAGES add a speech server)',
+      },
     ]);
     const { misfits, warnings } = await planOf(client, agentId, file, '?dryRun=true&medium=text');
     expect(misfits).toEqual([
@@ -106,6 +111,27 @@ describe('the plan of an import', () => {
       expect(response.status).toBe(400);
       expect(issuesOf(response)).toEqual([expect.stringMatching(/^medium /)]);
     }
+  });
+
+  it('names what would provide words and tool calls, as the start of a run does, and only where they are missing', async () => {
+    const { client, agentId } = await prepare();
+    await client.put(`/agents/${agentId}/connection`, TWILIO);
+    const evaluations = [
+      item('says', { checks: [{ type: 'says', text: 'booked' }] }),
+      item('books', { checks: [{ type: 'calls_tool', tool: 'book' }] }),
+      item('german', { language: 'de-DE' }),
+    ];
+    const file = { personalities: [QUIET], evaluations };
+    const [says, books, german] = (await planOf(client, agentId, file)).misfits;
+    expect(says.cures).toEqual([
+      expect.stringMatching(/^transcription: .*STT_BASE_URL/),
+      expect.stringMatching(/^protocol: .* the agent's words; /),
+    ]);
+    expect(books.cures).toEqual([expect.stringMatching(/^protocol: .* the agent's tool calls; /)]);
+    expect(german).not.toHaveProperty('cures');
+    await send(client, agentId, file, '');
+    const refused = issuesOf(await client.post<any>(`/agents/${agentId}/runs`, {}));
+    expect(refused.slice(evaluations.length)).toEqual([...says.cures, ...books.cures]);
   });
 
   it('says of every evaluation that the agent has no address', async () => {

@@ -348,10 +348,24 @@ describe('the vat command: agents and suites', () => {
         /^ {2}- greeting: it needs a voice call, which chat-completions does not provide/m,
       );
       expect(refused.stderr).toContain('nothing was imported.');
+      expect(refused.stderr).not.toContain('protocol: ');
       const voice = await vat([...run, '--medium', 'voice', '--evaluation', 'hours'], env);
       expect(voice).toMatchObject({ code: 3, stderr: expect.stringMatching(/^ {2}- hours: medium is voice, /m) });
       expect(await stored(prepared)).toEqual([]);
       expect((await client.get<any>(`/agents/${agentId}/runs`)).body.meta.total).toBe(0);
+    });
+
+    it('names once what would provide the words that evaluations need', async () => {
+      const { agentId, env, client } = await prepare();
+      const twilio = { protocol: 'twilio-media-streams', url: 'ws://127.0.0.1:9/twilio' };
+      await client.put(`/agents/${agentId}/connection`, twilio);
+      const suite = await file('words.yaml', SUITE);
+      const refused = await vat(['run', '--agent', agentId, '--suite', suite], env);
+      expect(refused).toMatchObject({ code: 3, stderr: expect.stringMatching(/it needs the agent's words/) });
+      expect(refused.stderr.match(/^ {2}- transcription: .*STT_BASE_URL.*$/gm)).toHaveLength(1);
+      expect(refused.stderr.match(/^ {2}- protocol: .* a second agent with a text connection/gm)).toHaveLength(1);
+      const dry = await vat(['import', suite, '--agent', agentId, '--dry-run'], env);
+      expect(dry.stdout.match(/^Note: transcription: .*STT_BASE_URL/gm)).toHaveLength(1);
     });
 
     it('imports a file of which only evaluations that fit are selected', async () => {

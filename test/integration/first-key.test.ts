@@ -50,6 +50,15 @@ describe('the first ADMIN key', () => {
     expect(text).toContain(`"Authorization: Bearer $(cat '${file().replace("'", `'\\''`)}')"`);
   });
 
+  it('is printed with guides to a first call that exist', async () => {
+    const text = welcome('http://localhost:3000', { apiKey: 'vat_key' });
+    const guides = text.match(/docs\/\S+\.md/g) ?? [];
+    expect(guides).toEqual(
+      expect.arrayContaining(['first-test', 'first-call', 'elevenlabs'].map((name) => `docs/guides/${name}.md`)),
+    );
+    for (const guide of guides) expect((await stat(path.resolve(__dirname, '../..', guide))).isFile()).toBe(true);
+  });
+
   it('replaces the file of a start that failed', async () => {
     await writeFile(file(), 'stale\n', { mode: 0o644 });
     await create(false);

@@ -18,6 +18,7 @@ import { HttpClient } from '../support/http.js';
 import { jobContext } from '../support/job-context.js';
 import { ListeningProcess } from '../support/listening-process.js';
 import { LogLines } from '../support/log-lines.js';
+import { until } from '../support/until.js';
 import { callEnv, executeRun } from '../support/run-app.js';
 import { filesWith, tablesWith } from '../support/stored-words.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
@@ -229,11 +230,12 @@ describe('transcription: off', () => {
     await calls.close();
   });
 
-  /** Bytes and connections that reach the server in a call. */
+  /** Bytes and connections that reach the server after the probe of the start, which has nothing of an agent. */
   const receivedIn = async (option?: 'auto' | 'off', setting?: 'off') => {
-    let received = 0;
+    let [received, closed] = [0, 0];
     const server = createServer((socket) => {
       received++;
+      socket.on('close', () => closed++);
       socket.on('data', ({ length }) => (received += length)).on('error', () => undefined);
       setTimeout(() => socket.end('HTTP/1.1 500 Internal Server Error\r\ncontent-length: 0\r\n\r\n'), 50);
     }).listen(0, '127.0.0.1');
@@ -247,6 +249,8 @@ describe('transcription: off', () => {
       },
     });
     try {
+      await until('the probe has failed twice', () => closed === 2);
+      received = 0;
       const client = new HttpClient(app.url, (await app.createWorkspace()).apiKey);
       const agentId = (await client.post('/agents', agentBody())).body.data.id as string;
       const personalityId = (await client.post('/personalities', personalityBody())).body.data.id as string;

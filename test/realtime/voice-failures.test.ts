@@ -132,7 +132,10 @@ describe('a voice call beside its limits', () => {
 
   it.each([
     ['/marks', /^The agent's response is too large: [\d,]+ marks, which is too many at once/],
-    ['/large-message', /^The agent's response is too large: one message/],
+    [
+      '/large-message',
+      /^Protocol error broken_websocket: .* one message is larger than 8 MiB\. The agent's response is too large/,
+    ],
   ])(
     'of an agent that floods its stream (%s) is an error without a retry; a call beside it passes',
     async (url, reason) => {
@@ -142,6 +145,8 @@ describe('a voice call beside its limits', () => {
       expect(call).toMatchObject({ outcome: 'error', score: null, failure: { code: 'answer_too_large' }, retries: 0 });
       expect(call.reason).toMatch(reason);
       expect(call.attempts).toMatchObject([{ failureCode: 'answer_too_large' }]);
+      // What was observed until then is shown, as after any end.
+      expect(call.voice).toMatchObject({ speech: { callerMs: 0 } });
       expect(run).toMatchObject({ status: 'FAILED', exitCode: 2, counts: { error: 1 } });
       expect(beside.call).toMatchObject({ outcome: 'passed', attempts: [{ failureCode: null }] });
     },

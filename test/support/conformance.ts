@@ -82,6 +82,10 @@ export function bodySchema({ operation }: DocumentedOperation): BodySchema | und
 export const mediaTypeOf = (example: ExampleBody | undefined): Record<string, string> =>
   example ? { 'Content-Type': example.mediaType } : {};
 
+/** Whether a body is sent as a form. */
+export const isForm = (headers: Readonly<Record<string, string>>): boolean =>
+  headers['Content-Type'] === 'multipart/form-data';
+
 /** Finds an operation by name. */
 export const operationNamed = (wanted: string): DocumentedOperation => {
   const operation = operations.find(({ name }) => name === wanted);
@@ -100,6 +104,8 @@ export const LOCKED_TABLES: Readonly<Record<string, string>> = {
 /** The largest allowed body in bytes, if it is not 1 MiB. */
 export const BODY_LIMITS: Readonly<Record<string, number>> = {
   'POST /agents/{agentId}/evaluations/import': 10 * 1024 * 1024,
+  // Its recording and its other fields.
+  'POST /agents/{id}/calls/import': 205 * 1024 * 1024,
 };
 
 /** Requests that match no operation, although some look similar to one. */

@@ -1,3 +1,5 @@
+import { encodedForm, type ImportFields } from './import-form.js';
+
 /** An HTTP response with its parsed body. */
 export interface ApiResponse<Body = Record<string, unknown>> {
   readonly status: number;
@@ -32,13 +34,21 @@ export class HttpClient {
     return this.send('DELETE', path, undefined, headers);
   }
 
-  /** @param body an object is sent as JSON; a string or buffer unchanged */
+  /** @param body an object is sent as JSON, or as the form of an import; a string or buffer unchanged */
   async send<Body = any>(
     method: string,
     path: string,
     body?: unknown,
     headers: Record<string, string> = {},
   ): Promise<ApiResponse<Body>> {
+    if (
+      headers['Content-Type'] === 'multipart/form-data' &&
+      typeof body === 'object' &&
+      !(body instanceof Uint8Array)
+    ) {
+      const form = await encodedForm(body as ImportFields);
+      return this.send(method, path, form.body, { ...headers, 'Content-Type': form.type });
+    }
     const isRaw = typeof body === 'string' || body instanceof Uint8Array;
     const response = await fetch(this.url + path, {
       method,

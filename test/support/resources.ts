@@ -186,11 +186,18 @@ export async function withExistingPersonality<T>(
   service: Service,
   workspace: WorkspaceWithKey,
   example: T,
+  path = '',
 ): Promise<T> {
-  const text = JSON.stringify(example) as string | undefined;
-  if (!text?.includes(EXAMPLE_ID.personality)) return example;
-  const personalityId = await createResource(service, workspace, 'personalities');
-  return JSON.parse(text.replaceAll(EXAMPLE_ID.personality, personalityId)) as T;
+  let text = JSON.stringify(example) as string | undefined;
+  if (text?.includes(EXAMPLE_ID.personality)) {
+    text = text.replaceAll(EXAMPLE_ID.personality, await createResource(service, workspace, 'personalities'));
+  }
+  const [, agentId] = /^\/agents\/([^/]+)\/calls\//.exec(path) ?? [];
+  if (agentId !== undefined && text?.includes(EXAMPLE_ID.evaluation)) {
+    const { body } = await new HttpClient(service.url, workspace.apiKey).get(`/agents/${agentId}/evaluations`);
+    text = text.replaceAll(EXAMPLE_ID.evaluation, body.data?.[0]?.id ?? EXAMPLE_ID.evaluation);
+  }
+  return text === undefined ? example : (JSON.parse(text) as T);
 }
 
 const managerOf = ({ nest }: Service) => nest.get(DataSource).manager;

@@ -30,6 +30,16 @@ export const SPECIAL_RESPONSES: readonly {
       expect(response.body.message).toBe('Run planned successfully; nothing was started');
     },
   },
+  {
+    name: 'POST /agents/{id}/calls/import returns 200 for a call that was imported before',
+    expectResponse: async ({ prober, request }) => {
+      const operation = operationNamed('POST /agents/{id}/calls/import');
+      const valid = await request(operation);
+      const first = await prober.expect(operation, 202, valid);
+      const again = await prober.expect(operation, 200, valid);
+      expect(again.body.data.id).toBe(first.body.data.id);
+    },
+  },
   ...['GET /calls/{id}/recording', 'GET /calls/{id}/wire'].map((name) => ({
     name: `${name} returns 206, 304 and 416`,
     expectResponse: async ({ prober, request }: ProvokeContext) => {

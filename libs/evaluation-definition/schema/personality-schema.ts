@@ -67,7 +67,8 @@ export const personalityFields = {
   accent: {
     type: 'string',
     description:
-      'Accent of the caller on voice calls; of the embedded voices, `MALE` and Scottish has a voice of its own',
+      'Accent of the caller on voice calls; of the embedded voices, `MALE` and Scottish has a voice of its own. ' +
+      'No effect on the voices of a speech server',
     maxLength: LIMITS.identifier,
     default: '',
     examples: ['Scottish'],
@@ -87,7 +88,7 @@ export const personalityFields = {
   },
   provider: {
     type: 'string',
-    description: 'Provider of the voice; no effect on the embedded voices',
+    description: 'Provider of the voice: decides which speech server speaks, if one is set for it',
     enum: PERSONALITY_PROVIDERS,
     default: 'PERSONALITY_PROVIDER_1',
     examples: ['PERSONALITY_PROVIDER_1'],
@@ -95,7 +96,8 @@ export const personalityFields = {
   voice_id: {
     type: 'string',
     description:
-      'Voice of the caller on voice calls: `slt`, `rms`, `awb`, `kal` or `kal16`. Otherwise `gender` and `accent` choose',
+      'Voice of the caller on voice calls: `slt`, `rms`, `awb`, `kal` or `kal16`, or the name of a voice on the ' +
+      'speech server. Otherwise `gender` and `accent` choose',
     maxLength: LIMITS.identifier,
     default: '',
     examples: ['awb'],

@@ -11,6 +11,8 @@ export {
 } from '../voice/testing/guide-cells.js';
 export { type ModelCell, ModelCells } from '../voice/testing/model-cells.js';
 export { type Action, scriptedAgent, type Turn } from '../voice/testing/scripted-agent.js';
+export { imported, type ImportedResult, transcriptOf } from '../voice/testing/imported.js';
+export { type RoundTrip, roundTripOf } from '../voice/testing/round-trip.js';
 export { type RecordedVoiceCall, remeasured } from '../voice/testing/remeasured.js';
 export { DELIVERY_STYLES, type LagCell, lagCells, type LagResult, measureLag } from '../voice/testing/lag-cells.js';
 export { STILL_THERE } from '../voice/voice-agent.js';
@@ -28,14 +30,15 @@ export {
 export {
   judgedRealtime,
   linesOf,
-  REALTIME_VOICE_FAULTS,
   type RealtimeCell,
   type RealtimeCellResult,
   realtimeCells,
   RealtimeCells,
   realtimeEvaluationOf,
   realtimeVoiceOf,
+  WORD_PLATFORM_FAULTS,
   WORD_SESSION,
+  type WordPlatform,
 } from '../voice/testing/realtime-cells.js';
 export { heardAgent } from '../voice/testing/heard-agent.js';
 export { Recognisers } from '../voice/testing/recognisers.js';

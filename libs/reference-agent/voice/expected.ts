@@ -5,6 +5,11 @@ import {
   type RealtimeFaultName,
   type RealtimeOnlyFaultName,
 } from './realtime/realtime-faults.js';
+import {
+  type ElevenLabsFaultName,
+  type ElevenLabsOnlyFaultName,
+  isElevenLabsOnlyFault,
+} from './elevenlabs/elevenlabs-faults.js';
 import type { VoiceFaultName } from './voice-faults.js';
 
 /** The expected outcome of a call, and its reason. */
@@ -151,6 +156,34 @@ export function realtimeExpectationOf(
 ): RealtimeExpectation {
   if (fault === undefined || isWordFault(fault)) return PASSED;
   return isRealtimeOnlyFault(fault) ? (REALTIME_EXPECTED[fault][key] ?? PASSED) : voiceExpectationOf(fault, key);
+}
+
+/** What the tester must find for the faults that only an agent of ElevenLabs can have. Evaluations not listed must pass. */
+export const ELEVENLABS_EXPECTED: Readonly<Record<ElevenLabsOnlyFaultName, RealtimeRow>> = {
+  'false-interruption': {
+    ...withFinding('false_interruption', failing([PROTOCOL])),
+    // The caller takes the turn before the fault begins.
+    'phone-barge-in': PASSED,
+    // The caller has made a sound, so stopping for it may be reported; it is wrong.
+    'phone-listening': failing(['Keeps speaking']),
+  },
+  // Only where the caller interrupts, and none of it is heard.
+  'audio-after-interruption': { 'phone-barge-in': { ...PASSED, finding: 'late_audio' } },
+  'wrong-correction': { 'phone-barge-in': { ...PASSED, finding: 'heard_otherwise' } },
+  'no-answer-events': withFinding('no_words', PASSED),
+  'stops-answering': everywhere({ ...failing([HANGS_UP], [LATENCY, SILENCE, STAYS]), endCode: 'agent_silent' }),
+  'error-message': withFinding('error_event', PASSED),
+};
+
+/** The expected result of a call over ElevenLabs in an evaluation for the telephone. */
+export function elevenlabsExpectationOf(
+  fault: ElevenLabsFaultName | undefined,
+  key: VoiceEvaluationKey,
+): RealtimeExpectation {
+  if (fault === undefined || isWordFault(fault)) return PASSED;
+  // Whether an agent lets itself be interrupted is a setting of its own: the protocol is kept.
+  if (fault === 'ignores-barge-in' && key === 'phone-barge-in') return failing([YIELDS]);
+  return isElevenLabsOnlyFault(fault) ? (ELEVENLABS_EXPECTED[fault][key] ?? PASSED) : voiceExpectationOf(fault, key);
 }
 
 /** Whether a call had the expected outcome for the expected reason. @param failed names of the checks that are not met */

@@ -97,7 +97,14 @@ describe('telephone of the reference agent', () => {
     const text = await (await webhook('/agents/booking:slow-answer/voice', {})).text();
     expect(text).toContain('url="wss://bella.example/agents/booking:slow-answer/media"');
     expect(text).toContain('action="/agents/booking:slow-answer/voice/ended"');
-    expect((await webhook('/agents/booking:nonsense/voice', {})).status).toBe(404);
+  });
+
+  it('names the faults that exist over the protocol in place of one that does not', async () => {
+    await start();
+    const response = await webhook('/agents/booking:wrong-fact/voice', {});
+    expect(response.status).toBe(404);
+    expect(await response.text()).toContain('faults over twilio-media-streams: slow-answer, interrupts-caller, ');
+    expect(await connect('/agents/booking:wrong-fact/media')).toBe(404);
   });
 
   it('refuses a webhook and a stream that Twilio has not signed', async () => {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { isHealthy } from '../faults.js';
+import { noSuchFault } from './platform-faults.js';
 import type { PreparedVoice } from './prepare.js';
 import { connectStream, dial, HANG_UP, isSignedByTwilio } from './twiml.js';
 import { TwilioAgentSession } from './twilio-session.js';
@@ -24,6 +25,7 @@ export interface TelephoneOptions extends Omit<VoiceAgentOptions, 'today' | 'voi
 export const COLLEAGUE = '+15550100199';
 
 const ADDRESS = /^(?:\/agents\/booking:([a-z-]{1,40}))?\/(voice|voice\/ended|media)$/;
+const PLATFORM = 'twilio-media-streams';
 const TICK_MS = 10;
 const MAX_BODY = 64 * 1024;
 const MAX_MESSAGE = 1024 * 1024;
@@ -31,6 +33,8 @@ const MAX_TRANSFERS = 1_000;
 
 interface Address {
   readonly fault: VoiceFaultName | undefined;
+  /** Whether it names a fault that does not exist over this protocol. */
+  readonly isUnknown: boolean;
   readonly action: 'voice' | 'voice/ended' | 'media';
 }
 
@@ -58,6 +62,10 @@ export class Telephone {
   async handle(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const address = this.addressOf(request);
     if (!address || address.action === 'media' || request.method !== 'POST') return false;
+    if (address.isUnknown) {
+      response.writeHead(404, { 'Content-Type': 'text/plain; charset=utf-8' }).end(noSuchFault(PLATFORM));
+      return true;
+    }
     const form = await readForm(request);
     const path = request.url ?? '';
     if (!form) respond(response, 413, '');
@@ -78,6 +86,7 @@ export class Telephone {
     const address = this.addressOf(request);
     const url = `${this.origin(request).replace(/^http:|^https:/, 'wss:')}${request.url ?? ''}`;
     if (address?.action !== 'media') return refuse(socket, '404 Not Found');
+    if (address.isUnknown) return refuse(socket, '404 Not Found', noSuchFault(PLATFORM));
     if (!this.isSigned(request, url, new Map())) return refuse(socket, '403 Forbidden');
     const prepared = await this.prepare().catch(() => undefined);
     if (!prepared) return refuse(socket, '503 Service Unavailable');
@@ -136,9 +145,9 @@ export class Telephone {
   private addressOf(request: IncomingMessage): Address | undefined {
     const [, name, action] = ADDRESS.exec((request.url ?? '').split('?')[0] ?? '') ?? [];
     if (action === undefined) return undefined;
-    if (name !== undefined && !isHealthy(name) && !isVoiceFault(name)) return undefined;
     const fault = name === undefined ? this.options.fault : isVoiceFault(name) ? name : undefined;
-    return { fault, action: action as Address['action'] };
+    const isUnknown = name !== undefined && !isHealthy(name) && !isVoiceFault(name);
+    return { fault, isUnknown, action: action as Address['action'] };
   }
 
   private origin(request: IncomingMessage): string {
@@ -170,6 +179,8 @@ function respond(response: ServerResponse, status: number, xml: string): void {
   response.end(xml);
 }
 
-export function refuse(socket: Duplex, status: string): void {
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+/** @param reason why, as plain text */
+export function refuse(socket: Duplex, status: string, reason = ''): void {
+  const head = `Content-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(reason)}`;
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n${head}\r\n\r\n${reason}`);
 }

@@ -89,6 +89,7 @@ function reportedCall(played: PlayedCall, position: number, index: number): Repo
       outcome: null,
       score: null,
       reason: null,
+      failureCode: null,
       startedAt: null,
       endedAt: null,
       measures: null,
@@ -106,8 +107,9 @@ function reportedCall(played: PlayedCall, position: number, index: number): Repo
       ...nothing,
     };
   }
-  const { outcome, score, reason, timeline, checks, criteria, measures } = played;
-  const result = { outcome, score, reason, timeline, checks, criteria, measures, voice: null };
+  const { outcome, score, reason, failure, timeline, checks, criteria, measures } = played;
+  const failureCode = failure?.code ?? null;
+  const result = { outcome, score, reason, failureCode, timeline, checks, criteria, measures, voice: null };
   return {
     ...own,
     status: 'ENDED',

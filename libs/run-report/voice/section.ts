@@ -85,17 +85,23 @@ function shareOf(results: readonly (boolean | null)[], what: string): string | u
 const interruptionsText = (total: number, overlapMs: number): string =>
   total === 0 ? '0' : `${total}, ${duration(overlapMs)} at once`;
 
-const gapsText = (total: number, perMinute: number): string =>
-  total === 0 ? 'none' : `${total}, ${number(perMinute)} per minute`;
+const gapsText = ({ gaps, perMinute }: ReportedVoice['measures']['choppiness']): string | undefined =>
+  gaps === null || perMinute === null ? undefined : gaps === 0 ? 'none' : `${gaps}, ${number(perMinute)} per minute`;
 
 const modelText = (model: string | null): string => (model === null ? '' : ` by ${clipped(model, 80)}`);
+
+const SOURCES = {
+  wire: 'reported by the platform',
+  recogniser: 'transcribed',
+  transcript: 'from the transcript',
+} as const;
 
 /** Where the agent's words come from, and how fast it spoke. */
 function wordsText({ wordsFrom, measures }: ReportedVoice): string | undefined {
   if (!wordsFrom) return undefined;
   const rate = measures.agentWordsPerMinute;
   const times = wordsFrom.times === 'word' ? 'with their times' : 'times estimated';
-  const by = wordsFrom.source === 'wire' ? 'reported by the platform' : `transcribed${modelText(wordsFrom.model)}`;
+  const by = SOURCES[wordsFrom.source] + modelText(wordsFrom.model);
   return `${by}, ${times}${rate === null ? '' : `; ${number(Math.round(rate))} per minute`}`;
 }
 
@@ -134,7 +140,7 @@ function heardFacts(voice: ReportedVoice): Html {
       `${duration(speech.agentMs)} and ${duration(speech.callerMs)}${speechShare === null ? '' : ` (${percent(speechShare)})`}`,
     ],
     ['Words of the agent', wordsText(voice)],
-    ['Gaps in the audio', choppiness.perMinute === null ? undefined : gapsText(choppiness.gaps, choppiness.perMinute)],
+    ['Gaps in the audio', gapsText(choppiness)],
     [
       'Level',
       level.inaudible
@@ -149,9 +155,11 @@ function heardFacts(voice: ReportedVoice): Html {
     ],
     [
       'Protocol',
-      wireFindings.length === 0
-        ? 'clean'
-        : `${count(wireFindings.length, 'finding')}${errors === 0 ? '' : `, ${count(errors, 'error')}`}`,
+      measures.clock === 'recorded'
+        ? undefined
+        : wireFindings.length === 0
+          ? 'clean'
+          : `${count(wireFindings.length, 'finding')}${errors === 0 ? '' : `, ${count(errors, 'error')}`}`,
     ],
     [
       'Tester’s lateness',

@@ -1,7 +1,12 @@
 import { type Check, DEFAULT_LANGUAGE, type EvaluationDefinition } from '../../evaluation-definition/index.js';
 import { Redaction } from '../../text/index.js';
 import { eventLoopYielder } from '../time/yield-to-event-loop.js';
-import { type CallExchange, UNUSABLE_ANSWER_LIMITS, type UnusableAnswer } from '../other-side/call-exchange.js';
+import {
+  type CallExchange,
+  UNUSABLE_ANSWER_LIMITS,
+  type UnusableAnswer,
+  withJudges,
+} from '../other-side/call-exchange.js';
 import type { Caller } from '../callers/caller.js';
 import { GeneratedCaller } from '../callers/generated.js';
 import { CALLER_PROMPT_VERSION, type Personality, type Scenario } from '../callers/persona.js';
@@ -23,7 +28,7 @@ import type { VoiceResult, WordSource } from '../voice/facts/results.js';
 import { CallFailure, failure } from '../timeline/failure.js';
 import type { CriterionResult } from '../judge/criterion-result.js';
 import type { JudgeSamples } from '../judge/judge.js';
-import { judgeCall } from '../judge/judge-call.js';
+import { judgeCall, type Judgement } from '../judge/judge-call.js';
 import { JUDGE_PROMPT_VERSION } from '../judge/prompt.js';
 import type { LanguageModel } from '../model/llm.js';
 import { measure, type Measures } from '../measures/measures.js';
@@ -85,7 +90,7 @@ export interface CallResult extends Verdict {
   readonly answeredTurns: number;
   /** What was sent to the agent and came back; null if the agent was not called, or runs in this process. */
   readonly exchange: CallExchange | null;
-  /** The model's answers as the caller that could not be used, at most `UNUSABLE_ANSWER_LIMITS.answers`. */
+  /** The model's answers as the caller, and on the caller's role, that could not be used, at most `UNUSABLE_ANSWER_LIMITS.answers`. */
   readonly unusableAnswers: readonly UnusableAnswer[];
   /** How far the tester kept up with the call. */
   readonly reliability: Reliability;
@@ -102,11 +107,14 @@ export type RecordingOmitted = (typeof RECORDING_OMITTED)[number];
 export interface CallVersions {
   readonly simulation: string;
   readonly transport: string;
-  readonly caller: 'scripted' | 'generated';
+  /** `recorded`: the call was recorded elsewhere. */
+  readonly caller: 'scripted' | 'generated' | 'recorded';
   /** Null when no language model was used. */
   readonly model: string | null;
   readonly callerPrompt: string | null;
   readonly judgePrompt: string | null;
+  /** The speech engine of the caller with its version; absent for text calls, and in calls of earlier versions. */
+  readonly speech?: string;
 }
 
 /**
@@ -142,7 +150,7 @@ class Call {
   private readonly judgeMeter: ModelMeter;
   private readonly timeline: Timeline;
   private readonly unusable: UnusableAnswer[] = [];
-  private readonly kind: 'scripted' | 'generated';
+  private readonly kind: CallVersions['caller'];
 
   constructor(
     private readonly options: CallOptions,
@@ -155,7 +163,8 @@ class Call {
     this.timeline = new Timeline(onEntry, new Redaction(secrets));
     this.callerMeter = new ModelMeter(options.model?.prices);
     this.judgeMeter = new ModelMeter(options.model?.prices);
-    this.kind = options.definition.script.length > 0 ? 'scripted' : 'generated';
+    const isRecorded = 'facts' in transport && transport.clock === 'recorded';
+    this.kind = isRecorded ? 'recorded' : options.definition.script.length > 0 ? 'scripted' : 'generated';
   }
 
   async execute(): Promise<CallResult> {
@@ -183,7 +192,7 @@ class Call {
     const found = await evaluateChecks(applicable, view, this.yielder(), evaluateVoiceCheck);
     const checks = await this.confirmed(applicable, found, view, conversation);
     const broken = this.invalidity(conversation);
-    const spokeOther = broken?.code === 'no_answer' ? await this.otherLanguage(view) : undefined;
+    const spokeOther = broken?.code === 'no_answer' ? await this.otherLanguage(view, conversation) : undefined;
     const invalidity = spokeOther === undefined ? broken : undefined;
     const judged = await this.judge(conversation, invalidity, voice?.wordsFrom?.source);
     const verdict = decide({
@@ -207,7 +216,7 @@ class Call {
       versions: this.versions(),
       answeredTurns: conversation.answeredTurns,
       exchange: conversation.exchange,
-      unusableAnswers: this.unusable,
+      unusableAnswers: withJudges(this.unusable, judged.unusableAnswers),
       reliability: { ...reliabilityOf(stalls), ...(frameLatenessMs && { frameLatenessMs }), ...(lagMs && { lagMs }) },
       voice,
     };
@@ -221,7 +230,8 @@ class Call {
     { hearAgain, evaluateVoiceCheck }: Partial<VoiceConversationResult>,
   ): Promise<readonly CheckResult[]> {
     if (!hearAgain || !evaluateVoiceCheck) return found;
-    const first = { view, evaluateVoiceCheck, yieldToEventLoop: this.yielder() };
+    const { script } = this.options.definition;
+    const first = { view, script, evaluateVoiceCheck, yieldToEventLoop: this.yielder() };
     const positions = await inDoubt(checks, found, first);
     return positions.length === 0 ? found : confirmed(checks, found, positions, { first, second: await hearAgain() });
   }
@@ -289,21 +299,30 @@ class Call {
   }
 
   private invalidity({ failure, wasAgentActing }: ConversationResult): Invalidity | undefined {
-    if (failure) return undefined;
+    // A recorded caller has no role that it could break.
+    if (failure || this.kind === 'recorded') return undefined;
     const { personality, scenario } = this.options;
     return findInvalidity({ kind: this.kind, entries: this.timeline.entries, wasAgentActing, personality, scenario });
   }
 
-  private otherLanguage(view: CallView): Promise<string | undefined> {
+  /** A recogniser may mishear one language as another, so both hearings must agree. */
+  private async otherLanguage(
+    view: CallView,
+    { hearAgain }: Partial<VoiceConversationResult>,
+  ): Promise<string | undefined> {
     const { definition, scenario } = this.options;
-    return otherLanguage({ view, script: definition.script, scenario });
+    const input = { script: definition.script, scenario };
+    const spoken = await otherLanguage({ ...input, view });
+    if (spoken === undefined || !hearAgain) return spoken;
+    const second = await hearAgain();
+    return second && (await otherLanguage({ ...input, view: second.view })) === spoken ? spoken : undefined;
   }
 
   private async judge(
     { failure: broken }: Pick<ConversationResult, 'failure'>,
     invalidity: Invalidity | undefined,
     wordSource: WordSource | undefined,
-  ) {
+  ): Promise<Judgement> {
     const { definition, model, scenario, judged, judgeSamples: samples } = this.options;
     const { clock, signal, judgeMeter: meter } = this;
     const isGenerated = this.kind === 'generated';
@@ -330,6 +349,7 @@ class Call {
     const isGenerated = this.kind === 'generated';
     const hasJudged = this.judgeMeter.use.requests > 0;
     const usesModel = isGenerated || hasJudged;
+    const { engine } = this.options.voice ?? {};
     return {
       simulation: SIMULATION_VERSION,
       transport: this.options.transport.name,
@@ -337,6 +357,7 @@ class Call {
       model: usesModel ? (this.options.model?.model ?? null) : null,
       callerPrompt: isGenerated ? CALLER_PROMPT_VERSION : null,
       judgePrompt: hasJudged ? JUDGE_PROMPT_VERSION : null,
+      ...(engine !== undefined && { speech: engine }),
     };
   }
 }

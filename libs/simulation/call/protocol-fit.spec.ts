@@ -2,8 +2,9 @@ import { type DefinitionInput, normalise } from '../../evaluation-definition/ind
 import { needsOf } from '../checks/needs.js';
 import { misfitOf, PROTOCOLS } from '../index.js';
 
-const misfit = (definition: DefinitionInput, protocol: string, language = 'en-US') =>
-  misfitOf(normalise(definition), language, PROTOCOLS.of(protocol));
+const ENGLISH = { languages: ['en'], cure: 'TTS_LANGUAGES' };
+const misfit = (definition: DefinitionInput, protocol: string, language = 'en-US', spoken = ENGLISH) =>
+  misfitOf(normalise(definition), language, PROTOCOLS.of(protocol), spoken);
 const overText = (definition: DefinitionInput) => misfit(definition, 'chat-completions');
 const overTwilio = (definition: DefinitionInput) => misfit(definition, 'twilio-media-streams');
 
@@ -117,10 +118,10 @@ describe('misfitOf', () => {
       checks: [{ type: 'hears_keys', keys: '1', name: 'It' }],
     };
     const definition = normalise(keys as DefinitionInput);
-    expect(misfitOf(definition, 'en', PROTOCOLS.of('openai-realtime'))).toBe(
+    expect(misfitOf(definition, 'en', PROTOCOLS.of('openai-realtime'), ENGLISH)).toBe(
       'it presses keys, which openai-realtime does not transmit: script[1] (press), checks[0] (It)',
     );
-    expect(misfitOf(definition, 'en', PROTOCOLS.of('twilio-media-streams'))).toBeUndefined();
+    expect(misfitOf(definition, 'en', PROTOCOLS.of('twilio-media-streams'), ENGLISH)).toBeUndefined();
   });
 
   it('describes checks without a name, and names only some of many parts', () => {
@@ -144,7 +145,29 @@ describe('misfitOf', () => {
   ])('lets a caller with a voice speak English only: %s', (language, isSpoken) => {
     const reason = misfit({ script }, 'twilio-media-streams', language);
     expect(reason).toBe(
-      isSpoken ? undefined : `its language is ${language}, and the voices of the caller speak English`,
+      isSpoken ? undefined : `its language is ${language}, and the voices of the caller speak English (TTS_LANGUAGES)`,
     );
+  });
+
+  it('lets a caller speak the languages of a speech server', () => {
+    const spoken = { languages: ['en', 'de', 'pt-BR', 'ja'], cure: 'TTS_LANGUAGES' };
+    const inLanguage = (language: string) => misfit({ script }, 'twilio-media-streams', language, spoken);
+    expect(['en-GB', 'de', 'de-AT', 'pt-BR', 'pt'].map(inLanguage)).toEqual(Array(5).fill(undefined));
+    const names = 'English, German, Brazilian Portuguese, Japanese';
+    for (const language of ['pt-PT', 'fr']) {
+      expect(inLanguage(language)).toBe(
+        `its language is ${language}, and the voices of the caller speak ${names} (TTS_LANGUAGES)`,
+      );
+    }
+  });
+
+  it('has backchannels in the languages of a table', () => {
+    const spoken = { languages: ['de', 'ja'], cure: 'TTS_LANGUAGES' };
+    expect(misfit({ script }, 'twilio-media-streams', 'ja', spoken)).toBe(
+      'its language is ja, and backchannels exist in English, German, Spanish, French, Italian, Dutch, Portuguese ' +
+        'only: script[1]',
+    );
+    expect(misfit({ script: [{ say: 'こんにちは' }] }, 'twilio-media-streams', 'ja', spoken)).toBeUndefined();
+    expect(misfit({ script }, 'chat-completions', 'ja', spoken)).toBeUndefined();
   });
 });

@@ -1,8 +1,11 @@
 import type { Check, EvaluationDefinition, ScriptStep, SpokenLine } from '../../evaluation-definition/index.js';
+import { coversLanguage } from '../../text/index.js';
 import { describeCheck } from '../checks/check-description.js';
 import { type Need, needsOf } from '../checks/needs.js';
+import { nameOfLanguage } from '../matching/spoken-language.js';
 import { truncate } from '../timeline/text.js';
 import type { ProtocolModule } from '../transports/modules/module.js';
+import { CALLER_WORD_LANGUAGES, callerWords } from '../voice/speaking/caller-words.js';
 
 /** A part of an evaluation that needs what the protocol lacks. */
 interface Lack {
@@ -17,6 +20,14 @@ const NAMES: Readonly<Record<Need, string>> = {
   voice: 'a voice call',
 };
 
+/** What the voices of the caller speak. */
+export interface CallerLanguages {
+  /** BCP 47. */
+  readonly languages: readonly string[];
+  /** What would add a language: the rest of a sentence. */
+  readonly cure: string;
+}
+
 /** Parts named for each need; the rest is only counted. */
 const MAX_NAMED = 5;
 const MAX_CHECK = 80;
@@ -30,6 +41,7 @@ export function misfitOf(
   definition: Pick<EvaluationDefinition, 'script' | 'checks' | 'criteria'>,
   language: string,
   { name, medium, provides }: Pick<ProtocolModule, 'name' | 'medium' | 'provides'>,
+  spoken: CallerLanguages,
 ): string | undefined {
   const isThere: Readonly<Record<Need, boolean>> = {
     words: provides.words,
@@ -42,14 +54,29 @@ export function misfitOf(
     return parts.length === 0 ? [] : [`it needs ${NAMES[need]}, which ${name} does not provide: ${listed(parts)}`];
   });
   // Words of another language would be unintelligible, and the agent would be blamed for it.
-  if (medium === 'voice' && !/^en(-|$)/i.test(language)) {
-    reasons.push(`its language is ${truncate(language, 64)}, and the voices of the caller speak English`);
-  }
+  if (medium === 'voice') reasons.push(...languageReasons(definition, language, spoken));
   const keys = medium === 'voice' && !provides.keys ? keySteps(definition) : [];
   if (keys.length > 0) reasons.push(`it presses keys, which ${name} does not transmit: ${listed(keys)}`);
   const silent = medium === 'voice' ? silentLines(definition.script) : [];
   if (silent.length > 0) reasons.push(`it has lines without a word to speak: ${listed(silent)}`);
   return reasons.length === 0 ? undefined : reasons.join('; ');
+}
+
+function languageReasons(
+  { script }: Pick<EvaluationDefinition, 'script'>,
+  language: string,
+  { languages, cure }: CallerLanguages,
+): string[] {
+  if (!coversLanguage(languages, language)) {
+    const names = languages.map(nameOfLanguage).join(', ');
+    return [`its language is ${truncate(language, 64)}, and the voices of the caller speak ${names} (${cure})`];
+  }
+  const backchannels = script.flatMap((step, index) => ('backchannel' in step ? [`script[${index}]`] : []));
+  if (backchannels.length === 0 || callerWords(language)) return [];
+  const names = CALLER_WORD_LANGUAGES.map(nameOfLanguage).join(', ');
+  return [
+    `its language is ${truncate(language, 64)}, and backchannels exist in ${names} only: ${listed(backchannels)}`,
+  ];
 }
 
 /** Whether its script, its caller, a check or a criterion depends on words of the agent. */

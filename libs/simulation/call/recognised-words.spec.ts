@@ -308,3 +308,82 @@ describe('a check that would fail by words that were heard once', () => {
     ]);
   });
 });
+
+describe('a caller that decides by words', () => {
+  const PATIENT = [
+    ASKING[0]!,
+    {
+      ...ASKING[1],
+      answers: [{ when: { says: { text: 'Shall I book' } }, say: 'Yes, please.' }],
+      otherwise: 'Pardon?',
+    },
+    { end: 'Done' },
+  ];
+  const QUICK = { script: PATIENT, checks: [{ type: 'max_turns', turns: 2 }] } as unknown as DefinitionInput;
+  const ASKS_TWICE = agent(3_000, 3_000, 1_500);
+  const mishearing =
+    (inFirst: string, inSecond: string, other = inFirst): Hearing =>
+    (text, request) => {
+      if (request === 2) return { text: text.replace('Shall', inFirst) };
+      return {
+        text: request === 6 ? text.replace('Shall', inSecond) : request > 4 ? text.replace('Vista', other) : text,
+      };
+    };
+
+  it.each([
+    ['the right one', 'Shall'],
+    ['another wrong one', 'Small'],
+  ])(
+    'and heard a wrong word, of which the second hearing has %s, does not fail the agent for its turns',
+    async (_, word) => {
+      const { result } = await call(QUICK, { script: ASKS_TWICE, hears: mishearing('Shell', word) });
+      expect(result.checks[0]).toMatchObject({ type: 'max_turns', met: null, undecided: 'words_unclear' });
+      expect(outcomeOf(result)).toEqual(['error', 'words_unclear']);
+    },
+  );
+
+  it('fails the agent for its turns if what it decided by was heard alike', async () => {
+    const elsewhere = await call(QUICK, { script: ASKS_TWICE, hears: mishearing('Shell', 'Shell', 'Pista') });
+    expect(outcomeOf(elsewhere.result)).toEqual(['failed', null]);
+  });
+
+  it('fails the agent for what does not depend on its decisions', async () => {
+    const checks = [{ type: 'max_latency_ms', ms: 1 }];
+    const { result } = await call({ ...QUICK, checks } as DefinitionInput, {
+      script: ASKS_TWICE,
+      hears: mishearing('Shell', 'Shall'),
+    });
+    expect(outcomeOf(result)).toEqual(['failed', null]);
+  });
+});
+
+describe('an agent that seems to speak another language', () => {
+  const script = [
+    { say: 'I would like to book a table, please.' },
+    {
+      answers: [{ when: { says: { text: 'how many' } }, say: 'Four.' }],
+      until: { says: { text: 'booked' } },
+      otherwise: 'Pardon?',
+    },
+  ];
+  const GERMAN =
+    'Für wie viele Personen möchten Sie denn am Freitagabend einen Tisch reservieren, und wann kommen Sie zu uns?';
+  const ENGLISH =
+    'We are sorry to say that there is nothing left on Friday evening, so what other time would suit your guests?';
+  const TURNS = 5;
+  const speaking = async (second: string) => {
+    const { result, requests } = await call(
+      { script },
+      {
+        script: agent(...Array.from({ length: TURNS }, () => 3_000)),
+        hears: (_, request) => ({ text: request <= TURNS ? GERMAN : second }),
+      },
+    );
+    return [result.outcome, result.invalidity?.code, result.end.code, requests.length > TURNS];
+  };
+
+  it('is failed if both hearings are in that language, and not if they differ', async () => {
+    expect(await speaking(GERMAN)).toEqual(['failed', undefined, 'no_answer', true]);
+    expect(await speaking(ENGLISH)).toEqual(['invalid', 'no_answer', 'no_answer', true]);
+  });
+});

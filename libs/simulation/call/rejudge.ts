@@ -5,6 +5,7 @@ import type { JudgeSamples } from '../judge/judge.js';
 import { JUDGE_PROMPT_VERSION } from '../judge/prompt.js';
 import { ModelMeter, totalCostUsd } from '../measures/tester-usage.js';
 import type { LanguageModel } from '../model/llm.js';
+import { withJudges } from '../other-side/call-exchange.js';
 import { RealClock } from '../time/clock.js';
 import { CallView, type HeardTimes } from '../timeline/call-view.js';
 import { unexercised } from '../validity/exercise.js';
@@ -51,6 +52,7 @@ export async function rejudge(options: RejudgeOptions): Promise<CallResult> {
     ...decide({ checks, end, failure: undefined, causes: rootCauses(view), ...judged }),
     criteria: judged.criteria,
     invalidity: judged.invalidity ?? null,
+    unusableAnswers: withJudges(recorded.unusableAnswers, judged.unusableAnswers),
     measures: { ...recorded.measures, tester: { caller: tester.caller, judge: meter.use, costUsd } },
     versions: {
       ...versions,

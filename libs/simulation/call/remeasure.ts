@@ -39,11 +39,11 @@ export async function remeasure(options: RemeasureOptions): Promise<CallResult> 
       exchange,
     },
   });
-  const { model, callerPrompt, judgePrompt } = versions;
+  const { model, callerPrompt, judgePrompt, speech } = versions;
   const again = {
     ...result,
     unusableAnswers,
-    versions: { ...result.versions, model, callerPrompt, judgePrompt },
+    versions: { ...result.versions, model, callerPrompt, judgePrompt, ...(speech !== undefined && { speech }) },
   };
   const after = afterAttempt(again, earlier);
   return after.next === 'end' ? after.result : again;

@@ -220,4 +220,17 @@ describe('generated caller', () => {
     const unknown = await play(lines, ['No.', 'Bye'], () => ({ ...broken, quote }));
     expect(unknown.result).toMatchObject({ outcome: 'error', failure: { code: 'no_verdict', retryable: true } });
   });
+
+  it('is judged by quotes of its own lines: the judge is asked for them, and what it quoted of the agent is kept', async () => {
+    const quote = 'booked under the name Verdi';
+    const blamed = { met: false, quote, reasoning: 'It hung up early.' };
+    const lines = [say('A table for two, please.'), BYE];
+    const { result, judge } = await play(lines, [quote, 'Bye'], () => blamed);
+    expect(judge[0]?.messages[0]?.content).toContain('The quote must be from a line of the caller ("who": "caller")');
+    const again = judge[1]?.messages.at(-1)?.content;
+    expect(again).toMatch(/^The caller did not say "booked under the name Verdi"/);
+    expect(again).not.toContain('Nobody said');
+    const unusable = { task: 'judge', text: JSON.stringify(blamed) };
+    expect(result.unusableAnswers).toEqual([unusable, unusable, unusable, unusable]);
+  });
 });

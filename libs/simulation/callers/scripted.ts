@@ -10,7 +10,7 @@ import {
 } from '../../evaluation-definition/index.js';
 import { normaliseText } from '../../text/index.js';
 import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
-import { matches } from '../matching/matching.js';
+import { holds } from '../matching/matching.js';
 import { truncate } from '../timeline/text.js';
 import type { ScriptSource } from '../timeline/timeline.js';
 import type { AgentReply, Caller, CallerAction, CallerLine, ScriptedSound } from './caller.js';
@@ -150,9 +150,9 @@ export class ScriptedCaller implements Caller {
   }
 
   /** Whether a condition holds for the agent's last response. */
-  private async holds({ says, notSays }: Condition, answer: string): Promise<boolean> {
+  private async holds(condition: Condition, answer: string): Promise<boolean> {
     await this.yieldToEventLoop();
-    return (!says || matches(says, answer)) && !(notSays && matches(notSays, answer));
+    return holds(condition, answer);
   }
 }
 

@@ -47,6 +47,19 @@ const evaluate = (checks: CheckInput[], timeline: readonly TimelineEntry[] = TIM
 const check = async (input: CheckInput, timeline = TIMELINE) => (await evaluate([input], timeline))[0]!;
 
 describe('checks', () => {
+  it.each<[CheckInput, boolean | null]>([
+    [{ type: 'calls_tool', tool: 'find' }, true],
+    [{ type: 'calls_tool', tool: 'find', arguments: { people: 4 } }, null],
+    [{ type: 'never_calls_tool', tool: 'find', arguments: { people: 4 } }, null],
+    [{ type: 'calls_tool', tool: 'find', argumentsSchema: { type: 'object' } }, null],
+    [{ type: 'same_value', sources: [{ tool: 'find', argument: 'people' }, { value: 4 }] }, null],
+  ])('do not judge arguments that the platform does not tell: %j', async (input, met) => {
+    const call = { type: 'tool_call', name: 'find', arguments: null, start: 0, end: 1, turn: 0 } as const;
+    expect(await check(input, [call])).toMatchObject({ met, ...(met === null && { undecided: 'evidence' }) });
+    const sentText = await check(input, [{ ...call, rawArguments: 'people=4' }]);
+    expect(sentText.met).not.toBeNull();
+  });
+
   it.each([
     ['45 euros', 'That is 145 euros.', false],
     ['45 euros', 'That is **45** euros.', true],

@@ -8,9 +8,10 @@ import { allOf, anyOf, notMet, whenMet } from './composition.js';
 import { happens, neverHappens } from './happens.js';
 import { byHeardWords } from './heard-words.js';
 import { speaksLanguage } from './language.js';
-import { EventFinder } from './occurrences.js';
+import { EventFinder, NotKnown } from './occurrences.js';
 import { inOrder, saysBefore } from './order.js';
 import { saysNoPersonalData } from './personal-data.js';
+import { isRecording, notInRecording, ofRecording } from './recorded.js';
 import { holdSameValue } from './same-value.js';
 import { answerWordsWithin, endsBy, talkRatioWithin, turnsWithin } from './shape.js';
 import { isSpeakable } from './speakable.js';
@@ -59,8 +60,8 @@ async function evaluate(
   try {
     return await found(check, finder, evaluateVoiceCheck);
   } catch (error) {
-    if (error instanceof TooManySteps) return { met: null, detail: error.message, evidence: [], undecided: 'evidence' };
-    throw error;
+    if (!(error instanceof TooManySteps || error instanceof NotKnown)) throw error;
+    return { met: null, detail: error.message, evidence: [], undecided: 'evidence' };
   }
 }
 
@@ -80,12 +81,18 @@ async function found(
     case 'when':
       return whenMet(check, inner);
     default:
-      return byHeardWords(check, finder, (heard) => leaf(check, heard, evaluateVoiceCheck));
+      return byHeardWords(check, finder, (heard) => fromWhatIsKnown(check, heard, evaluateVoiceCheck));
   }
 }
 
 /** A check without others inside it. */
 type Leaf = Exclude<NestedCheck, { readonly type: 'any_of' | 'all_of' | 'not' | 'when' }>;
+
+/** The same for a call that was recorded elsewhere, of which not everything is known. */
+async function fromWhatIsKnown(check: Leaf, finder: EventFinder, voice: EvaluateVoiceCheck): Promise<Finding> {
+  if (!isRecording(finder.view)) return leaf(check, finder, voice);
+  return notInRecording(check, finder.view) ?? ofRecording(await leaf(check, finder, voice));
+}
 
 function leaf(check: Leaf, finder: EventFinder, evaluateVoiceCheck: EvaluateVoiceCheck): Finding | Promise<Finding> {
   const { view } = finder;

@@ -1,4 +1,5 @@
-import type { Check } from '../../evaluation-definition/index.js';
+import type { Check, Condition, ScriptStep } from '../../evaluation-definition/index.js';
+import { holds } from '../matching/matching.js';
 import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
 import type { CallView, Utterance } from '../timeline/call-view.js';
 import { withUnknownWords } from '../timeline/known-words.js';
@@ -6,7 +7,7 @@ import type { SpeechEntry } from '../timeline/timeline.js';
 import { type WordDifference, wordDifferences } from '../timeline/word-differences.js';
 import type { CheckResult } from './check-result.js';
 import { evaluateChecks, type EvaluateVoiceCheck } from './evaluate-checks.js';
-import { needsOf } from './needs.js';
+import { dependsOnCaller, needsOf } from './needs.js';
 
 /** A call as a recogniser heard it; the second time it has the same entries, with other words. */
 export interface SecondHearing {
@@ -23,12 +24,15 @@ const MAX_DIFFERENT = 1 / 3;
 
 /** The first hearing of a call. */
 interface FirstHearing extends SecondHearing {
+  /** Of the caller; empty for a generated one. */
+  readonly script: readonly ScriptStep[];
   readonly yieldToEventLoop: YieldToEventLoop;
 }
 
 /**
- * Positions of the required checks that must not be decided by words that were heard once: those that would fail the call, and
- * those that are met although one word is missing to what they forbid.
+ * Positions of the required checks that must not be decided by words that were heard once: those that would fail the
+ * call, also because the caller misunderstood the agent, and those that are met although one word is missing to what
+ * they forbid.
  */
 export async function inDoubt(
   checks: readonly Check[],
@@ -38,8 +42,9 @@ export async function inDoubt(
   const positions: number[] = [];
   for (const [position, result] of results.entries()) {
     const check = checks[position]!;
-    if (!isByWords(check, result)) continue;
-    if (!result.met || (await isNearlyViolated(check, first))) positions.push(position);
+    if (isByConduct(check, result, first)) positions.push(position);
+    else if (!isByWords(check, result)) continue;
+    else if (!result.met || (await isNearlyViolated(check, first))) positions.push(position);
   }
   return positions;
 }
@@ -47,6 +52,10 @@ export async function inDoubt(
 /** Whether the outcome depends on a check that words have decided. */
 const isByWords = (check: Check, { met, required }: CheckResult): boolean =>
   required && met !== null && needsOf(check).includes('words');
+
+/** Whether a required check is not met, and might be if a caller that decides by words had done something else. */
+const isByConduct = (check: Check, { met, required }: CheckResult, { script }: FirstHearing): boolean =>
+  required && met === false && dependsOnCaller(check) && (script.length === 0 || conditionsIn(script).length > 0);
 
 /**
  * The results of checks in doubt by two hearings: undecided if other words could change them where the hearings differ;
@@ -60,12 +69,19 @@ export async function confirmed(
   { first, second }: { readonly first: FirstHearing; readonly second: SecondHearing | undefined },
 ): Promise<CheckResult[]> {
   if (second && differentShare(first.view, second.view) > MAX_DIFFERENT) {
-    return results.map((result, index) => (isByWords(checks[index]!, result) ? unclear(result, second) : result));
+    return results.map((result, index) =>
+      isByWords(checks[index]!, result) || positions.includes(index) ? unclear(result, second) : result,
+    );
   }
   const decided = [...results];
+  const misledAt = second && (await firstOpenDecision(first, second));
   for (const position of positions) {
     const result = results[position]!;
-    const isOpen = !second || (await couldChange(checks[position]!, result.met, first, second));
+    const check = checks[position]!;
+    const isMisled =
+      misledAt !== undefined && isByConduct(check, result, first) && (result.decidedByEntry ?? Infinity) > misledAt;
+    const isOpen =
+      !second || isMisled || (isByWords(check, result) && (await couldChange(check, result.met, first, second)));
     if (isOpen) decided[position] = unclear(result, second);
   }
   return decided;
@@ -96,6 +112,49 @@ async function couldChange(
   }
   return false;
 }
+
+/**
+ * The entry of the agent to which the caller might have reacted otherwise if it had heard other words; the earliest of
+ * several, undefined if there is none.
+ */
+async function firstOpenDecision(first: FirstHearing, second: SecondHearing): Promise<number | undefined> {
+  for (const turn of differingTurns(first.view, second.view)) {
+    const at = turn.first.parts.at(-1)!.index;
+    const said = first.view.said('caller').map(({ parts }) => parts[0]!);
+    const next = said.find(({ index }) => index > at);
+    // The caller decided nothing after the agent's last words if the agent hung up.
+    if (!next && first.view.end?.by === 'agent') continue;
+    const { script } = first;
+    const from = said.findLast(({ index }) => index < at)?.entry.script?.step ?? 0;
+    const conditions = conditionsIn(script.slice(from, (next?.entry.script?.step ?? script.length) + 1));
+    if (script.length === 0 || (await areOpen(conditions, turn, first))) return at;
+  }
+  return undefined;
+}
+
+/** Whether a condition holds for one of the texts that the agent may have said in a turn, and not for another. */
+async function areOpen(conditions: readonly Condition[], turn: HeardTurn, { yieldToEventLoop }: FirstHearing) {
+  for (const condition of conditions) {
+    const wasMet = holds(condition, turn.first.text);
+    // A single word that decides alone may have been said anywhere.
+    const named = namedBy(condition).filter(
+      (words) => wordsIn(words).length === 1 && holds(condition, words) === holds(condition, ''),
+    );
+    for (const [text] of alternatives([turn], named)) {
+      await yieldToEventLoop();
+      if (holds(condition, text!) !== wasMet) return true;
+    }
+  }
+  return false;
+}
+
+/** What the caller decides by: the conditions of steps, of answers, and of their end. */
+const conditionsIn = (script: readonly ScriptStep[]): Condition[] =>
+  script.flatMap((step) => {
+    const own = step.when ? [step.when] : [];
+    if (!('answers' in step)) return own;
+    return [...own, ...step.answers.map(({ when }) => when), ...(step.until ? [step.until] : [])];
+  });
 
 /** Whether a check is met, and would not be if one word of the agent were another one that the check names. */
 async function isNearlyViolated(check: Check, first: FirstHearing): Promise<boolean> {
@@ -227,8 +286,8 @@ function replaced(
 
 const wordsIn = (text: string): readonly string[] => text.match(/\S+/gu) ?? [];
 
-/** The words of a check's texts and patterns, also several that follow each other, and two as one. */
-function namedBy(check: Check): string[] {
+/** The words of the texts and patterns of a check or condition, also several that follow each other, and two as one. */
+function namedBy(check: Check | Condition): string[] {
   const words: string[] = [];
   for (const text of textsIn(check)) {
     const found =

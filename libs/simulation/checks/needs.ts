@@ -64,6 +64,16 @@ export function needsOf(check: NestedCheck): Need[] {
   return [...new Set(needs(check))];
 }
 
+/** Checks of how the agent speaks, reacts and transmits, whatever the caller says. */
+const OF_AGENT_ALONE: ReadonlySet<CheckType> = new Set([
+  ...(['max_latency_ms', 'max_silence_ms', 'max_time_to_first_word_ms', 'max_pause_ms', 'max_answer_words'] as const),
+  ...(['language', 'speakable', 'no_personal_data', 'speaking_rate', 'audio_level', 'max_choppiness'] as const),
+  ...(['yields_within_ms', 'keeps_speaking', 'max_interruptions', 'max_overlap_ms', 'clean_protocol'] as const),
+]);
+
+/** Whether an agent may fail a check because the caller misunderstood it, and said or did something else. */
+export const dependsOnCaller = ({ type }: NestedCheck): boolean => !OF_AGENT_ALONE.has(type);
+
 function ofEventAndPlace(check: EventMatcher & Placement): Need[] {
   const { after, before } = check;
   return [...ofEvent(check), ...(after ? ofEvent(after) : []), ...(before ? ofEvent(before) : [])];

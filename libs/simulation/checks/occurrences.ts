@@ -102,9 +102,21 @@ export class EventFinder {
   }
 }
 
-/** What a matcher finds wrong with the arguments of a call of its tool. @throws TooManySteps */
-export function misfit(matcher: ToolMatcher, { arguments: given }: ToolCallEntry): string | undefined {
+/** What a check asks for is not known: it is undecided. */
+export class NotKnown extends Error {
+  override readonly name = 'NotKnown';
+}
+
+/** The arguments of a tool call; null for what is not a JSON object. @throws NotKnown */
+export function argumentsOf({ name, arguments: given, rawArguments }: ToolCallEntry): ToolCallEntry['arguments'] {
+  if (given !== null || rawArguments !== undefined) return given;
+  throw new NotKnown(`The platform runs ${name} itself, and does not tell with which arguments`);
+}
+
+/** What a matcher finds wrong with the arguments of a call of its tool. @throws TooManySteps, NotKnown */
+export function misfit(matcher: ToolMatcher, call: ToolCallEntry): string | undefined {
   const { arguments: wanted, argumentsSchema } = matcher;
+  const given = wanted || argumentsSchema ? argumentsOf(call) : null;
   if (!containsJson(wanted ?? {}, given ?? {})) return `not with ${truncate(JSON.stringify(wanted), 200)}`;
   if (!argumentsSchema) return undefined;
   const violation =

@@ -10,7 +10,7 @@ import { truncate } from '../timeline/text.js';
 import { areSameValues } from '../values/same-value.js';
 import type { Finding } from './check-result.js';
 import { never } from './happens.js';
-import type { EventFinder, Occurrence } from './occurrences.js';
+import { argumentsOf, type EventFinder, type Occurrence } from './occurrences.js';
 
 interface Held {
   readonly value: unknown;
@@ -62,7 +62,7 @@ async function toolValue(
   const entry = found && finder.view.toolCalls.find(({ index }) => index === found.evidence.entry)?.entry;
   if (!entry) return never({ tool });
   const path = argument ?? result ?? '';
-  const root: unknown = argument === undefined ? entry.result : entry.arguments;
+  const root: unknown = argument === undefined ? entry.result : argumentsOf(entry);
   const value = valueAt(root, path);
   const what = argument === undefined ? 'result' : 'argument';
   if (value === undefined || value === null) return `The ${what} ${path} of ${tool} was missing`;

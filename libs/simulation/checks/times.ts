@@ -79,6 +79,9 @@ export function decide(limit: number, { ms, plusMinusMs }: Measured): boolean | 
   return lowest({ ms, plusMinusMs }) > limit ? false : null;
 }
 
+/** Why a time is undecided that stalls of the tester made uncertain. */
+export const WHILE_STALLED = 'because the tester stalled';
+
 export function timeFinding(
   met: boolean | null,
   detail: string,
@@ -86,7 +89,7 @@ export function timeFinding(
   { isBesideBed }: Pick<Measured, 'isBesideBed'> = {},
 ): Finding {
   if (met !== null) return { met, detail, evidence };
-  if (!isBesideBed) return { met, detail: `${detail}, which cannot be decided because the tester stalled`, evidence };
+  if (!isBesideBed) return { met, detail: `${detail}, which cannot be decided ${WHILE_STALLED}`, evidence };
   const why = "the agent's background audio hides where its words begin and end";
   return { met, detail: `${detail}, which cannot be decided because ${why}`, evidence, undecided: 'evidence' };
 }

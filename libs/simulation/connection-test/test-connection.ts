@@ -169,7 +169,8 @@ class ConnectionTest {
     }
     const { code, message } =
       ending.type === 'failure' ? ending.failure : ({ code: 'timeout', message: TIMED_OUT[step] } as const);
-    const cure = cureOf({ step, code, status: request?.status, firstSpeaker });
+    const advice = ending.type === 'failure' ? this.protocol.cure?.(ending.failure) : undefined;
+    const cure = advice ?? cureOf({ step, code, status: request?.status, firstSpeaker });
     const said = request?.said ?? null;
     if (step === 'resolved' && code !== 'timeout') return { ...common, ms: 0, message: UNREACHABLE, said: null, cure };
     return { ...common, ms, message: message.replace(`; it said "${said}"`, ''), said, cure };

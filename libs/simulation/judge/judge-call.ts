@@ -3,6 +3,7 @@ import type { Scenario } from '../callers/persona.js';
 import type { ModelMeter } from '../measures/tester-usage.js';
 import type { LanguageModel } from '../model/llm.js';
 import type { Clock } from '../time/clock.js';
+import type { UnusableAnswer } from '../other-side/call-exchange.js';
 import { type Failure, failure } from '../timeline/failure.js';
 import { areAllWordsUnknown } from '../timeline/known-words.js';
 import type { TimelineEntry } from '../timeline/timeline.js';
@@ -38,6 +39,8 @@ export interface Judgement {
   readonly invalidity: Invalidity | undefined;
   /** Why the judge could not decide whether a generated caller kept its role. */
   readonly roleFailure?: Failure | undefined;
+  /** The judge's unusable answers about that; those about a criterion are in its samples. */
+  readonly unusableAnswers?: readonly UnusableAnswer[];
 }
 
 /**
@@ -58,7 +61,9 @@ export async function judgeCall(call: JudgedCall): Promise<Judgement> {
   call.onJudging?.();
   const { wordSource, clock, signal, meter } = call;
   const judge = new Judge({ model, entries, wordSource, scenario, clock, signal, meter, samples });
-  const role = isGenerated ? await judge.callerRole() : {};
-  if (role.invalidity) return { ...skip('The caller broke its role'), invalidity: role.invalidity };
-  return { criteria: await judge.criteria(definition.criteria), invalidity, roleFailure: role.failure };
+  const role = isGenerated ? await judge.callerRole() : { unusable: [] };
+  const unusableAnswers = role.unusable.map((text) => ({ task: 'judge', text }) as const);
+  if (role.invalidity) return { ...skip('The caller broke its role'), invalidity: role.invalidity, unusableAnswers };
+  const criteria = await judge.criteria(definition.criteria);
+  return { criteria, invalidity, roleFailure: role.failure, unusableAnswers };
 }

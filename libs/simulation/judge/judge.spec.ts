@@ -32,10 +32,11 @@ describe('judge', () => {
       disagreement: false,
     });
     expect(asked).toHaveLength(2);
+    expect(asked[0]?.messages[0]?.content).not.toContain('must be from a line');
     expect(result).toMatchObject({
       outcome: 'passed',
       score: 100,
-      versions: { model: 'stub', judgePrompt: '3', callerPrompt: null },
+      versions: { model: 'stub', judgePrompt: '4', callerPrompt: null },
     });
     expect(result.measures.tester).toMatchObject({
       judge: { requests: 2, promptTokens: 200, completionTokens: 20 },

@@ -11,7 +11,7 @@ import type { WordSource } from '../voice/facts/results.js';
 import type { Invalidity } from '../validity/invalidity.js';
 import type { CriterionResult, Sample } from './criterion-result.js';
 import { askAgain, CALLER_KEEPS_ROLE, judgeMessages } from './prompt.js';
-import { Transcript } from './transcript.js';
+import { type QuotedSide, Transcript } from './transcript.js';
 
 export interface JudgeOptions {
   readonly model: LanguageModel;
@@ -39,7 +39,16 @@ const MAX_UNUSABLE = 500;
 const UNCLEAR = 'It depends on words of the agent that are not known';
 
 type Ruling = Pick<CriterionResult, 'verdict' | 'reason' | 'evidence' | 'samples' | 'disagreement' | 'failure'>;
-type Who = 'agent' | 'caller' | undefined;
+
+/** Whether a generated caller kept its role. */
+interface RoleRuling {
+  /** How it did not. */
+  readonly invalidity?: Invalidity;
+  /** Why that could not be decided. */
+  readonly failure?: Failure;
+  /** Answers of the model that were unusable, truncated. */
+  readonly unusable: readonly string[];
+}
 
 /** Judges statements about a call with a language model. Only verdicts with a quote from the transcript count. */
 export class Judge {
@@ -67,18 +76,20 @@ export class Judge {
 
   /**
    * Whether a generated caller left its role in a way that code cannot detect.
-   * @returns `invalidity` if it did; `failure` if that could not be decided
    * @throws the signal's reason
    */
-  async callerRole(): Promise<{ readonly invalidity?: Invalidity; readonly failure?: Failure }> {
-    const { verdict, reason, evidence, failure: cause } = await this.rule(CALLER_KEEPS_ROLE, 'caller');
-    if (verdict === 'met') return {};
+  async callerRole(): Promise<RoleRuling> {
+    // What the agent said proves nothing about its caller, not even that the call was ended too early.
+    const { verdict, reason, evidence, samples, failure: cause } = await this.rule(CALLER_KEEPS_ROLE, 'caller');
+    const unusable = samples.flatMap((sample) => sample.unusable ?? []);
+    if (verdict === 'met') return { unusable };
     if (verdict !== 'not_met' || !evidence)
-      return { failure: cause ?? failure('no_verdict', 'whether the caller kept its role') };
-    return { invalidity: { code: 'left_role', message: `The caller left its role: ${reason}`, evidence: [evidence] } };
+      return { unusable, failure: cause ?? failure('no_verdict', 'whether the caller kept its role') };
+    const message = `The caller left its role: ${reason}`;
+    return { unusable, invalidity: { code: 'left_role', message, evidence: [evidence] } };
   }
 
-  private async rule(statement: string, who?: Who): Promise<Ruling> {
+  private async rule(statement: string, who?: QuotedSide): Promise<Ruling> {
     try {
       return await this.decide(statement, who);
     } catch (error) {
@@ -88,7 +99,7 @@ export class Judge {
     }
   }
 
-  private async decide(statement: string, who: Who): Promise<Ruling> {
+  private async decide(statement: string, who: QuotedSide): Promise<Ruling> {
     const samples = [await this.sample(statement, FIRST_TEMPERATURE, who)];
     if (this.options.samples > 1) {
       samples.push(await this.sample(statement, FURTHER_TEMPERATURE, who));
@@ -116,7 +127,7 @@ export class Judge {
   }
 
   /** Takes one sample; asks a second time when the first answer is unusable. */
-  private async sample(statement: string, temperature: number, who: Who): Promise<Sample> {
+  private async sample(statement: string, temperature: number, who: QuotedSide): Promise<Sample> {
     const { model, scenario, clock, signal, meter } = this.options;
     const told = [scenario.scenarioText, scenario.generalInstructions ?? ''].join('\n').trim();
     const language = languageName(scenario.language ?? DEFAULT_LANGUAGE);
@@ -124,13 +135,13 @@ export class Judge {
       text: transcript,
       transcript: { voice },
     } = this;
-    const messages = judgeMessages({ statement, transcript, context: told, language, voice });
+    const messages = judgeMessages({ statement, who, transcript, context: told, language, voice });
     const ask = () => model.ask(messages, { temperature, clock, signal, meter });
     const answer = await ask();
     const sample = this.read(answer, who);
     if (typeof sample !== 'string') return sample;
     messages.push({ role: 'assistant', content: truncate(answer, 2_000) || '(nothing)' });
-    messages.push({ role: 'user', content: askAgain(sample) });
+    messages.push({ role: 'user', content: askAgain(sample, who) });
     const again = await ask();
     const second = this.read(again, who);
     if (typeof second !== 'string') return { ...second, unusable: [shown(answer)] };
@@ -138,7 +149,7 @@ export class Judge {
   }
 
   /** @returns the sample, or what is wrong with the answer, as a sentence for the model */
-  private read(answer: string, who: Who): Sample | string {
+  private read(answer: string, who: QuotedSide): Sample | string {
     const { met, quote, reasoning } = extractJsonObject(answer) ?? {};
     const text = typeof reasoning === 'string' ? truncate(sanitizeText(reasoning).trim(), MAX_REASONING) : '';
     if (met === null && this.transcript.voice?.isUnclear) {

@@ -30,6 +30,9 @@ export interface VoiceWords {
   readonly hasInterruptions: boolean;
 }
 
+/** Whose line the quote must be from; undefined: anybody's. */
+export type QuotedSide = 'agent' | 'caller' | undefined;
+
 /** What is wrong with a quote, as a sentence for the model. */
 export interface UnusableQuote {
   readonly fault: string;
@@ -76,11 +79,13 @@ export class Transcript {
    * @param who limits the search to this side's words
    * @param met the verdict that it is to prove
    */
-  locate(quote: string, who?: 'agent' | 'caller', met = false): Evidence | UnusableQuote {
+  locate(quote: string, who?: QuotedSide, met = false): Evidence | UnusableQuote {
     // Models escape the quotation marks of a tool's arguments once more.
     const said = quote.replaceAll('\\"', '"');
     const wanted = normaliseText(trimQuotes(this.voice ? withoutMarks(said) : said));
-    const missing = { fault: `Nobody said "${truncate(quote, 200)}" in the transcript.` };
+    const missing = {
+      fault: `${who ? `The ${who} did not say` : 'Nobody said'} "${truncate(quote, 200)}" in the transcript.`,
+    };
     if (wanted.length > MAX_LINE || !/[\p{L}\p{N}]/u.test(wanted)) return missing;
     const isLong = hasWords(wanted, MIN_WORDS);
     let isFound = false;

@@ -1,4 +1,10 @@
-import { compilePattern, compileText, type Matcher, type TextMatcher } from '../../evaluation-definition/index.js';
+import {
+  compilePattern,
+  compileText,
+  type Condition,
+  type Matcher,
+  type TextMatcher,
+} from '../../evaluation-definition/index.js';
 import { NormalisedText, normaliseText } from '../../text/index.js';
 import { truncate } from '../timeline/text.js';
 
@@ -77,6 +83,10 @@ export const searchLimitOf = (matcher: Matcher): number => searchFor(matcher).se
 
 /** Whether a matcher matches what one side said in one turn, within its search limit. */
 export const matches = (matcher: Matcher, said: string): boolean => find(matcher, said) !== undefined;
+
+/** Whether a condition of a script holds for what the agent said in its last turn. */
+export const holds = ({ says, notSays }: Condition, said: string): boolean =>
+  (!says || matches(says, said)) && !(notSays && matches(notSays, said));
 
 /** The first match within the search limit. */
 export function find(matcher: Matcher, said: string): Found | undefined {

@@ -41,6 +41,13 @@ export interface UnusableAnswer {
   readonly text: string;
 }
 
+/** Those of the caller, and then those of the judge about its role, up to the limit. */
+export const withJudges = (
+  answers: readonly UnusableAnswer[],
+  judges: readonly UnusableAnswer[] = [],
+): readonly UnusableAnswer[] =>
+  [...answers.filter(({ task }) => task === 'caller'), ...judges].slice(0, UNUSABLE_ANSWER_LIMITS.answers);
+
 export const EXCHANGE_LIMITS = {
   /** Requests of one attempt. */
   requests: 200,

@@ -1,5 +1,6 @@
 /** Wires as virtual calls use them: without socket and thread. */
 export { default as twilioWire, type TwilioStream } from '../transports/wires/twilio-media-streams/wire.js';
 export { default as realtimeWire, type RealtimeState } from '../transports/wires/openai-realtime/wire.js';
+export { default as elevenlabsWire, type ElevenLabsState } from '../transports/wires/elevenlabs/wire.js';
 /** Messages of a Realtime server. */
 export { ends, says, speechStarted } from '../transports/wires/openai-realtime/testing/double/agent.js';

@@ -38,8 +38,8 @@ export interface SpeechEntry extends Span {
   readonly promptedByWait?: true;
   /**
    * How much is known of the words that the agent was heard to say on a voice call: with `unknown`, `text` is empty; with
-   * `partly` it has the known ones. Absent for the caller and on text calls, whose words are all known. `deleted` for both
-   * sides of a voice call whose texts were deleted later.
+   * `partly` it has the known ones. Absent on text calls and for the caller, whose words are all known unless the call was
+   * recorded elsewhere. `deleted` for both sides of a voice call whose texts were deleted later.
    */
   readonly words?: 'known' | 'partly' | 'unknown' | 'deleted';
   /** Parts of `text`, from and to a position, that may not have been heard because the agent was cut off there. */
@@ -100,7 +100,10 @@ export const joinSpeech = (entries: readonly Pick<SpeechEntry, 'text' | 'continu
 export interface ToolCallEntry extends Span {
   readonly type: 'tool_call';
   readonly name: string;
-  /** Null when the agent did not send a JSON object; `rawArguments` then contains what it sent. */
+  /**
+   * Null when the agent did not send a JSON object; `rawArguments` then contains what it sent. Without it the platform runs
+   * the tool itself, and does not tell them.
+   */
   readonly arguments: { readonly [name: string]: JsonValue } | null;
   readonly rawArguments?: string;
   /** What the tester returned; absent if the agent did not wait for it. */
@@ -132,12 +135,13 @@ export const END_CODES = {
   max_duration: 'the call reached its maximum duration',
   caller_broken: 'the simulated caller could not continue',
   failure: 'the call broke off',
+  recording_over: 'the recording ended',
 } as const;
 export type EndCode = keyof typeof END_CODES;
 
 export interface EndEntry extends Span {
   readonly type: 'end';
-  /** `tester`: a limit or a failure ended the call. */
+  /** `tester`: a limit, a failure or the end of a recording ended the call. */
   readonly by: Speaker | 'tester';
   readonly code: EndCode;
   /** The reason, in the words of the side that ended the call. */

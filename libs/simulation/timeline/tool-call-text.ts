@@ -3,4 +3,4 @@ import type { ToolCallEntry } from './timeline.js';
 
 /** Formats a tool call for results. */
 export const toolCallText = ({ name, arguments: args, rawArguments }: ToolCallEntry): string =>
-  `${name}(${truncate(args ? JSON.stringify(args) : (rawArguments ?? ''), 300)})`;
+  `${name}(${truncate(args ? JSON.stringify(args) : (rawArguments ?? 'arguments not known'), 300)})`;

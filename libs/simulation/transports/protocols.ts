@@ -7,11 +7,18 @@ import type { AgentCall, AgentEndpoint } from './modules/endpoint.js';
 import { registry } from './modules/registry.js';
 import { chatCompletionsModule } from './text/chat-completions/index.js';
 import { voiceTransport } from './voice-call.js';
+import { elevenlabs, elevenlabsText } from './wires/elevenlabs/index.js';
 import { openaiRealtime } from './wires/openai-realtime/index.js';
 import { twilioMediaStreams } from './wires/twilio-media-streams/index.js';
 
 /** The protocols of the service. A further one is a folder and a line here. */
-export const PROTOCOLS = registry([chatCompletionsModule, twilioMediaStreams, openaiRealtime]);
+export const PROTOCOLS = registry([
+  chatCompletionsModule,
+  twilioMediaStreams,
+  openaiRealtime,
+  elevenlabs,
+  elevenlabsText,
+]);
 
 /** Emits `death` when a thread that carries the audio of voice calls has ended unexpectedly. */
 export const mediaThreadEvents = new EventEmitter<{ death: [ThreadDeath] }>();

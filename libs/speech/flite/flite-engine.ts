@@ -1,7 +1,7 @@
 import { ThreadLimitExceeded, ThreadPool } from '../../concurrency/index.js';
 import { checkSound } from '../check-sound.js';
 import { FairQueue } from '../fair-queue.js';
-import { MAX_TEXT_LENGTH, type Sound, SpeechError, type SpeechEngine, type SpeechRequest } from '../sound.js';
+import { requireText, type Sound, SpeechError, type SpeechEngine, type SpeechRequest } from '../sound.js';
 import { untilAborted } from '../until-aborted.js';
 import { FLITE_VOICES, isFliteVoice } from './voices.js';
 import type { FliteAnswer, FliteTask } from './flite-thread.js';
@@ -72,10 +72,7 @@ export class FliteEngine implements SpeechEngine {
 /** @throws SpeechError if this engine cannot speak the request */
 function taskOf({ text, voice, rate = 1 }: SpeechRequest): FliteTask {
   const refuse = (reason: string) => new SpeechError('request', text, reason);
-  if (text.trim() === '') throw refuse('the text is empty');
-  if (text.length > MAX_TEXT_LENGTH) {
-    throw refuse(`the text has ${text.length} characters, the limit is ${MAX_TEXT_LENGTH}`);
-  }
+  requireText(text);
   if (!isFliteVoice(voice)) {
     throw refuse(`there is no embedded voice "${voice}", only ${Object.keys(FLITE_VOICES).join(', ')}`);
   }

@@ -19,6 +19,8 @@ type Dialect = 'verbose' | 'plain';
 export interface HttpRecogniserOptions {
   /** Without `/v1/audio/transcriptions`. */
   readonly baseUrl: string;
+  /** Name of the setting that holds the address: errors name it. */
+  readonly setting?: string;
   readonly apiKey?: string;
   readonly model?: string;
   /** Most requests at a time. */
@@ -44,13 +46,15 @@ export interface ObservedTranscription {
 export class HttpRecogniser implements Recogniser {
   private readonly queue: FairQueue;
   private readonly url: string;
-  private readonly host: string;
+  /** In errors. */
+  private readonly name: string;
   private dialect: Dialect = 'verbose';
 
   constructor(private readonly options: HttpRecogniserOptions) {
     this.queue = new FairQueue(options.concurrency);
     this.url = `${options.baseUrl.replace(/\/+$/, '')}/v1/audio/transcriptions`;
-    this.host = new URL(this.url).host;
+    const { setting } = options;
+    this.name = `${new URL(this.url).host}${setting === undefined ? '' : ` (${setting})`}`;
   }
 
   /** @throws RecogniserError; the signal's reason */
@@ -97,7 +101,8 @@ export class HttpRecogniser implements Recogniser {
       request.signal?.throwIfAborted();
       if (!isResponse(response)) {
         if (!(response instanceof OutboundError)) throw response;
-        if (tries >= TRIES) throw this.failed(`was not reached: ${response.message}`, false, response);
+        if (tries >= TRIES)
+          throw this.failed(`was not reached: ${response.systemCode ?? response.message}`, false, response);
         continue;
       }
       const { status, truncated } = response;
@@ -146,7 +151,7 @@ export class HttpRecogniser implements Recogniser {
   }
 
   private failed(what: string, isPermanent: boolean, cause?: unknown): RecogniserError {
-    return new RecogniserError(`The transcription server ${this.host} ${what}`, isPermanent, { cause });
+    return new RecogniserError(`The transcription server ${this.name} ${what}`, isPermanent, { cause });
   }
 }
 

@@ -1,13 +1,11 @@
-/** Nobody speaks faster for longer than a moment. */
-const WORDS_PER_SECOND = 8;
+import { canBeSaidIn, spokenWords } from '../../audio/index.js';
+
 const REPETITIONS = 4;
 const LONGEST_PHRASE = 30;
 
 /** Whether a text cannot have been said: recognisers invent text where nothing is said, often repeating a phrase. */
-export function isInvented(text: string, durationMs: number): boolean {
-  const words = text.toLowerCase().match(/[\p{L}\p{N}'’]+/gu) ?? [];
-  return words.length > (WORDS_PER_SECOND * durationMs) / 1_000 || repeatsPhrase(words);
-}
+export const isInvented = (text: string, durationMs: number): boolean =>
+  !canBeSaidIn(text, durationMs) || repeatsPhrase(spokenWords(text));
 
 /** A single word may be said four times in a row, such as a digit. */
 function repeatsPhrase(words: readonly string[]): boolean {

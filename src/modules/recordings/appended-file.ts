@@ -24,6 +24,11 @@ export class AppendedFile {
     return this.error !== undefined;
   }
 
+  /** Never rejects; undefined if nothing is being written. */
+  get written(): Promise<void> | undefined {
+    return this.writing;
+  }
+
   append(bytes: Uint8Array): void {
     if (this.hasFailed) return;
     this.waiting.push(bytes);

@@ -6,6 +6,7 @@ import type { JobContext } from '../../platform/queue/job.js';
 import { Queue } from '../../platform/queue/queue.js';
 import { PRUNE_RECORDINGS } from './prune-job.js';
 import { RecordingFiles } from './recording-files.js';
+import { RecordingUploadsService } from './recording-uploads.service.js';
 import { RecordingsRepository } from './recordings.repository.js';
 
 /** After this time the claims of a process that died before this one started have certainly been released. */
@@ -20,6 +21,7 @@ export class RecordingPruner implements OnApplicationBootstrap {
     private readonly queue: Queue,
     private readonly repository: RecordingsRepository,
     private readonly files: RecordingFiles,
+    private readonly uploads: RecordingUploadsService,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {
     queue.handle(PRUNE_RECORDINGS, (_, context) => this.prune(context));
@@ -34,6 +36,8 @@ export class RecordingPruner implements OnApplicationBootstrap {
   }
 
   private async prune({ signal }: JobContext): Promise<void> {
+    const uploads = await this.uploads.deleteUnused((runIds) => this.repository.openRuns(runIds));
+    if (uploads > 0) this.logger.log(`Deleted ${uploads} uploads of calls that were never imported`);
     const isComplete = (await this.deleteExpired(signal)) && (await this.deleteUnused(signal));
     if (!isComplete) await this.queue.enqueue(PRUNE_RECORDINGS, {}, { jobKey: PRUNE_RECORDINGS.name });
   }

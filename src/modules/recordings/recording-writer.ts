@@ -14,6 +14,9 @@ const compressed = promisify(gzip);
 /** Points of the picture in a second. */
 const POINTS = 50;
 
+/** Lengths of a recording that was written. */
+export type WrittenRecording = Omit<NewRecording, 'id' | 'callId'>;
+
 /** Levels of a recording for drawing: lowest and highest sample of each 20 ms in turn. */
 export interface StoredPeaks {
   readonly caller: readonly number[];
@@ -66,6 +69,11 @@ export class RecordingWriter implements RecordingSink {
     return this.bytes === 0;
   }
 
+  /** Ends when the disk has what was passed so far, for audio that comes faster than that of a call. */
+  get written(): Promise<void> | undefined {
+    return this.audioFile.written;
+  }
+
   audio(interleaved: Uint8Array): void {
     this.bytes += interleaved.length;
     this.audioFile.append(interleaved);
@@ -87,7 +95,7 @@ export class RecordingWriter implements RecordingSink {
    * @returns lengths of the audio and of the other files
    * @throws the error of any write; then nothing is left
    */
-  async finish(): Promise<Omit<NewRecording, 'id' | 'callId'>> {
+  async finish(): Promise<WrittenRecording> {
     const { paths, bytes, wireBytes, format } = this;
     this.addPoints(this.rest);
     const picture = JSON.stringify(this.levels satisfies StoredPeaks);

@@ -27,8 +27,10 @@ const INSERT = `
     FROM (SELECT id, run_id, workspace_id FROM calls WHERE id = $2 AND claim_id = $1 FOR UPDATE) c
   ON CONFLICT (id) DO UPDATE SET bytes = EXCLUDED.bytes RETURNING id`;
 
+/** Imported calls that have not ended have no recording yet. */
 const STORED_BYTES = `
-  SELECT coalesce(sum(bytes + peaks_bytes + wire_bytes + facts_bytes), 0) AS bytes FROM recordings WHERE workspace_id = $1`;
+  SELECT coalesce((SELECT sum(bytes + peaks_bytes + wire_bytes + facts_bytes) FROM recordings WHERE workspace_id = $1), 0)
+       + coalesce((SELECT sum(bytes) FROM call_imports WHERE workspace_id = $1 AND bytes > 0), 0) AS bytes`;
 
 /**
  * The attempt that counts is the last one of an ended call. A call of a derived run has the recording of the one that it
@@ -62,6 +64,14 @@ const FIND_UNUSED = `
      AND NOT EXISTS (SELECT 1 FROM recordings r WHERE r.id = f.id)
      AND NOT EXISTS (SELECT 1 FROM calls c
                       WHERE c.run_id = $2 AND c.status IN ('QUEUED', 'RUNNING') AND c.claim_id = f.id)`;
+
+/** Which of these runs go on. */
+const OPEN_RUNS = `SELECT id FROM runs WHERE id = ANY ($1::uuid[]) AND status IN ('QUEUED', 'RUNNING')`;
+
+/** Imports whose run was cancelled or deleted need no room any more. */
+const CLOSE_IMPORTS = `
+  UPDATE call_imports i SET bytes = 0, transcript = NULL
+   WHERE bytes > 0 AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.id = i.run_id AND r.status IN ('QUEUED', 'RUNNING'))`;
 
 /** SQL for the references to recordings. */
 @Injectable()
@@ -105,6 +115,13 @@ export class RecordingsRepository {
   /** The recordings of these calls, locked, and from now on without wire logs and facts. */
   async forgetTexts(callIds: readonly string[]): Promise<RecordingKey[]> {
     return this.database.query<RecordingKey>(FORGET_TEXTS, [callIds]);
+  }
+
+  /** Which of these runs have not ended; the imports of the others are closed. */
+  async openRuns(runIds: readonly string[]): Promise<ReadonlySet<string>> {
+    await this.database.query(CLOSE_IMPORTS);
+    const rows = await this.database.query<{ id: string }>(OPEN_RUNS, [runIds]);
+    return new Set(rows.map(({ id }) => id));
   }
 
   /** Which of these files, named by recording, belong to no recording and to no attempt in progress. */

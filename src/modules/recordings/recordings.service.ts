@@ -12,7 +12,8 @@ import { messageOf } from '../../platform/errors/message-of.js';
 import { notFound } from '../../platform/errors/domain-error.js';
 import { withRetry } from '../../platform/queue/with-retry.js';
 import { RecordingFiles, type RecordingPaths } from './recording-files.js';
-import { RecordingWriter, type StoredPeaks } from './recording-writer.js';
+import { RecordingUploadsService } from './recording-uploads.service.js';
+import { RecordingWriter, type StoredPeaks, type WrittenRecording } from './recording-writer.js';
 import { type RecordingKey, RecordingsRepository } from './recordings.repository.js';
 
 export type { RecordingKey };
@@ -44,6 +45,7 @@ export class RecordingsService {
   constructor(
     private readonly repository: RecordingsRepository,
     private readonly files: RecordingFiles,
+    private readonly uploads: RecordingUploadsService,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -71,6 +73,38 @@ export class RecordingsService {
       else await this.withoutFailure(key, () => writer.discard());
     }
     return isStored ? result : { ...result, recordingOmitted: 'disk' };
+  }
+
+  /**
+   * Keeps the recording of a call that was recorded elsewhere; the workspace's share was checked when it arrived.
+   * @param write writes its files to the given paths; without paths if recordings are switched off (RECORDINGS)
+   * @returns what `write` returns, with the reason if there is no recording
+   */
+  async keep<T extends { readonly written: WrittenRecording | null }>(
+    key: RecordingKey,
+    callId: string,
+    write: (paths: RecordingPaths | undefined) => Promise<T>,
+  ): Promise<T & { readonly recordingOmitted?: RecordingOmitted }> {
+    if (!this.settings.recordings) return { ...(await write(undefined)), recordingOmitted: 'off' };
+    await this.files.prepare(key);
+    let isStored = false;
+    try {
+      const result = await write(this.files.paths(key));
+      if (!result.written) return { ...result, recordingOmitted: 'disk' };
+      isStored = await withRetry(this.writes, () => this.repository.insert({ ...key, callId, ...result.written! }));
+      return result;
+    } finally {
+      if (!isStored) await this.withoutFailure(key, () => this.files.delete([key]));
+    }
+  }
+
+  /**
+   * Whether a workspace may keep this many more bytes in DATA_DIR (RECORDINGS_BYTES_PER_WORKSPACE), beside what its imported
+   * calls will take.
+   */
+  async hasRoom(workspaceId: string, bytes: number): Promise<boolean> {
+    const { recordingsBytesPerWorkspace: quota } = this.settings;
+    return quota === undefined || (await this.repository.storedBytes(workspaceId)) + bytes <= quota;
   }
 
   /**
@@ -122,6 +156,7 @@ export class RecordingsService {
   async deleteRun(runId: string): Promise<void> {
     try {
       await this.files.deleteRun(runId);
+      await this.uploads.delete(runId);
     } catch (error) {
       this.logger.warn(`The recordings of run ${runId} could not be deleted: ${messageOf(error)}`);
     }

@@ -146,6 +146,10 @@ export class RunEntity extends UpdatedRow {
   @Column({ name: 'derived_kind', type: 'text', nullable: true })
   derivedKind: DerivedKind | null;
 
+  /** Whether its call was recorded elsewhere: the agent was not called. */
+  @Column({ name: 'is_imported', type: 'boolean', default: false })
+  isImported: boolean;
+
   /** Planned calls of the run that it is derived from that it does not have: they count as not tested. */
   @Column({ name: 'left_out_calls', type: 'integer', default: 0 })
   leftOutCalls: number;

@@ -30,6 +30,12 @@ import { RunWorker } from './execution/run-worker.js';
 import { UndecidedCalls } from './execution/undecided-calls.repository.js';
 import { Lines } from './lines/lines.js';
 import { LinesRepository } from './lines/lines.repository.js';
+import { CallImportGate } from './imports/call-import.gate.js';
+import { CallImportsController } from './imports/call-imports.controller.js';
+import { CallImportsRepository } from './imported/call-imports.repository.js';
+import { CallImportsService } from './imports/call-imports.service.js';
+import { ImportReader } from './imports/import-reader.js';
+import { ImportedCalls } from './imported/imported-calls.js';
 import { RecordedCallsRepository } from './remeasure/recorded-calls.repository.js';
 import { RecordedCalls } from './remeasure/recorded-calls.js';
 import { ReportLinksController } from './report-links/report-links.controller.js';
@@ -68,6 +74,7 @@ import { RunStarterService } from './start/run-starter.service.js';
     RunsController,
     DerivedRunsController,
     CallsController,
+    CallImportsController,
     RunEventsController,
     ResultsController,
     ComparisonController,
@@ -84,6 +91,11 @@ import { RunStarterService } from './start/run-starter.service.js';
     DerivedRunsRepository,
     RecordedCalls,
     RecordedCallsRepository,
+    CallImportGate,
+    ImportReader,
+    CallImportsService,
+    CallImportsRepository,
+    ImportedCalls,
     RunWorker,
     RunFinisher,
     FinishRepository,

@@ -9,27 +9,31 @@ describe('settingWarnings', () => {
     ['LLM_APIKEY', 'LLM_API_KEY'],
     ['OUTBOUND_ALLOWED_NETWORK', 'OUTBOUND_ALLOWED_NETWORKS'],
     ['database_url', 'DATABASE_URL'],
+    ['PERSONALITY_PROVIDER_5_TTS_BASE_URL', 'PERSONALITY_PROVIDER_1_TTS_BASE_URL'],
+    ['TTS_LANGUAGE', 'TTS_LANGUAGES'],
   ])('takes %s for %s', (name, nearest) => {
     expect(settingWarnings({ [name]: 'x' })).toEqual([
       `${name} is not a setting and has no effect; did you mean ${nearest}?`,
     ]);
   });
 
-  it.each(['TTS_BASE_URL', 'TTS_API_KEY', 'TTS_MODEL', 'PERSONALITY_PROVIDER_2_TTS_BASE_URL'])(
-    'says that %s has no effect, without its value',
-    (name) => {
-      const [warning, ...others] = settingWarnings({ [name]: 'secret' });
-      expect(warning).toMatch(new RegExp(`^${name} has no effect in this version: `));
-      expect(warning).not.toContain('secret');
-      expect(others).toEqual([]);
-    },
-  );
-
   it('leaves settings and common variables of other programs alone', () => {
     const common = ['HOME', 'HOSTNAME', 'PATH', 'PWD', 'TERM', 'USER', 'NODE_ENV', 'NODE_OPTIONS', 'PGHOST', 'LANG'];
-    const settings = ['PORT', 'HOST', 'ROLE', 'DATABASE_URL', 'AGENT_PROVIDER_4_URL', 'RUN_RETENTION_DAYS'];
+    const settings = [
+      'PORT',
+      'HOST',
+      'ROLE',
+      'DATABASE_URL',
+      'AGENT_PROVIDER_4_URL',
+      'TTS_MODEL',
+      'RUN_RETENTION_DAYS',
+    ];
     const env = Object.fromEntries([...common, ...settings].map((name) => [name, 'x']));
     expect(settingWarnings(env)).toEqual([]);
+  });
+
+  it('leaves the variables of vat alone', () => {
+    expect(settingWarnings({ VAT_API_KEY: 'x', VAT_URL: 'x', VAT_AGENT: 'x' })).toEqual([]);
   });
 });
 

@@ -4,18 +4,13 @@ import { settingSpecs, type Settings } from './settings.js';
 const NAMES = Object.keys(settingSpecs(false));
 /** Shorter names are near to common variables of other programs: HOME is two letters from HOST. */
 const SHORT = 8;
-
-/** Names that users of other testing services expect. */
-const UNSUPPORTED: readonly (readonly [name: RegExp, instead: string])[] = [
-  [/^(PERSONALITY_PROVIDER_\d+_)?TTS_/, 'callers speak with the embedded English voices'],
-];
+/** Variables of `vat`, such as `VAT_API_KEY`, which is near to `STT_API_KEY`. */
+const OF_COMMAND_LINE = 'VAT_';
 
 /** One sentence for each variable that looks like a setting but has no effect, such as `AGENT_PROVDER_1_URL`. */
 export function settingWarnings(env: NodeJS.ProcessEnv): string[] {
   return Object.keys(env).flatMap((name) => {
-    if (NAMES.includes(name)) return [];
-    const unsupported = UNSUPPORTED.find(([pattern]) => pattern.test(name));
-    if (unsupported) return [`${name} has no effect in this version: ${unsupported[1]}`];
+    if (NAMES.includes(name) || name.startsWith(OF_COMMAND_LINE)) return [];
     const nearest = closest(name.toUpperCase(), NAMES);
     const isMisspelt = distance(name.toUpperCase(), nearest) <= (name.length < SHORT ? 1 : 2);
     return isMisspelt ? [`${name} is not a setting and has no effect; did you mean ${nearest}?`] : [];

@@ -43,6 +43,7 @@ describe('settings', () => {
       agentProviders: Object.fromEntries(
         [1, 2, 3, 4].map((n) => [`AGENT_PROVIDER_${n}`, { protocol: 'chat-completions', transcription: 'auto' }]),
       ),
+      speechServers: {},
       transcription: undefined,
       transcriptRetentionDays: 365,
       outboundAllowedNetworks: [],
@@ -253,12 +254,12 @@ describe('settings', () => {
     ],
     [
       { AGENT_PROVIDER_1_PROTOCOL: 'sip' },
-      'AGENT_PROVIDER_1_PROTOCOL="sip" must be one of chat-completions, twilio-media-streams, openai-realtime',
+      'AGENT_PROVIDER_1_PROTOCOL="sip" must be one of chat-completions, twilio-media-streams, openai-realtime, elevenlabs, elevenlabs-text',
     ],
     // Only the tests have this protocol.
     [
       { AGENT_PROVIDER_1_PROTOCOL: 'fixture-wire' },
-      'AGENT_PROVIDER_1_PROTOCOL="fixture-wire" must be one of chat-completions, twilio-media-streams, openai-realtime',
+      'AGENT_PROVIDER_1_PROTOCOL="fixture-wire" must be one of chat-completions, twilio-media-streams, openai-realtime, elevenlabs, elevenlabs-text',
     ],
     [
       { AGENT_PROVIDER_2_URL: 'ftp://agents' },

@@ -5,6 +5,7 @@ import type { AgentProvider } from './agent-providers.js';
 import { PLANS, type Plan } from './plans.js';
 import { agentProviders, type AgentProviderSetting, agentProviderSettings } from './provider-settings.js';
 import { address, bearerToken, publicAddress, SettingsError, wholeNumber } from './setting-validators.js';
+import { type SpeechServers, speechServers, speechSpecs } from './speech-settings.js';
 import { type TranscriptionSetting, transcriptionSetting, transcriptionSpecs } from './transcription-settings.js';
 
 export { SettingsError };
@@ -49,6 +50,8 @@ export interface Settings {
   readonly languageModel: LanguageModelSetting | undefined;
   /** Verdicts of the judge on one criterion: 3 takes two, and a third when they disagree; 1 takes one. */
   readonly judgeSamples: 1 | 3;
+  /** The speech servers of the caller's voices. */
+  readonly speechServers: SpeechServers;
   /** The server that transcribes the speech of agents; undefined without one. */
   readonly transcription: TranscriptionSetting | undefined;
   /** Days after their end for which runs are kept; 0: always. */
@@ -208,6 +211,7 @@ export function settingSpecs(isTerminal: boolean) {
     LLM_PRICE_COMPLETION: price({ default: undefined }),
     ...transcriptionSpecs(),
     ...agentProviderSettings(),
+    ...speechSpecs(),
     RUN_RETENTION_DAYS: { ...retentionDays, default: 365 },
     TRANSCRIPT_RETENTION_DAYS: { ...retentionDays, default: undefined },
     RECORDINGS: str<'on' | 'off'>({ choices: ['on', 'off'], default: 'on' }),
@@ -256,6 +260,7 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
     voiceConcurrency: clean.VOICE_CONCURRENCY,
     judgeSamples: clean.JUDGE_SAMPLES === '1' ? 1 : 3,
     languageModel: languageModel(clean),
+    speechServers: speechServers(clean),
     transcription: transcriptionSetting(clean),
     runRetentionDays: clean.RUN_RETENTION_DAYS,
     transcriptRetentionDays: clean.TRANSCRIPT_RETENTION_DAYS ?? clean.RUN_RETENTION_DAYS,
@@ -299,7 +304,8 @@ function report(errors: Partial<Record<string, Error>>, given: Record<string, st
   const lines = Object.entries(errors).map(([name, error]) => {
     if (error instanceof EnvMissingError) return `${name} must be set`;
     // As JSON, so that a value with a line break stays on one line.
-    const value = SECRET_SETTINGS.has(name) ? '' : `=${JSON.stringify(given[name] ?? '')}`;
+    const value =
+      SECRET_SETTINGS.has(name) || name.endsWith('TTS_API_KEY') ? '' : `=${JSON.stringify(given[name] ?? '')}`;
     // envalid says `Value "x" not in choices [a,b]` for a choice; all other messages are our own.
     const allowed = error?.message.replace(/^Value ".*" not in choices \[(.*)\]$/s, (_, choices: string) => {
       return `must be one of ${choices.split(',').join(', ')}`;

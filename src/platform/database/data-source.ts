@@ -20,12 +20,13 @@ import { RecordingFacts1733200400000 } from './migrations/1733200400000-recordin
 import { DerivedRuns1733200500000 } from './migrations/1733200500000-derived-runs.js';
 import { ClaimsOfDerivedRuns1733200600000 } from './migrations/1733200600000-claims-of-derived-runs.js';
 import { RejudgedRuns1733200700000 } from './migrations/1733200700000-rejudged-runs.js';
+import { CallImports1733400300000 } from './migrations/1733400300000-call-imports.js';
 import { Fillers1733300000000 } from './migrations/1733300000000-fillers.js';
 import { PersonalityInterrupts1733400100000 } from './migrations/1733400100000-personality-interrupts.js';
 import { TranscriptRetention1733400400000 } from './migrations/1733400400000-transcript-retention.js';
-import { PlatformCalls1733400600000 } from './migrations/1733400600000-platform-calls.js';
-import { AgentVariables1733400600100 } from './migrations/1733400600100-agent-variables.js';
 import { LeftOutCalls1733400700000 } from './migrations/1733400700000-left-out-calls.js';
+import { PlatformCalls1733400760000 } from './migrations/1733400760000-platform-calls.js';
+import { AgentVariables1733400760100 } from './migrations/1733400760100-agent-variables.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -63,10 +64,11 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       RejudgedRuns1733200700000,
       Fillers1733300000000,
       PersonalityInterrupts1733400100000,
+      CallImports1733400300000,
       TranscriptRetention1733400400000,
-      PlatformCalls1733400600000,
-      AgentVariables1733400600100,
       LeftOutCalls1733400700000,
+      PlatformCalls1733400760000,
+      AgentVariables1733400760100,
     ],
   });
 }

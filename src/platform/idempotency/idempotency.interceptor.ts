@@ -84,7 +84,9 @@ export class IdempotencyInterceptor implements NestInterceptor {
     }
     const id = sha256(JSON.stringify([workspaceId, request.method, request.path, key]));
     // What else decides what the request does: `?dryRun=true` is another request than the same without it.
-    const rest = [request.originalUrl.split('?')[1] ?? '', request.headers['content-type'] ?? ''];
+    // The boundary of a form is drawn for each request.
+    const mediaType = (request.headers['content-type'] ?? '').replace(/;\s*boundary=.*$/i, '');
+    const rest = [request.originalUrl.split('?')[1] ?? '', mediaType];
     const bodyHash = sha256(JSON.stringify([request.bodyHash ?? '', ...rest]));
     return this.inTransaction({ id, path: request.path, bodyHash, apiKeyId, showsSecretOnce }, response, work);
   }

@@ -2,6 +2,7 @@ import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
 import {
   ApiBearerAuth,
   ApiBody,
+  ApiConsumes,
   ApiExtension,
   ApiExtraModels,
   ApiOperation,
@@ -19,6 +20,7 @@ import { Enveloped, type EnvelopeShape } from '../http/responses/envelope.js';
 import { TakesNoQuery } from '../http/dto/unknown-query.guard.js';
 import { PageMeta } from '../http/dto/pagination.js';
 import { Idempotent } from '../idempotency/idempotency.interceptor.js';
+import { type FormOptions, TakesForm } from '../http/body/form-body.js';
 import { TakesText, type TextBodyOptions } from '../http/body/text-body.js';
 import type { Tag } from './info.js';
 import { headerRefs } from './responses.js';
@@ -46,7 +48,7 @@ export interface OperationOptions {
     /** The response contains a secret that no other response shows: only the same API key can have it replayed. */
     readonly showsSecretOnce?: boolean;
     readonly message?: string;
-    readonly status?: 200 | 201;
+    readonly status?: 200 | 201 | 202;
     /** Another success, which the route returns as an `AlternateResponse`. */
     readonly alternate?: { readonly status: 200 | 202; readonly type: Type; readonly message: string };
     /** Overrides fields of `data` in the documented example. */
@@ -56,6 +58,8 @@ export interface OperationOptions {
   readonly body?: { readonly type: Type; readonly example: object };
   /** The file that it takes instead of JSON: limits by media type, content with examples that work as is. */
   readonly file?: TextBodyOptions & { readonly content: FileContent };
+  /** The form that it takes instead of JSON, with the class of its fields. */
+  readonly form?: FormOptions & { readonly type: Type; readonly example: object };
   /** Descriptions of the path parameters, by name. */
   readonly path?: Readonly<Record<string, string>>;
   /** Whether it takes query parameters; if not, every query parameter is refused. */
@@ -70,7 +74,19 @@ export interface OperationOptions {
  * metadata, so it may be placed above or below `@Get` and its kin.
  */
 export function Operation(options: OperationOptions): MethodDecorator {
-  const { summary, description, tag, access, response, body, file, path = {}, query = false, errors = [] } = options;
+  const {
+    summary,
+    description,
+    tag,
+    access,
+    response,
+    body,
+    file,
+    form,
+    path = {},
+    query = false,
+    errors = [],
+  } = options;
   const {
     shape,
     type,
@@ -93,7 +109,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
         // Without a role above VIEWER and without a resource in the path nothing can be forbidden.
         ...(access === 'VIEWER' && !needsPath ? [] : (['FORBIDDEN'] as const)),
         ...(needsPath ? (['NOT_FOUND'] as const) : []),
-        ...(body || file ? (['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const) : []),
+        ...(body || file || form ? (['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const) : []),
         'TOO_MANY_REQUESTS',
         'INTERNAL_SERVER_ERROR',
         'SERVICE_UNAVAILABLE',
@@ -155,6 +171,17 @@ export function Operation(options: OperationOptions): MethodDecorator {
         ]
       : []),
     ...(file ? [TakesText(file)] : []),
+    ...(form
+      ? [
+          TakesForm(form),
+          ApiConsumes('multipart/form-data'),
+          ApiBody({
+            type: form.type,
+            required: true,
+            examples: { example: { summary: 'Example', value: form.example } },
+          }),
+        ]
+      : []),
   );
 }
 

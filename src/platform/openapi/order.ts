@@ -29,6 +29,7 @@ export const PATHS = [
   '/runs/{id}/rerun',
   '/runs/{id}/remeasure',
   '/runs/{id}/rejudge',
+  '/agents/{id}/calls/import',
   '/runs/{id}/report-links',
   '/runs/{id}/report-links/{linkId}',
   '/reports/{token}',

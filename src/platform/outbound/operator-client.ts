@@ -1,4 +1,4 @@
 import { OutboundClient } from '../../../libs/outbound-http/index.js';
 
-/** HTTP client for the servers that the administrator sets, which may be in private networks. Never for other addresses. */
+/** HTTP client for servers that the administrator sets, which may be in private networks; for no other addresses. */
 export const operatorClient = (): OutboundClient => new OutboundClient({ allowedNetworks: ['0.0.0.0/0', '::/0'] });

@@ -24,6 +24,7 @@ const OTHER_MESSAGES: Partial<Record<ErrorCode, readonly string[]>> = {
     'The agent is not deleted',
     'The delivery is still pending',
     'No call of the run has a recording that can be measured again',
+    'No call of the run has a result that can be judged again',
     'A run can have at most 20 report links that have not expired',
   ],
 };

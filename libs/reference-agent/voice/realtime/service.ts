@@ -1,39 +1,27 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type WebSocket, WebSocketServer } from 'ws';
 import { isHealthy } from '../../faults.js';
+import { noSuchFault } from '../platform-faults.js';
 import type { PreparedVoice } from '../prepare.js';
+import { SessionSockets, type VoiceServiceOptions } from '../session-sockets.js';
 import { refuse } from '../telephone.js';
-import type { AnswerStamp } from '../voice-agent.js';
 import { isRealtimeFault, type RealtimeFaultName } from './realtime-faults.js';
 import { RealtimeAgentSession, type RealtimeSessionOptions } from './session.js';
 
-export interface RealtimeServiceOptions extends Omit<
-  RealtimeSessionOptions,
-  'today' | 'voice' | 'recogniser' | 'onAnswer'
-> {
-  /** Must be in the header `authorization` or `api-key`, if it is given. */
-  readonly apiKey?: string | undefined;
-  readonly now?: () => number;
-  /** Synthesises what the agent speaks and hears with. */
-  readonly prepare: () => Promise<PreparedVoice>;
-  /** Called with the agent's own times of each answer, on the clock of `performance.now()`. */
-  readonly onAnswer?: (stamp: AnswerStamp) => void;
-}
+export interface RealtimeServiceOptions
+  extends VoiceServiceOptions, Omit<RealtimeSessionOptions, 'today' | 'voice' | 'recogniser' | 'onAnswer'> {}
 
 /** Also as a model: `?model=booking:FAULT`. */
 const ADDRESS = /^(?:\/agents\/([^/]{1,60}))?(?:\/openai)?\/v1\/realtime$/;
-const TICK_MS = 10;
-const MAX_MESSAGE = 1024 * 1024;
 
 /** The agent as a Realtime server, on the HTTP server of the text agent. */
 export class RealtimeService {
-  private readonly webSockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE });
-  private readonly sessions = new Map<WebSocket, RealtimeAgentSession>();
-  private ticker: NodeJS.Timeout | undefined;
+  private readonly sockets: SessionSockets;
   private prepared: Promise<PreparedVoice> | undefined;
 
-  constructor(private readonly options: RealtimeServiceOptions) {}
+  constructor(private readonly options: RealtimeServiceOptions) {
+    this.sockets = new SessionSockets(options.oneWayMs);
+  }
 
   /** Starts to prepare the voice, once; calls wait for it. */
   prepare(): Promise<PreparedVoice> {
@@ -52,58 +40,29 @@ export class RealtimeService {
 
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const fault = this.faultOf(request);
-    if (fault === undefined) return refuse(socket, '404 Not Found');
+    if (fault === undefined) return refuse(socket, '404 Not Found', noSuchFault('openai-realtime'));
     if (!this.isAllowed(request)) return refuse(socket, '401 Unauthorized');
     const prepared = await this.prepare().catch(() => undefined);
     if (!prepared) return refuse(socket, '503 Service Unavailable');
-    this.webSockets.handleUpgrade(request, socket, head, (webSocket) =>
-      this.connect(webSocket, prepared, fault === 'none' ? undefined : fault),
+    const { now = Date.now, onAnswer, ...options } = this.options;
+    this.sockets.accept(
+      request,
+      socket,
+      head,
+      (line) =>
+        new RealtimeAgentSession(line, {
+          ...options,
+          ...prepared,
+          fault: fault === 'none' ? undefined : fault,
+          today: now(),
+          // Recognising the line took time after its last message had arrived.
+          onAnswer: (stamp) => onAnswer?.({ ...stamp, firstByteMs: performance.now() }),
+        }),
     );
   }
 
   close(): void {
-    for (const webSocket of this.sessions.keys()) webSocket.terminate();
-    this.webSockets.close();
-    clearInterval(this.ticker);
-  }
-
-  private connect(webSocket: WebSocket, prepared: PreparedVoice, fault: RealtimeFaultName | undefined): void {
-    const { now = Date.now, oneWayMs = 0, onAnswer, ...options } = this.options;
-    const later = (act: () => void) => void (oneWayMs > 0 ? setTimeout(act, oneWayMs) : act());
-    const session = new RealtimeAgentSession(
-      {
-        send: (text) => later(() => webSocket.send(text)),
-        close: () => later(() => webSocket.close(1000)),
-      },
-      {
-        ...options,
-        ...prepared,
-        fault,
-        oneWayMs,
-        today: now(),
-        // Recognising the line took time after its last message had arrived.
-        onAnswer: (stamp) => onAnswer?.({ ...stamp, firstByteMs: performance.now() }),
-      },
-    );
-    this.sessions.set(webSocket, session);
-    // One timer for all calls.
-    this.ticker ??= setInterval(() => this.tick(), TICK_MS);
-    webSocket.on('message', (data: Buffer, isBinary) =>
-      later(() => session.onMessage(performance.now(), isBinary ? data : data.toString('utf8'))),
-    );
-    webSocket.on('error', () => webSocket.terminate());
-    webSocket.on('close', () => this.end(webSocket));
-  }
-
-  private tick(): void {
-    for (const session of this.sessions.values()) session.tick(performance.now());
-  }
-
-  private end(webSocket: WebSocket): void {
-    this.sessions.delete(webSocket);
-    if (this.sessions.size > 0) return;
-    clearInterval(this.ticker);
-    this.ticker = undefined;
+    this.sockets.close();
   }
 
   /** @returns undefined if there is no such agent; `none` for the healthy one */

@@ -1,5 +1,4 @@
-import { AudioDecoder, type AudioFormat, StreamResampler } from '../../../audio/index.js';
-import { FRAME_SAMPLES, RATE } from '../frames.js';
+import { CallerFrames } from '../caller-frames.js';
 import type { AgentLine } from '../mouth.js';
 import { VoiceAgent, type VoiceAgentOptions } from '../voice-agent.js';
 import { type ClientEvent, readClientEvent, type ServerEvent } from './events.js';
@@ -43,9 +42,7 @@ export class RealtimeAgentSession {
   private readonly account = new HeardAccount();
   private readonly fault: RealtimeOnlyFaultName | undefined;
   private readonly sentMs = new Map<string, number>();
-  private decoder: AudioDecoder | undefined;
-  private resampler: StreamResampler | undefined;
-  private samples: number[] = [];
+  private frames: CallerFrames | undefined;
   private now = 0;
   private events = 0;
   private responses = 0;
@@ -123,20 +120,8 @@ export class RealtimeAgentSession {
   }
 
   private hear(bytes: Uint8Array): void {
-    const { toAgent } = this.settings;
-    for (const sample of this.atOwnRate(toAgent, bytes)) this.samples.push(sample);
-    while (this.samples.length >= FRAME_SAMPLES) {
-      const frame = Int16Array.from(this.samples.splice(0, FRAME_SAMPLES));
-      this.agent.hear(this.now - (this.samples.length * 1_000) / RATE, frame);
-    }
-  }
-
-  private atOwnRate(format: AudioFormat, bytes: Uint8Array): Int16Array {
-    this.decoder ??= new AudioDecoder(format);
-    const pcm = this.decoder.push(bytes);
-    if (format.rate === RATE) return pcm;
-    this.resampler ??= new StreamResampler(format.rate, RATE);
-    return this.resampler.push(pcm);
+    this.frames ??= new CallerFrames(this.settings.toAgent);
+    this.frames.push(bytes, (frame, laterMs) => this.agent.hear(this.now - laterMs, frame));
   }
 
   private truncate(itemId: string, contentIndex: number, audioEndMs: number): void {

@@ -3,10 +3,16 @@ import type { CallResult } from '../../../simulation/index.js';
 import { EVALUATION_KEYS, type EvaluationKey, referenceEvaluations } from '../../evaluations.js';
 import { expectationOf } from '../../expected.js';
 import { VOICE_EVALUATION_KEYS, type VoiceEvaluationKey } from '../evaluations.js';
-import { isExpected, realtimeExpectationOf, type RealtimeExpectation } from '../expected.js';
+import {
+  ELEVENLABS_FAULT_NAMES,
+  type ElevenLabsFaultName,
+  isElevenLabsFault,
+} from '../elevenlabs/elevenlabs-faults.js';
+import { elevenlabsExpectationOf, isExpected, type RealtimeExpectation, realtimeExpectationOf } from '../expected.js';
 import { CALLER_VOICES } from '../prepare.js';
 import {
   REALTIME_FAULT_NAMES,
+  isRealtimeFault,
   type RealtimeFaultName,
   SHARED_FAULT_NAMES,
   WORD_FAULT_NAMES,
@@ -15,8 +21,12 @@ import {
 import { evaluationOf as voiceEvaluationOf, LINES, type LineName } from './voice-cells.js';
 import type { RealtimeCallOptions, VoiceCalls } from './voice-call.js';
 
+/** Platforms that report the agent's words. */
+export type WordPlatform = 'openai-realtime' | 'elevenlabs';
+
 /** A call of the text evaluations, for what the agent says and does. */
 interface WordCell {
+  readonly platform: WordPlatform;
   readonly about: 'words';
   readonly fault: WordFaultName | undefined;
   readonly key: EvaluationKey;
@@ -27,15 +37,16 @@ interface WordCell {
 
 /** A call of the evaluations for the telephone. */
 interface SoundCell {
+  readonly platform: WordPlatform;
   readonly about: 'voice';
-  readonly fault: RealtimeFaultName | undefined;
+  readonly fault: RealtimeFaultName | ElevenLabsFaultName | undefined;
   readonly key: VoiceEvaluationKey;
   readonly line: LineName;
   /** Counts from 1; varies the noise and the voice of the caller. */
   readonly seed: number;
 }
 
-/** One call of the accuracy measurement over OpenAI Realtime. */
+/** One call of the accuracy measurement over a platform that reports words. */
 export type RealtimeCell = WordCell | SoundCell;
 
 export type RealtimeCellResult = RealtimeCell & {
@@ -48,23 +59,26 @@ export type RealtimeCellResult = RealtimeCell & {
 
 /** Keys exist on the telephone only. */
 const VOICE_KEYS = VOICE_EVALUATION_KEYS.filter((key) => key !== 'phone-keys');
-/** The faults that a Realtime server can have in its voice and protocol. */
-export const REALTIME_VOICE_FAULTS = [...SHARED_FAULT_NAMES, ...REALTIME_FAULT_NAMES] as const;
+/** The faults that an agent on each of the platforms can have in its voice and protocol. */
+export const WORD_PLATFORM_FAULTS = {
+  'openai-realtime': [...SHARED_FAULT_NAMES, ...REALTIME_FAULT_NAMES],
+  elevenlabs: [...SHARED_FAULT_NAMES, ...ELEVENLABS_FAULT_NAMES],
+} as const satisfies Readonly<Record<WordPlatform, readonly string[]>>;
 
 const [PLAIN] = LINES;
 const seedsOf = (seeds: number) => Array.from({ length: seeds }, (_, index) => index + 1);
 
 /** Every fault in every evaluation that it can be part of, and the healthy agent there, once per seed. */
-export function realtimeCells(seeds: number): RealtimeCell[] {
+export function realtimeCells(seeds: number, platform: WordPlatform = 'openai-realtime'): RealtimeCell[] {
   const words = [undefined, ...WORD_FAULT_NAMES].flatMap((fault) =>
     EVALUATION_KEYS.flatMap((key) =>
-      seedsOf(seeds).map((seed): WordCell => ({ about: 'words', fault, key, line: PLAIN, seed })),
+      seedsOf(seeds).map((seed): WordCell => ({ platform, about: 'words', fault, key, line: PLAIN, seed })),
     ),
   );
-  const voice = [undefined, ...REALTIME_VOICE_FAULTS].flatMap((fault) =>
+  const voice = [undefined, ...WORD_PLATFORM_FAULTS[platform]].flatMap((fault) =>
     LINES.slice(0, fault ? 1 : LINES.length).flatMap((line) =>
       VOICE_KEYS.flatMap((key) =>
-        seedsOf(seeds).map((seed): SoundCell => ({ about: 'voice', fault, key, line, seed })),
+        seedsOf(seeds).map((seed): SoundCell => ({ platform, about: 'voice', fault, key, line, seed })),
       ),
     ),
   );
@@ -79,14 +93,19 @@ export function realtimeEvaluationOf(cell: RealtimeCell): EvaluationInput {
 }
 
 /** The faults have different voices, and each seed another one. */
-export function realtimeVoiceOf({ about, fault, seed }: RealtimeCell): string {
-  const names: readonly string[] = about === 'words' ? WORD_FAULT_NAMES : REALTIME_VOICE_FAULTS;
+export function realtimeVoiceOf({ platform, about, fault, seed }: RealtimeCell): string {
+  const names: readonly string[] = about === 'words' ? WORD_FAULT_NAMES : WORD_PLATFORM_FAULTS[platform];
   const index = fault ? names.indexOf(fault) : 0;
   return CALLER_VOICES[(index + seed - 1) % CALLER_VOICES.length]!;
 }
 
 export function expectedOf(cell: RealtimeCell): RealtimeExpectation {
-  if (cell.about === 'voice') return realtimeExpectationOf(cell.fault, cell.key);
+  if (cell.about === 'voice') {
+    const { platform, fault, key } = cell;
+    if (platform === 'elevenlabs')
+      return elevenlabsExpectationOf(fault && isElevenLabsFault(fault) ? fault : undefined, key);
+    return realtimeExpectationOf(fault && isRealtimeFault(fault) ? fault : undefined, key);
+  }
   const expected = expectationOf(cell.fault, cell.key);
   if ('failure' in expected) throw new Error(`${cell.fault} is a fault of HTTP`);
   return expected;
@@ -135,9 +154,21 @@ export class RealtimeCells {
 
   async call(cell: RealtimeCell, recording?: RealtimeCallOptions['recording']): Promise<CallResult> {
     const evaluation = realtimeEvaluationOf(cell);
-    const options = { fault: cell.fault, ...(recording && { recording }) };
-    const words = cell.about === 'words' && { session: WORD_SESSION, prepared: await this.preparedFor(cell.key) };
-    return this.calls.callRealtime(evaluation, realtimeVoiceOf(cell), { ...options, ...words });
+    const voice = realtimeVoiceOf(cell);
+    const { platform, fault } = cell;
+    const prepared = cell.about === 'words' && { prepared: await this.preparedFor(cell.key) };
+    const common = { ...(recording && { recording }), ...prepared };
+    if (platform === 'elevenlabs') {
+      return this.calls.callElevenLabs(evaluation, voice, {
+        ...common,
+        ...(fault && isElevenLabsFault(fault) && { fault }),
+      });
+    }
+    return this.calls.callRealtime(evaluation, voice, {
+      ...common,
+      ...(fault && isRealtimeFault(fault) && { fault }),
+      ...(cell.about === 'words' && { session: WORD_SESSION }),
+    });
   }
 
   /** The agent understands the lines of one evaluation at a time. */

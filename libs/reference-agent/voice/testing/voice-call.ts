@@ -17,7 +17,7 @@ import {
   VirtualClock,
   type VoiceTransport,
 } from '../../../simulation/index.js';
-import { realtimeWire, twilioWire } from '../../../simulation/testing/wires.js';
+import { elevenlabsWire, realtimeWire, twilioWire } from '../../../simulation/testing/wires.js';
 import {
   babbleLoop,
   CachedSpeech,
@@ -30,6 +30,7 @@ import {
 import type { FaultName } from '../../faults.js';
 import type { CallerLine } from '../caller-lines.js';
 import { type PreparedVoice, prepareVoice } from '../prepare.js';
+import { ElevenLabsAgentSession, type ElevenLabsSessionOptions } from '../elevenlabs/session.js';
 import { RealtimeAgentSession, type RealtimeSessionOptions } from '../realtime/session.js';
 import { TwilioAgentSession } from '../twilio-session.js';
 import { delayed } from './delay.js';
@@ -71,6 +72,13 @@ export interface RealtimeCallOptions extends Pick<
   /** Called with each line of the caller before it is spoken. */
   readonly onSynthesised?: (text: string, pcm: Int16Array) => void;
   readonly around?: (agent: InProcessMediaAgentFactory) => InProcessMediaAgentFactory;
+}
+
+export interface ElevenLabsCallOptions
+  extends
+    Pick<ElevenLabsSessionOptions, 'fault' | 'responseMs' | 'format' | 'onAnswer'>,
+    Pick<RealtimeCallOptions, 'prepared' | 'recording'> {
+  readonly isTelephone?: boolean;
 }
 
 /** What the calls of both protocols, in process and over sockets, differ in. */
@@ -146,18 +154,32 @@ export class VoiceCalls {
     });
   }
 
+  /** The same with the agent as one of ElevenLabs. */
+  callElevenLabs(evaluation: EvaluationInput, voice: string, options: ElevenLabsCallOptions = {}): Promise<CallResult> {
+    const { prepared = this.prepared } = options;
+    if (!prepared) throw new Error('prepare() was not called');
+    const { recording, isTelephone = false, ...agent } = options;
+    const initiation = { type: 'conversation_initiation_client_data' };
+    const transport = virtualCalls({
+      wire: elevenlabsWire({ initiation, sendsActivity: true, signature: [], secrets: [] }),
+      lineRate: isTelephone ? 8_000 : 16_000,
+      agent: (socket) => new ElevenLabsAgentSession(socket, { ...agent, ...prepared, today: TODAY }),
+    });
+    return this.execute(evaluation, voice, transport, { recording, clock: new VirtualClock() });
+  }
+
   /** Calls an agent over sockets, in real time. @param url of its webhook @param more for another protocol */
   callOver(
     url: string,
     evaluation: EvaluationInput,
     voice: string,
     recording?: RecordingSink,
-    more: Partial<AgentEndpoint> = {},
+    { assistantId = 'booking', ...more }: Partial<AgentEndpoint> & { readonly assistantId?: string } = {},
   ): Promise<CallResult> {
     const common = { headers: {}, firstSpeaker: null, options: {}, apiKey: 'not-checked' };
     const transport = transportTo(
       { protocol: 'twilio-media-streams', url, ...common, ...more },
-      { client: this.client, assistantId: 'booking', phoneNumber: '+15550100142', callId: randomUUID() },
+      { client: this.client, assistantId, phoneNumber: '+15550100142', callId: randomUUID() },
     );
     if (!('call' in transport)) throw new Error('not a transport for voice calls');
     const firstSpeaker = more.firstSpeaker === 'caller' ? 'caller' : null;

@@ -38,8 +38,5 @@ export function redirection(location: string | undefined, url: string): string {
 const CLOSED = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
 /** The error code of the system or of TLS, such as `ECONNREFUSED`. */
-export function systemError({ cause }: OutboundError): string | undefined {
-  const { code } = (cause ?? {}) as { code?: unknown };
-  if (typeof code !== 'string' || !/^[A-Z][A-Z0-9_]{1,60}$/.test(code)) return undefined;
-  return CLOSED.has(code) ? 'the connection was closed without a response' : code;
-}
+export const systemError = ({ systemCode }: OutboundError): string | undefined =>
+  systemCode !== undefined && CLOSED.has(systemCode) ? 'the connection was closed without a response' : systemCode;

@@ -1,7 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { SEND_LIMITS } from '../../other-side/send-limits.js';
-import type { CallFailure } from '../../timeline/failure.js';
 import { OtherSide } from '../../other-side/other-side.js';
 import { AgentSocket, type SocketHandlers } from './websocket.js';
 
@@ -36,7 +35,7 @@ describe('AgentSocket', () => {
 
   it('ends the connection to an agent that does not read, once, before the memory is full', async () => {
     server.on('connection', (socket) => socket.pause());
-    const failures: CallFailure[] = [];
+    const reported: unknown[] = [];
     const message = 'x'.repeat(100_000);
     let sent = 0;
     await new Promise<void>((resolve) => {
@@ -46,11 +45,10 @@ describe('AgentSocket', () => {
           // After all failures, which are reported in a later turn of the event loop.
           setImmediate(() => setImmediate(resolve));
         },
-        onFailure: (failure) => failures.push(failure),
+        onBroken: (what, code) => reported.push([what, code]),
       });
     });
-    expect(failures.map(({ failure }) => failure.code)).toEqual(['connection_lost']);
-    expect(failures[0]!.message).toContain('it does not read what is sent to it');
+    expect(reported).toEqual([['it does not read what is sent to it', 'connection_lost']]);
   });
 
   it('pauses a socket that delivers too much at once, and loses nothing of it', async () => {
@@ -115,5 +113,16 @@ describe('AgentSocket', () => {
     });
     const reported = await new Promise<string>((resolve) => connect({ onBroken: resolve }));
     expect(reported).toContain(what);
+  });
+
+  it('ends an open connection at a message above the limit, as a broken one', async () => {
+    server.on('connection', (socket) => {
+      socket.on('error', () => undefined);
+      socket.send('x'.repeat(SEND_LIMITS.messageBytes + 1));
+    });
+    const reported = await new Promise((resolve, reject) =>
+      connect({ onBroken: (what, code) => resolve([what, code]), onFailure: reject }),
+    );
+    expect(reported).toEqual(['one message is larger than 8 MiB', 'answer_too_large']);
   });
 });

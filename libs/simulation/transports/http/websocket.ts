@@ -16,6 +16,9 @@ export interface SocketTarget {
   readonly addresses: readonly string[];
 }
 
+/** Why an open connection ended without a close. */
+export type BrokenCode = Extract<FailureCode, 'connection_lost' | 'answer_too_large'>;
+
 export interface SocketHandlers {
   readonly onPhase?: (phase: ConnectionPhase) => void;
   readonly onOpen: () => void;
@@ -27,9 +30,12 @@ export interface SocketHandlers {
   readonly onPaused?: (from: number, to: number) => void;
   /** After `onOpen`. 1006: the connection broke off (RFC 6455, section 7.1.5). */
   readonly onClose: (code: number, reason: string) => void;
-  /** After `onOpen`: the agent broke the protocol or the connection failed. Nothing is called afterwards. */
-  readonly onBroken?: (what: string) => void;
-  /** There was no connection, or a message is too large. Nothing is called afterwards. */
+  /**
+   * After `onOpen`: the connection failed, or was ended because the agent broke the protocol or a limit. Nothing is called
+   * afterwards.
+   */
+  readonly onBroken?: (what: string, code: BrokenCode) => void;
+  /** There was no connection. Nothing is called afterwards. */
   readonly onFailure: (failure: CallFailure) => void;
 }
 
@@ -40,6 +46,8 @@ const MAX_SAID_BYTES = 4_096;
 const MAX_SAID_MS = 1_000;
 /** How long the other side may take to confirm a close, in milliseconds. */
 const CLOSING_MS = 2_000;
+const NOT_READ = 'it does not read what is sent to it';
+const TOO_LARGE = `one message is larger than ${SEND_LIMITS.messageBytes / 1024 / 1024} MiB`;
 
 /**
  * A WebSocket connection to an untrusted agent: no compression, no redirects, limited messages, checked addresses. What it
@@ -91,7 +99,7 @@ export class AgentSocket {
     if (this.socket.readyState !== WebSocket.OPEN) return;
     if (this.socket.bufferedAmount <= MAX_UNREAD_BYTES) return this.socket.send(data);
     // Later, since a call must not end in the middle of what it does.
-    setImmediate(() => this.fail('connection_lost', { what: 'it does not read what is sent to it' }));
+    setImmediate(() => this.broken(NOT_READ));
   }
 
   /**
@@ -173,7 +181,7 @@ export class AgentSocket {
     if (this.phase === 'over') return;
     const code = typeof error.code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(error.code) ? error.code : undefined;
     if (this.phase === 'open') {
-      if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') return this.fail('answer_too_large', { what: 'one message' });
+      if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') return this.broken(TOO_LARGE, 'answer_too_large');
       return this.broken(code === undefined ? error.message : `${error.message} (${code})`);
     }
     const isTimeout = error.message === 'Opening handshake has timed out';
@@ -184,10 +192,11 @@ export class AgentSocket {
     this.fail(isHandshake ? 'bad_response' : byPhase, { what: isHandshake ? error.message : code });
   }
 
-  private broken(what: string): void {
+  private broken(what: string, code: BrokenCode = 'connection_lost'): void {
+    if (this.phase !== 'open') return;
     this.phase = 'over';
     this.socket.terminate();
-    this.handlers.onBroken?.(what);
+    this.handlers.onBroken?.(what, code);
   }
 
   /** The upgrade got another response than 101. */

@@ -72,6 +72,8 @@ interface ModuleBase {
 export interface TextModule extends ModuleBase {
   readonly medium: 'text';
   readonly transport: (endpoint: AgentEndpoint, call: AgentCall) => Transport;
+  /** What to do about a failed step of the connection test; undefined for the general advice. */
+  readonly cure?: (failure: Failure) => string | undefined;
 }
 
 /**

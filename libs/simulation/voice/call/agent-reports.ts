@@ -26,12 +26,12 @@ export class AgentReports {
     this.answers = toolAnswers(toolResults);
   }
 
-  say(atMs: number, text: string, { item, final = true, words }: Parameters<WireSide['said']>[2] = {}): void {
+  say(atMs: number, text: string, { item, final = true, ahead, words }: Parameters<WireSide['said']>[2] = {}): void {
     if (this.said.length >= MAX_REPORTS) return;
     const places = words
       ?.slice(0, MAX_WORDS)
       .map(({ text: word, ...span }) => ({ text: this.shortened(word), ...span }));
-    const of = { ...(item !== undefined && { item }), ...(places && { words: places }) };
+    const of = { ...(item !== undefined && { item }), ...(ahead && { ahead }), ...(places && { words: places }) };
     this.said.push({ atMs, text: this.shortened(text), final, ...of });
   }
 
@@ -42,7 +42,7 @@ export class AgentReports {
   /** @param isAwaited whether the platform waits for a result */
   callTool(atMs: number, { id, name, json }: Parameters<WireSide['toolCall']>[1], isAwaited: boolean): void {
     if (this.toolCalls.length >= MAX_REPORTS) return;
-    const call: ToolCallFact = { atMs, name: this.shortened(name), json: this.shortened(json) };
+    const call: ToolCallFact = { atMs, name: this.shortened(name), json: json === null ? null : this.shortened(json) };
     this.toolCalls.push(call);
     if (isAwaited) this.unanswered.push({ id, call });
   }
@@ -50,7 +50,7 @@ export class AgentReports {
   /** Answers the tool calls that wait. @param answer takes the result as JSON */
   answerTools(atMs: number, answer: (id: string, json: string) => void): void {
     for (const { id, call } of this.unanswered.splice(0)) {
-      const result = this.answers(call.name, parseArguments(call.json));
+      const result = this.answers(call.name, parseArguments(call.json ?? ''));
       Object.assign(call, { result, answeredMs: atMs });
       answer(id, JSON.stringify(result));
     }

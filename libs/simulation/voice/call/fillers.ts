@@ -2,8 +2,6 @@ import { Random } from '../../../audio/index.js';
 import type { VoiceCallPlan } from '../facts/plan.js';
 import type { CallerActs } from '../speaking/caller-acts.js';
 
-/** What a caller says while it thinks. */
-export const FILLERS = ['Um', 'Let me see'] as const;
 /** The caller thinks for so long before it says that. */
 const FILLER_AFTER_MS = 2_500;
 

@@ -2,8 +2,6 @@ import { Random } from '../../../audio/index.js';
 import type { VoiceCallPlan } from '../facts/plan.js';
 import type { SayStep } from '../speaking/caller-acts.js';
 
-/** What a caller says when it interrupts the agent, before it goes on with what it wants. */
-export const INTERRUPTIONS = ['Sorry, one moment.', 'Sorry, may I stop you there?', 'Wait, just a second.'] as const;
 /** Audible milliseconds of the agent's answer before that. */
 const AFTER_MS = { least: 800, most: 1_800, step: 20 } as const;
 /** The first answer that is interrupted is one of the first `FIRST`, and between two of them lie at least `APART`. */

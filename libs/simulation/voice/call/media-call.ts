@@ -2,6 +2,7 @@ import { FRAME_MS } from '../../../audio/index.js';
 import { type Failure, failure } from '../../timeline/failure.js';
 import { sanitizeText } from '../../timeline/text.js';
 import { AgentReports } from './agent-reports.js';
+import type { BrokenCode } from '../../transports/http/websocket.js';
 import { CallerActs } from '../speaking/caller-acts.js';
 import { brokenOff, type CallEnd, type Closing, endByClosing } from './closing.js';
 import { CallerLine } from '../speaking/caller-line.js';
@@ -17,7 +18,7 @@ import type { TurnAnswer } from '../facts/turn-question.js';
 import { utterancesOf } from '../words/utterances.js';
 import { Intake } from './intake.js';
 import type { MediaCallOptions } from './media-call-options.js';
-import { withFindings } from './observed-findings.js';
+import { withFindings, wordFindings } from './observed-findings.js';
 import { Recorder } from './recorder.js';
 import type { CallerPort } from './script-port.js';
 import { ThinkingSign } from './thinking-sign.js';
@@ -157,15 +158,16 @@ export class MediaCall {
     if (this.isReady && !this.isOver) this.timing.paused(this.callTime(from), to - from);
   }
 
-  /** The connection failed, or the agent broke its protocol. @param what in a few words */
-  onBroken(now: number, what: string): void {
+  /** The connection failed, or the agent broke its protocol or a limit. @param what in a few words */
+  onBroken(now: number, what: string, code: BrokenCode = 'connection_lost'): void {
     this.tick(now);
     if (this.isOver) return;
     this.findings.add({
       ...commonFinding('broken_websocket', `The connection ended: ${what}`),
       atMs: this.isReady ? this.callTime(now) : 0,
     });
-    this.requestedEnd = brokenOff(failure(this.isReady ? 'connection_lost' : 'not_ready', what));
+    const isUnready = code === 'connection_lost' && !this.isReady;
+    this.requestedEnd = brokenOff(failure(isUnready ? 'not_ready' : code, what));
     this.endAsRequested(now);
   }
 
@@ -229,20 +231,19 @@ export class MediaCall {
       ask: (question) => this.options.onTurn?.(question),
       utterances: (untilMs, hasInterrupted) => {
         const { said } = this.reports.facts;
-        // Those of a recogniser are not known here.
-        const facts = { ...this.heard(), said: this.options.onPiece ? [] : said, end: { atMs: untilMs } };
         const from = hasInterrupted ? caller.turn - 1 : caller.turn;
+        const heard = this.ear.factsSince(from, ...this.callerTimes);
+        // Those of a recogniser are not known here.
+        const facts = { ...heard, said: this.options.onPiece ? [] : said, end: { atMs: untilMs } };
         return utterancesOf(facts).filter(({ turn }) => turn >= from);
       },
       wordReports: () => this.reports.saidCount,
     };
   }
 
-  private heard() {
-    return this.ear.facts(
-      (at) => this.caller.turnAt(at),
-      (at) => this.caller.lineEndBefore(at),
-    );
+  /** What hearing needs to know of the caller. */
+  private get callerTimes(): Parameters<Ear['facts']> {
+    return [(at) => this.caller.turnAt(at), (at) => this.caller.lineEndBefore(at)];
   }
 
   private observe(ended: Pick<VoiceFacts, 'end' | 'failure'>): VoiceFacts {
@@ -250,7 +251,7 @@ export class MediaCall {
     const thinking = this.policy.thoughtUntil(atMs);
     const observed = {
       caller: this.caller.until(atMs),
-      ...this.heard(),
+      ...this.ear.facts(...this.callerTimes),
       ...(this.streamStartMs > 0 && { streamStartMs: this.streamStartMs }),
       agentTurns: this.policy.agentTurns(atMs),
       silences: this.policy.silencesUntil(atMs),
@@ -261,7 +262,9 @@ export class MediaCall {
       platformEvents: this.platformEvents,
       timing: this.timing.result(),
     };
-    return withFindings(observed, (facts) => this.findings.with(this.wire.review?.(facts) ?? []).list());
+    return withFindings(observed, (facts) =>
+      this.findings.with([...wordFindings(facts), ...(this.wire.review?.(facts) ?? [])]).list(),
+    );
   }
 
   private get nextDueMs(): number {
@@ -369,7 +372,8 @@ export class MediaCall {
         reports.say(at(now), text, of);
       },
       heardCaller: (now, text) => reports.hearCaller(at(now), text),
-      toolCall: (now, call) => reports.callTool(at(now), call, this.wire.toolResult !== undefined),
+      toolCall: (now, call) =>
+        reports.callTool(at(now), call, this.wire.toolResult !== undefined && call.json !== null),
       hangUp: (_now, reason) => {
         this.requestedEnd ??= { end: { by: 'agent', code: 'agent_hung_up', reason } };
       },

@@ -1,6 +1,9 @@
 import { FRAME_MS } from '../../../audio/index.js';
-import type { MediaTiming, Span, VoiceFacts } from '../facts/facts.js';
+import type { MediaTiming, Span, VoiceFacts, WireFinding } from '../facts/facts.js';
 import { heardAtTheEarliest } from '../measures/index.js';
+import { commonFinding } from '../wire/common-findings.js';
+import type { WordFacts } from '../words/item-audio.js';
+import { wordsOfItems } from '../words/item-words.js';
 
 type Observed = Omit<VoiceFacts, 'wireFindings' | 'stalled'>;
 
@@ -22,6 +25,14 @@ export function withFindings(
   const doubtful = facts.wireFindings.filter((finding) => !certain.some(({ code }) => code === finding.code));
   return { ...facts, stalled: { underruns, findings: doubtful.map(({ code }) => code) } };
 }
+
+/** Findings about the words that the platform reported. */
+export const wordFindings = (facts: WordFacts): WireFinding[] =>
+  wordsOfItems(facts).flatMap(({ excess, played }) => {
+    if (!excess) return [];
+    const detail = `${excess.words} words for ${Math.round(excess.ms)} ms of audio`;
+    return [{ ...commonFinding('words_exceed_audio', detail), atMs: played.startMs }];
+  });
 
 /** Whether the tester stalled in a span, or so shortly before that it read messages late. */
 const isStalledIn = ({ stalls }: MediaTiming, { startMs, endMs }: Span): boolean =>

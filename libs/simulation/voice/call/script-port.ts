@@ -9,6 +9,8 @@ const MAX_ATTEMPTS = 5;
 const SILENCE_MS = 1_000;
 /** All attempts of a turn together. */
 const MAX_THINKING_MS = 30_000;
+/** It is asked again because of words after so much more of its time: each question costs the words of the turn. */
+const ASKED_AGAIN_SHARE = 0.25;
 
 /** How the caller is asked. */
 export interface CallerPort {
@@ -34,6 +36,8 @@ export class ScriptPort {
   /** The latest question, and how many reports of words it knows. */
   private question: TurnQuestion | undefined;
   private reports = 0;
+  /** Not asked again before. */
+  private askAgainMs = 0;
   /** The answer to it. */
   private answered: TurnAnswer | undefined;
   /** Number of the turn that is asked about, how often it was, and for how long the caller has thought about it. */
@@ -83,6 +87,7 @@ export class ScriptPort {
     if (this.isHeldBack) return;
     this.attempts++;
     this.answered = undefined;
+    this.askAgainMs = 0;
     this.line.forget();
     const spoken = this.line.dropped;
     const of = { turn: this.turn, attempt: this.attempts, ...about, ...(spoken !== undefined && { spoken }) };
@@ -175,6 +180,8 @@ export class ScriptPort {
   private tellWords(atMs: number): void {
     const { question } = this;
     if (!question || !lacksWords(question) || this.caller.wordReports() === this.reports) return;
+    if (atMs < this.askAgainMs) return;
+    this.askAgainMs = atMs + ASKED_AGAIN_SHARE * (atMs - this.sinceMs!);
     this.post({ ...question, utterances: this.utterances(question, atMs) });
   }
 

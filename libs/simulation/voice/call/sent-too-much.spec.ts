@@ -1,7 +1,7 @@
 import { encodeMulaw } from '../../../audio/index.js';
 import { SEND_LIMITS } from '../../other-side/send-limits.js';
 import { rawWire } from '../testing/raw-wire.js';
-import { callOf, collected, planOf, speech } from '../testing/virtual-calls.js';
+import { callOf, collected, planOf, say, speech } from '../testing/virtual-calls.js';
 import type { InProcessSocket } from './in-process-agent.js';
 import { MediaCall } from './media-call.js';
 
@@ -107,6 +107,20 @@ describe('a call of an agent that sends too much', () => {
     expect(end).toMatchObject({ code: 'failure', atMs: 200 });
     expect(failure!.code).toBe('connection_lost');
     expect(wireFindings).toMatchObject([{ code: 'broken_websocket', severity: 'error', atMs: 200 }]);
+  });
+
+  it('keeps what was observed before a message that is too large', async () => {
+    const call = new MediaCall(planOf([say(500)]), rawWire, { send: () => undefined });
+    call.start(0);
+    call.onMessage(0, encodeMulaw(speech(1_000)));
+    for (let now = 20; now <= 3_000; now += 20) call.tick(now);
+    call.onBroken(3_000, 'one message is larger than 8 MiB', 'answer_too_large');
+    const { agent, answeredTurns, end, failure, wireFindings } = call.facts();
+    expect(agent).toMatchObject([{ endMs: expect.closeTo(1_000, 0) }]);
+    expect(answeredTurns).toBe(1);
+    expect(end).toMatchObject({ by: 'tester', code: 'failure', atMs: 3_000 });
+    expect(failure!.code).toBe('answer_too_large');
+    expect(wireFindings).toMatchObject([{ code: 'broken_websocket', detail: expect.stringContaining('8 MiB') }]);
   });
 
   it('keeps no more than its time needs of 490,000 messages of one byte', () => {

@@ -46,7 +46,7 @@ export function levelWithin(
 
 export function notChoppy(limit: number, { voice, facts }: VoiceEvidence, entries: readonly TimelineEntry[]): Finding {
   const { gaps, perMinute } = voice.choppiness;
-  if (perMinute === null) return notExercised('The agent was not heard');
+  if (gaps === null || perMinute === null) return notExercised('The agent was not heard');
   const detail = `The agent's speech had ${count(gaps, 'gap')}, ${perMinute} per minute; the limit is ${limit}`;
   if (gaps < MIN_GAPS || perMinute <= limit) return { met: true, detail, evidence: [] };
   const moments = choppyGaps(facts).map(({ startMs }) => startMs);

@@ -16,6 +16,8 @@ export interface AnsweringCallerOptions {
   readonly prepare: (action: Awaited<ReturnType<Caller['next']>>, signal: AbortSignal) => Promise<PreparedSteps>;
   /** The sound of a sentence. */
   readonly speak: (text: string, signal: AbortSignal) => Promise<PreparedSound>;
+  /** What speaks, for failures. */
+  readonly engine?: string | undefined;
   /** The utterances with the words that a recogniser knows by now, and why others will not be known. */
   readonly heard?: (utterances: readonly AgentUtterance[]) => {
     readonly utterances: readonly AgentUtterance[];
@@ -155,12 +157,16 @@ class Attempt {
   }
 
   private async decide(reply: AgentReply): Promise<PreparedSteps> {
-    const { caller, prepare, clock } = this.options;
+    const { caller, prepare, clock, engine } = this.options;
+    let isDecided = false;
     const signal = AbortSignal.any([this.abort.signal, this.options.signal]);
-    const cancel = clock.schedule(DECISION_MS, () => this.abort.abort(new TooSlow()));
+    const cancel = clock.schedule(DECISION_MS, () =>
+      this.abort.abort(isDecided ? speechTooSlow(engine) : new TooSlow()),
+    );
     try {
       this.wasAsked = true;
       const action = await this.timed('model', Promise.resolve(caller.next(reply, signal)));
+      isDecided = true;
       return await this.timed('speech', prepare(action, signal));
     } finally {
       cancel();
@@ -220,3 +226,9 @@ class TooSlow extends CallFailure {
     super('caller_slow', `nothing within ${DECISION_MS / 1_000} s`);
   }
 }
+
+const speechTooSlow = (engine = 'the speech engine'): CallFailure =>
+  new CallFailure(
+    'speech_failed',
+    `${engine} took too long: no audio ${DECISION_MS / 1_000} s after the caller was asked`,
+  );

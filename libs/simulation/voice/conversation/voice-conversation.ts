@@ -15,15 +15,15 @@ import { heardTimes, longestLag, voiceMeasures } from '../measures/index.js';
 import { storedFacts } from '../facts/stored-facts.js';
 import type { RecordedCall, RecordingSink, VoiceTransport } from '../wire/voice-transport.js';
 import type { ExerciseInput } from '../../validity/exercise.js';
-import { FILLERS } from '../call/fillers.js';
-import { INTERRUPTIONS } from '../call/interruptions.js';
 import { AnsweringCaller } from './answering-caller.js';
 import { Transcriber, type VoiceTranscription } from './transcriber.js';
 import { overload } from './overload.js';
 import type { SpokenText, VoiceCallPlan } from '../facts/plan.js';
+import { callerWords } from '../speaking/caller-words.js';
 import { atRate, soundsAt } from '../speaking/line-sounds.js';
 import {
   type CallerSounds,
+  type EngineSounds,
   prepareAnswers,
   type PreparedSteps,
   prepareSteps,
@@ -41,9 +41,13 @@ const PLATFORM_VOICE = 'rms';
 
 /** What a voice call needs beside its evaluation. */
 export interface VoiceOptions {
-  readonly sounds: CallerSounds;
+  readonly sounds: EngineSounds;
   /** Name of a voice of the speech engine. */
   readonly voice: string;
+  /** The voice of a platform that speaks for the agent; `rms` by default. */
+  readonly platformVoice?: string;
+  /** Name and version of the speech engine, for the result. */
+  readonly engine?: string;
   /** Null: the agent, unless it says nothing for three seconds. */
   readonly firstSpeaker?: 'agent' | 'caller' | null;
   /** Overlaid voices, for conditions or personalities that ask for babble. */
@@ -101,6 +105,7 @@ export async function runVoiceConversation(options: VoiceConversationOptions): P
     const transcriber = transcriberOf(options, () => answering.wordsArrived());
     const answering: AnsweringCaller = new AnsweringCaller({
       caller: options.caller,
+      engine: voice.engine,
       ...(transcriber && { heard: (utterances) => transcriber.fill(utterances) }),
       clock: options.clock,
       signal,
@@ -112,7 +117,7 @@ export async function runVoiceConversation(options: VoiceConversationOptions): P
       plan,
       signal,
       ...(plan.asked && { onTurn: answering.ask, clock: options.clock }),
-      speak: async (text) => (await sounds.synthesise({ text, voice: PLATFORM_VOICE }, signal)).pcm,
+      speak: (text) => platformSpeech(options, sounds, text),
       ...(transcriber && { onPiece: transcriber.hear }),
       ...(voice.recording && { recording: voice.recording }),
       onAborted: (facts) => note(transcriber ? { ...facts, recognised: transcriber.recognised } : facts, timeline),
@@ -124,11 +129,11 @@ export async function runVoiceConversation(options: VoiceConversationOptions): P
       if (json !== undefined) voice.recording?.facts?.(json);
     };
     store(facts);
-    const listenAgain = async () => {
+    const listenAgain = once(async () => {
       const again = await transcriber?.hearAgain(facts.agent);
       if (facts.recognised && again) store({ ...facts, recognised: { ...facts.recognised, again } });
       return again;
-    };
+    });
     return {
       ...observe(facts, { timeline, turnEndMs: plan.turnEndMs, clock: transport.clock, listenAgain }),
       exchange,
@@ -170,6 +175,7 @@ async function planOf(options: VoiceConversationOptions, sounds: CallerSounds): 
   const { conditions, turnEndMs, maxTurns, maxDurationSeconds, toolResults } = definition;
   const rate = transport.lineRate;
   const isGenerated = caller.kind === 'generated';
+  const own = callerWords(options.language);
   const needsBabble = voice.backgroundNoise || conditions.noise?.type === 'babble';
   if (needsBabble && !voice.babble)
     throw new CallFailure('speech_failed', { what: 'there is no babble for its background noise', isPermanent: true });
@@ -188,8 +194,11 @@ async function planOf(options: VoiceConversationOptions, sounds: CallerSounds): 
     ...(voice.babble && { babble: atRate(voice.babble, rate) }),
     backgroundNoise: voice.backgroundNoise ?? false,
     seed: conditions.seed ?? 1,
-    ...(definition.fillers && isGenerated && { fillers: await linesOf(FILLERS, options, sounds) }),
-    ...(voice.interrupts && isGenerated && { interruptions: await linesOf(INTERRUPTIONS, options, sounds) }),
+    ...(definition.fillers && isGenerated && { fillers: await linesOf(own?.fillers ?? [], options, sounds) }),
+    ...(voice.interrupts &&
+      isGenerated && {
+        interruptions: await linesOf(own?.interruptions ?? [], options, sounds),
+      }),
     toolResults,
   };
 }
@@ -226,8 +235,29 @@ async function speakable<T>(work: () => Promise<T>, signal: AbortSignal): Promis
   }
 }
 
+/** A text that the voice can never speak takes its estimated time; other failures to speak are the tester's. */
+async function platformSpeech(
+  { voice: { platformVoice = PLATFORM_VOICE }, signal }: VoiceConversationOptions,
+  sounds: CallerSounds,
+  text: string,
+): Promise<Int16Array> {
+  try {
+    return (await sounds.synthesise({ text, voice: platformVoice }, signal)).pcm;
+  } catch (error) {
+    const { isPermanent, failure } = error as { readonly isPermanent?: unknown; readonly failure?: unknown };
+    if (isPermanent === true && failure !== 'engine') throw error;
+    return speakable(() => Promise.reject(error as Error), signal);
+  }
+}
+
 function note(facts: VoiceFacts, timeline: Timeline): void {
   for (const entry of voiceEntries(facts)) timeline.observed(entry);
+}
+
+/** The same answer for everything that asks. */
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => (result ??= work());
 }
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : undefined);

@@ -61,12 +61,12 @@ const isShown = (event: PlatformEvent, index: number): event is ShownEvent =>
   event.type === 'transfer' || (event.type === 'note' && index < MAX_NOTES);
 
 function toolEntryOf({ atMs, name, json, result, answeredMs = atMs }: ToolCallFact, turn: number): ToolCallEntry {
-  const args = parseArguments(json);
+  const args = json === null ? null : parseArguments(json);
   return {
     type: 'tool_call',
     name: truncate(sanitizeText(name), 255),
     arguments: args,
-    ...(args === null && { rawArguments: truncate(sanitizeText(json), 2_000) }),
+    ...(args === null && json !== null && { rawArguments: truncate(sanitizeText(json), 2_000) }),
     ...(result !== undefined && { result }),
     start: tenth(atMs),
     end: tenth(answeredMs),
@@ -92,11 +92,12 @@ function unheardOf({ sound, runs }: SoundWords, { caller }: VoiceFacts): Pick<Sp
 function entryOf(act: CallerAct, facts: VoiceFacts): SpeechEntry | SoundEntry {
   const place = { ...timesOf(act), turn: act.turn };
   if (act.type === 'say') {
-    const { text, step, source, repeated, bargeIn, endMs } = act;
+    const { text, step, source, repeated, bargeIn, endMs, hasUnknownWords } = act;
     return {
       type: 'speech',
       speaker: 'caller',
       text: sanitizeText(text),
+      ...(hasUnknownWords && { words: 'unknown' as const }),
       ...place,
       ...(step !== null && { script: { step, ...source, ...(repeated && { repeated }) } }),
       ...(bargeIn && { bargeIn: { afterMs: bargeIn.afterMs, possible: bargeIn.possible } }),

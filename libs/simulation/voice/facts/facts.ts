@@ -57,6 +57,13 @@ export interface VoiceFacts {
   readonly hearing?: HearingFact;
   /** Present if the agent's times are the earliest that the tester's stalls allow. */
   readonly isEarliest?: true;
+  /** Present if the call was recorded elsewhere: everything is from its recording, and from its transcript. */
+  readonly imported?: ImportedFact;
+}
+
+export interface ImportedFact {
+  /** How far the beginnings and ends of what the caller said may be off: they were found in its channel. */
+  readonly callerEdgesMs: number;
 }
 
 export interface HearingFact {
@@ -81,6 +88,8 @@ interface Scripted extends Span {
 
 export interface SpokenWord extends Span {
   readonly text: string;
+  /** Present if the time was not measured, but spread over the letters of the line. */
+  readonly estimated?: true;
 }
 
 /** A line of the caller. `startMs` and `endMs` are its first and last sample above -45 dBFS. */
@@ -94,6 +103,8 @@ export interface SayAct extends Scripted {
   readonly words: readonly SpokenWord[];
   /** Present when the caller repeated its line because the agent had not answered. */
   readonly repeated?: true;
+  /** Present where only its sound is known; `text` is then empty. */
+  readonly hasUnknownWords?: true;
   /** Present when the caller had not finished: the rest of what it says was not ready in time. */
   readonly goesOn?: true;
   /** Present when the line was meant to be spoken over the agent. */
@@ -175,6 +186,8 @@ export interface SaidFact {
   readonly text: string;
   /** False for a part of words that a later report repeats in full. */
   readonly final: boolean;
+  /** Present if they are the words of the whole item, whose audio had only begun to arrive. */
+  readonly ahead?: true;
   /** Item of the agent's audio that they belong to, if the platform says so. */
   readonly item?: number;
   /** Their places in that audio, in milliseconds from its first sample, if the platform says so. */
@@ -208,8 +221,8 @@ export interface HeardCallerFact {
 export interface ToolCallFact {
   readonly atMs: number;
   readonly name: string;
-  /** Its arguments as the platform reported them. */
-  readonly json: string;
+  /** Its arguments as the platform reported them; null if it keeps them to itself. */
+  readonly json: string | null;
   /** What the tester answered; absent if the platform runs its tools itself. */
   readonly result?: JsonValue;
   readonly answeredMs?: number;

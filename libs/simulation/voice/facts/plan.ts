@@ -1,6 +1,7 @@
 import type { LineConditions, ToolResult } from '../../../evaluation-definition/index.js';
 import type { LineRate } from '../../../audio/index.js';
 import type { ScriptSource } from '../../timeline/timeline.js';
+import type { SpokenWord } from './facts.js';
 
 export type { LineConditions };
 
@@ -11,7 +12,7 @@ export interface PreparedSound {
   readonly speechStart: number;
   readonly speechEnd: number;
   /** Times in milliseconds from the sound's first sample. */
-  readonly words: readonly { readonly text: string; readonly startMs: number; readonly endMs: number }[];
+  readonly words: readonly SpokenWord[];
 }
 
 /** A short text that is ready to be said. */

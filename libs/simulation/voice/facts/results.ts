@@ -2,8 +2,8 @@ import type { Span, SpokenWord, ThinkingFact, WireFinding } from './facts.js';
 
 /** Measures of a voice call, as `GET /calls/{id}` shows them. Milliseconds from the answer; null where not applicable. */
 export interface VoiceMeasures {
-  /** `estimated` where speaking times are computed from words. */
-  readonly clock: 'heard' | 'estimated';
+  /** `estimated` where speaking times are computed from words; `recorded` where all are from a recording made elsewhere. */
+  readonly clock: 'heard' | 'estimated' | 'recorded';
   readonly latencies: readonly VoiceLatency[];
   readonly bargeIns: readonly BargeInResult[];
   readonly backchannels: readonly SoundResult[];
@@ -15,8 +15,8 @@ export interface VoiceMeasures {
   /** Null unless both sides were heard. */
   readonly overlapMs: number | null;
   readonly deadAir: { readonly totalMs: number; readonly longestMs: number; readonly over3s: number };
-  /** `perMinute` is null if the agent was not heard. */
-  readonly choppiness: { readonly gaps: number; readonly perMinute: number | null };
+  /** `perMinute` is null if the agent was not heard; both are null for a recording, which shows no playout buffer. */
+  readonly choppiness: { readonly gaps: number | null; readonly perMinute: number | null };
   readonly speech: { readonly agentMs: number; readonly callerMs: number };
   readonly speechShare: number | null;
   readonly agentWordsPerMinute: number | null;
@@ -78,8 +78,11 @@ export interface TimedWord extends SpokenWord {
   readonly uncertain?: true;
 }
 
-/** Its platform reported what the agent generated, or a recogniser transcribed what was heard of it. */
-export type WordSource = 'wire' | 'recogniser';
+/**
+ * Its platform reported what the agent generated, a recogniser transcribed what was heard of it, or the transcript of a call
+ * that was recorded elsewhere has it.
+ */
+export type WordSource = 'wire' | 'recogniser' | 'transcript';
 
 /** Where the agent's words on a voice call come from. */
 export interface WordsFrom {
@@ -96,6 +99,7 @@ export interface WordsFrom {
 /** The part of a call's result that only voice calls have. */
 export interface VoiceResult {
   readonly voice: VoiceMeasures;
+  /** None for a call that was recorded elsewhere, whose messages are not known. */
   readonly wireFindings: readonly WireFinding[];
   readonly words: readonly TimedWord[];
   /** Number of further words that are not listed; absent if there are none. */

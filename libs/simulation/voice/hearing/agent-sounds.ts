@@ -8,15 +8,21 @@ interface Surroundings {
   readonly turnAt: (atMs: number) => number;
   /** End of the caller's latest line that began before a moment; 0 without one. */
   readonly lineEndBefore: (atMs: number) => number;
+  /** Sounds that ended by then are left out. */
+  readonly sinceMs?: number;
 }
 
 /** What was heard of the agent, without background audio. */
-export function agentSounds(heard: HeardSounds, { arrivals, turnAt, lineEndBefore }: Surroundings): AgentSound[] {
+export function agentSounds(
+  heard: HeardSounds,
+  { arrivals, turnAt, lineEndBefore, sinceMs = -Infinity }: Surroundings,
+): AgentSound[] {
   const audible = heard.sounds.filter(({ isBackground }) => !isBackground);
+  const first = partitionPoint(audible, ({ endMs }) => endMs <= sinceMs);
   const isUneven = heard.background?.isUneven === true;
-  return audible.map((sound, index) => {
+  return audible.slice(first).map((sound, index) => {
     const { startMs, endMs, dbfs, breaksOff } = sound;
-    const after = Math.max(audible[index - 1]?.endMs ?? 0, Math.min(lineEndBefore(startMs), startMs));
+    const after = Math.max(audible[first + index - 1]?.endMs ?? 0, Math.min(lineEndBefore(startMs), startMs));
     const firstByteMs = firstByteOf(arrivals, startMs, after);
     return {
       startMs,

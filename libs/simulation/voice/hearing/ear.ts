@@ -191,7 +191,6 @@ export class Ear implements HeardAgent {
   ): Pick<VoiceFacts, 'agent' | 'background' | 'arrivals' | 'clears' | 'underruns' | 'level' | 'hearing'> {
     const { arrivals } = this.buffer;
     const agent = agentSounds(this.heard, { arrivals, turnAt, lineEndBefore });
-    const clears = this.clears.map((atMs = 0, droppedMs = 0) => ({ atMs, droppedMs }));
     const underruns = this.underruns.map((startMs = 0, endMs = 0, isBetween = 0) => ({
       startMs,
       endMs,
@@ -201,11 +200,31 @@ export class Ear implements HeardAgent {
       agent,
       background: this.heard.background,
       arrivals,
-      clears,
+      clears: this.clearFacts,
       underruns,
       level: this.level(agent.length > 0),
       ...(this.isRecordedExactly && { hearing: this.heard.fact }),
     };
+  }
+
+  /**
+   * The part of the facts from which the agent's words since a turn of the caller are computed, with all of their items.
+   * @param turnAt and `lineEndBefore` as for `facts`
+   */
+  factsSince(
+    turn: number,
+    turnAt: (atMs: number) => number,
+    lineEndBefore: (atMs: number) => number,
+  ): Pick<VoiceFacts, 'agent' | 'arrivals' | 'clears'> {
+    const before = this.heard.sounds.findLast((sound) => !sound.isBackground && turnAt(sound.startMs) < turn);
+    const arrivals = this.buffer.arrivalsSince(before?.endMs ?? 0);
+    const sinceMs = arrivals[0]?.playedFromMs ?? Infinity;
+    const agent = agentSounds(this.heard, { arrivals, turnAt, lineEndBefore, sinceMs });
+    return { agent, arrivals, clears: this.clearFacts };
+  }
+
+  private get clearFacts(): VoiceFacts['clears'] {
+    return this.clears.map((atMs = 0, droppedMs = 0) => ({ atMs, droppedMs }));
   }
 
   private level(isAudible: boolean): AgentLevel {

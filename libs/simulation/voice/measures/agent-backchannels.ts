@@ -1,3 +1,4 @@
+import { partitionPoint } from '../../../audio/index.js';
 import type { AgentSound, SayAct, VoiceFacts } from '../facts/facts.js';
 import { CONTINUATION_MS } from './lines.js';
 import { contains } from '../facts/spans.js';
@@ -13,21 +14,22 @@ const SENT_LIVE_MS = 200;
  */
 export function isBackchannel(facts: VoiceFacts, { parts, endMs: lineEndMs }: SayAct, sound: AgentSound): boolean {
   const { startMs, endMs } = sound;
-  const next = facts.agent.find((other) => other.startMs >= endMs);
-  const goesOn = next !== undefined && next.startMs - endMs < CONTINUATION_MS;
-  return (
-    parts.some((part) => contains(part, startMs)) &&
-    endMs - startMs < MAX_BACKCHANNEL_MS &&
-    endMs < lineEndMs &&
-    !goesOn &&
-    !isStopped(facts, sound)
-  );
+  const isShort = endMs - startMs < MAX_BACKCHANNEL_MS && endMs < lineEndMs;
+  return isShort && parts.some((part) => contains(part, startMs)) && !goesOn(facts, endMs) && !isStopped(facts, sound);
+}
+
+/** Whether the agent speaks again at once. */
+function goesOn({ agent }: VoiceFacts, endMs: number): boolean {
+  const next = agent[partitionPoint(agent, ({ startMs }) => startMs < endMs)];
+  return next !== undefined && next.startMs - endMs < CONTINUATION_MS;
 }
 
 /** Whether the agent stopped before it had said everything. */
 function isStopped({ arrivals, clears }: VoiceFacts, { startMs, endMs, breaksOff }: AgentSound): boolean {
-  if (clears.some(({ atMs, droppedMs }) => droppedMs > 0 && atMs >= startMs && atMs < endMs + SENT_LIVE_MS))
-    return true;
-  const last = arrivals.findLast(({ playedFromMs }) => playedFromMs < endMs);
+  const first = partitionPoint(clears, ({ atMs }) => atMs < startMs);
+  for (let index = first; index < clears.length && clears[index]!.atMs < endMs + SENT_LIVE_MS; index++) {
+    if (clears[index]!.droppedMs > 0) return true;
+  }
+  const last = arrivals[partitionPoint(arrivals, ({ playedFromMs }) => playedFromMs < endMs) - 1];
   return breaksOff === true && (!last || endMs - last.arrivedMs < SENT_LIVE_MS);
 }

@@ -46,8 +46,11 @@ function bargeInOf(
   const isCut = isCutByEnd(facts, end);
   // All that was played had been sent before the caller began: the agent did not stop for it.
   const wasSending = end > startMs + bufferedMs;
-  const hasStopped = wasSending && (over.at(-1)!.breaksOff === true || isAnsweredAfter(facts, act, end));
-  const yielded = hasYielded({ yieldMs, isCleared, isCut, bufferedMs, hasStopped });
+  // A recording does not show what had been sent, so that only speech that breaks off shows that the agent stopped for it.
+  const isRecorded = facts.imported !== undefined;
+  const breaksOff = over.at(-1)!.breaksOff === true;
+  const hasStopped = isRecorded ? breaksOff : wasSending && (breaksOff || isAnsweredAfter(facts, act, end));
+  const yielded = hasYielded({ yieldMs, isCleared, isCut, bufferedMs, hasStopped, isRecorded });
   const { plusMinusMs } = uncertaintyWithin(facts, { startMs, endMs: end });
   return { ...result, possible, yielded, yieldMs, plusMinusMs };
 }
@@ -93,14 +96,15 @@ interface Reaction {
   readonly bufferedMs: number;
   /** Whether it shows that the agent stopped, and had not finished by itself. */
   readonly hasStopped: boolean;
+  readonly isRecorded: boolean;
 }
 
-function hasYielded({ yieldMs, isCleared, isCut, bufferedMs, hasStopped }: Reaction): boolean | null {
+function hasYielded({ yieldMs, isCleared, isCut, bufferedMs, hasStopped, isRecorded }: Reaction): boolean | null {
   if (yieldMs > YIELD_MS) return false;
   if (isCleared) return true;
   if (isCut) return null;
   if (bufferedMs >= BUFFERED_MS) return false;
-  return yieldMs > NATURAL_END_MS || hasStopped ? true : null;
+  return hasStopped || (!isRecorded && yieldMs > NATURAL_END_MS) ? true : null;
 }
 
 /** Whether the agent kept speaking through each backchannel and noise, and did not answer a noise in silence. */

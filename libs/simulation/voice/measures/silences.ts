@@ -41,7 +41,8 @@ export function silencesOf(facts: VoiceFacts): HeardSilence[] {
     if (by !== 'listener' && (quietSince === undefined || endMs >= quietSince)) wasCaller = by === 'caller';
     quietSince = Math.max(quietSince ?? 0, endMs);
   }
-  const isWaiting = end.by !== 'caller' || end.code === 'agent_silent';
+  // Who hung up, and so whether the caller still waited, is not known of a recording.
+  const isWaiting = end.by === 'caller' ? end.code === 'agent_silent' : end.code !== 'recording_over';
   if (quietSince !== undefined && wasCaller && isWaiting) add(quietSince, end.atMs);
   return found;
 }

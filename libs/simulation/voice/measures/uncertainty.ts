@@ -20,9 +20,18 @@ export function uncertaintyWithin(
   testerMs: number = stallAndLagWithin(facts, span),
 ): Uncertainty {
   const { background } = facts;
-  if (!background || !isBesideBed(facts, span)) return { plusMinusMs: testerMs };
+  const ownMs = testerMs + callerEdgesWithin(facts, span);
+  if (!background || !isBesideBed(facts, span)) return { plusMinusMs: tenth(ownMs) };
   const hiddenMs = BESIDE_BED_MS[background.isUneven ? 'uneven' : 'even'];
-  return { plusMinusMs: tenth(testerMs + Math.max(hiddenMs, doubtfulMs(facts, span))), isBesideBed: true };
+  return { plusMinusMs: tenth(ownMs + Math.max(hiddenMs, doubtfulMs(facts, span))), isBesideBed: true };
+}
+
+/** What is uncertain of a span that begins or ends with the caller, if the caller was only recorded. */
+function callerEdgesWithin({ imported, caller }: VoiceFacts, { startMs, endMs }: Span): number {
+  if (!imported) return 0;
+  const edges = caller.flatMap((act) => [act.startMs, act.endMs]);
+  const isEdge = (ms: number) => edges.some((edge) => Math.abs(edge - ms) < 1);
+  return imported.callerEdgesMs * (Number(isEdge(startMs)) + Number(isEdge(endMs)));
 }
 
 /** What of the agent's sounds at the edges of a span may be background audio. */

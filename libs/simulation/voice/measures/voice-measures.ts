@@ -1,5 +1,5 @@
 import type { ThinkingFact, VoiceFacts } from '../facts/facts.js';
-import type { VoiceMeasures } from '../facts/results.js';
+import type { VoiceLatency, VoiceMeasures } from '../facts/results.js';
 import { bargeInsOf, conflictsOf, soundResultsOf } from './floor.js';
 import { latenciesOf } from './latencies.js';
 import { spokenLines, takesFloor } from './lines.js';
@@ -18,15 +18,16 @@ export function voiceMeasures(facts: VoiceFacts, clock: VoiceMeasures['clock'] =
   const agentMs = tenth(lengthOf(facts.agent));
   const callerMs = tenth(lines.reduce((sum, { act }) => sum + lengthOf(act.parts), 0));
   const { dbfs, sentDbfs, clippedPercent, inaudible } = facts.level;
+  const isRecorded = clock === 'recorded';
   return {
     clock,
-    latencies: latenciesOf(facts),
+    latencies: isRecorded ? latenciesOf(facts).map(withoutFirstByte) : latenciesOf(facts),
     bargeIns: bargeInsOf(facts, lines),
     backchannels: soundResultsOf(facts),
     interruptions,
     overlapMs: agentMs === 0 || callerMs === 0 ? null : overlapOfAll(interruptions),
     deadAir: deadAirOf(silencesOf(facts)),
-    choppiness: choppinessOf(facts, agentMs),
+    choppiness: isRecorded ? { gaps: null, perMinute: null } : choppinessOf(facts, agentMs),
     speech: { agentMs, callerMs },
     speechShare: agentMs + callerMs === 0 ? null : Math.round((agentMs / (agentMs + callerMs)) * 1000) / 1000,
     agentWordsPerMinute: wordsPerMinute(facts),
@@ -41,6 +42,13 @@ export function voiceMeasures(facts: VoiceFacts, clock: VoiceMeasures['clock'] =
     ...(facts.thinking && { callerThinking: facts.thinking.map(roundedThought) }),
   };
 }
+
+/** A recording does not show when the audio was sent. */
+const withoutFirstByte = (latency: VoiceLatency): VoiceLatency => ({
+  ...latency,
+  firstByteMs: null,
+  leadingSilenceMs: null,
+});
 
 const rounded = ({ dbfs, fromMs }: NonNullable<VoiceMeasures['background']>) => ({ dbfs, fromMs: tenth(fromMs) });
 

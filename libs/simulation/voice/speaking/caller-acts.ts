@@ -142,7 +142,7 @@ export class CallerActs {
       }
       parts.push(this.play(part, position));
       for (const word of part.words) {
-        words.push({ text: word.text, startMs: position + word.startMs, endMs: position + word.endMs });
+        words.push({ ...word, startMs: position + word.startMs, endMs: position + word.endMs });
       }
       position += this.line.msOf(part.pcm.length);
     }

@@ -11,11 +11,17 @@ import type { PreparedSound, PreparedStep } from '../facts/plan.js';
 import { sentencesOf } from './sentences.js';
 
 /** Where the caller's sounds come from: a speech engine, and sounds that are not words. */
-export interface CallerSounds {
+export interface CallerSounds<Prepared extends PreparedSound = PreparedSound> {
   /** @throws if the text cannot be spoken, with `isPermanent: true` if it never can be; the signal's reason */
-  synthesise(request: { readonly text: string; readonly voice: string }, signal?: AbortSignal): Promise<PreparedSound>;
-  soundOf(name: Backchannel | Noise, voice: string): Promise<PreparedSound>;
+  synthesise(request: { readonly text: string; readonly voice: string }, signal?: AbortSignal): Promise<Prepared>;
+  soundOf(name: Backchannel | Noise, voice: string): Promise<Prepared>;
 }
+
+/** The same of engines, whose sounds have rates of their own. */
+export type EngineSounds = CallerSounds<EngineSound>;
+
+/** @property rate samples per second; absent: those of the telephone */
+export type EngineSound = PreparedSound & { readonly rate?: number };
 
 export interface PreparedSteps {
   readonly steps: readonly PreparedStep[];
@@ -138,11 +144,12 @@ export function remembered(sounds: CallerSounds): CallerSounds {
   return {
     soundOf: (name, voice) => sounds.soundOf(name, voice),
     synthesise: ({ text, voice }, signal) => {
-      let made = kept.get(text);
+      const key = JSON.stringify([voice, text]);
+      let made = kept.get(key);
       if (!made) {
         made = sounds.synthesise({ text, voice }, signal);
-        kept.set(text, made);
-        made.catch(() => kept.delete(text));
+        kept.set(key, made);
+        made.catch(() => kept.delete(key));
       }
       return made;
     },

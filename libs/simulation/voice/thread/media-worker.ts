@@ -57,9 +57,9 @@ class ThreadCall {
       onPaused: (from, to) => this.guarded(() => this.media.onPaused(from, to)),
       onMessage: (data) => this.guarded(() => this.receive(data)),
       onClose: (code, reason) => this.guarded(() => this.closed(code, reason)),
-      onBroken: (what) =>
+      onBroken: (what, code) =>
         this.guarded(() => {
-          this.media.onBroken(performance.now(), what);
+          this.media.onBroken(performance.now(), what, code);
           this.endIfOver();
         }),
       onFailure: (error) => {

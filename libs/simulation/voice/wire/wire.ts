@@ -67,16 +67,25 @@ export interface WireSide {
   heardOfItem(item: Item, now: number): number;
   /**
    * Words that the agent generated. `words`: their places in the audio of the item, in milliseconds from its first sample.
+   * `ahead`: they are those of the whole item, most of whose audio is still to come.
    */
   said(
     now: number,
     text: string,
-    of?: { readonly item?: Item; readonly final?: boolean; readonly words?: readonly SpokenWord[] },
+    of?: {
+      readonly item?: Item;
+      readonly final?: boolean;
+      readonly ahead?: boolean;
+      readonly words?: readonly SpokenWord[];
+    },
   ): void;
   /** The platform's transcript of the caller: shown, never judged. */
   heardCaller(now: number, text: string): void;
-  /** @param json arguments; the answer follows by `toolResult` if the wire has it */
-  toolCall(now: number, call: { readonly id: string; readonly name: string; readonly json: string }): void;
+  /**
+   * @param call `json`: its arguments; the answer follows by `toolResult` if the wire has it. Null: the platform runs the tool
+   * itself, and does not tell the arguments
+   */
+  toolCall(now: number, call: { readonly id: string; readonly name: string; readonly json: string | null }): void;
   /** The agent said that its turn ends with the audio sent so far. */
   turnEnded(now: number): void;
   /** The agent or its platform ended the call by a message. */

@@ -1,3 +1,4 @@
+import { partitionPoint } from '../../../audio/index.js';
 import type { Arrival, Span, VoiceFacts } from '../facts/facts.js';
 
 /** Audio that never waits longer than this in the playout buffer is sent at the pace at which it is heard. */
@@ -12,6 +13,8 @@ export interface WordFacts extends Pick<VoiceFacts, 'said' | 'arrivals' | 'clear
 export class ItemAudio {
   private readonly parts: readonly Arrival[];
   private readonly endMs: number;
+  /** Where each part ends, in milliseconds of what was sent. */
+  private readonly ends: readonly number[];
 
   /** @param parts of one item, in order; at least one */
   constructor(
@@ -20,6 +23,8 @@ export class ItemAudio {
   ) {
     this.parts = parts;
     this.endMs = facts.end.atMs;
+    let sent = 0;
+    this.ends = parts.map((part) => (sent += sentOf(part)));
   }
 
   /** From its first to its last sample that was played; undefined if none was. */
@@ -53,7 +58,8 @@ export class ItemAudio {
     const isUnfinished = this.parts.at(-1)!.playedToMs > this.endMs;
     if (!this.isDropped && !isUnfinished) return undefined;
     const stoppedMs = this.played?.endMs ?? this.parts[0]!.playedFromMs;
-    const clear = this.facts.clears.find(({ atMs }) => atMs >= stoppedMs - 1);
+    const { clears } = this.facts;
+    const clear = clears[partitionPoint(clears, ({ atMs }) => atMs < stoppedMs - 1)];
     return this.isDropped ? Math.min(clear?.atMs ?? stoppedMs, this.endMs) : this.endMs;
   }
 
@@ -64,17 +70,11 @@ export class ItemAudio {
 
   /** When a position, in milliseconds of what was sent, was played. */
   at(positionMs: number): { readonly ms: number; readonly isPlayed: boolean } {
-    let left = positionMs;
-    for (const part of this.parts) {
-      const sent = sentOf(part);
-      if (left < sent) {
-        const played = this.playedOf(part);
-        return { ms: part.playedFromMs + Math.min(left, played), isPlayed: left < played };
-      }
-      left -= sent;
-    }
-    const last = this.parts.at(-1)!;
-    return { ms: this.playedToOf(last), isPlayed: false };
+    const index = partitionPoint(this.ends, (end) => end <= positionMs);
+    const part = this.parts[index];
+    if (!part) return { ms: this.playedToOf(this.parts.at(-1)!), isPlayed: false };
+    const [into, played] = [positionMs - (this.ends[index - 1] ?? 0), this.playedOf(part)];
+    return { ms: part.playedFromMs + Math.min(into, played), isPlayed: into < played };
   }
 
   private playedToOf({ playedFromMs, playedToMs }: Arrival): number {

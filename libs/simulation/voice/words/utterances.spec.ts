@@ -1,7 +1,9 @@
 import type { Arrival, SaidFact, VoiceFacts } from '../facts/facts.js';
 import { agentSound, factsOf, line } from '../testing/facts.js';
 import { voiceEntries } from '../conversation/voice-timeline.js';
+import { wordFindings } from '../call/observed-findings.js';
 import { voiceMeasures } from '../measures/index.js';
+import { wordsOfItems } from './item-words.js';
 import { timedWords, utterancesOf } from './utterances.js';
 import { wordsOfCall } from './words-from.js';
 
@@ -228,7 +230,6 @@ describe('the words of a call', () => {
   const given = {
     caller: [line(100, 900, { words: [{ text: 'hi', startMs: 100, endMs: 900 }] })],
     arrivals: [burst(1, 1_000, 60_000)],
-    said: [said(1, 1_000, 'a '.repeat(10_000))],
     agent: [agentSound(1_000, 61_000)],
   };
 
@@ -239,13 +240,14 @@ describe('the words of a call', () => {
 
   it('are limited, and the rest is counted', () => {
     const many = Array.from({ length: 3 }, (_, n) => n + 1);
+    const ms = 1_250_000;
     const { words, wordsOmitted } = wordsOfCall(
       factsOf({
         ...given,
-        arrivals: many.map((item) => burst(item, 1_000 + item * 60_000, 60_000)),
+        arrivals: many.map((item) => burst(item, 1_000 + item * ms, ms)),
         said: many.map((item) => said(item, 1_000, 'a '.repeat(10_000))),
-        agent: [agentSound(1_000, 400_000)],
-        end: { by: 'caller', code: 'script_over', reason: '', atMs: 400_000 },
+        agent: [agentSound(1_000, 4 * ms)],
+        end: { by: 'caller', code: 'script_over', reason: '', atMs: 5 * ms },
       }),
       unchanged,
     );
@@ -264,5 +266,89 @@ describe('the words of a call', () => {
     const facts = factsOf({ ...given, said: [said(1, 1_000, 'a '.repeat(150))], end });
     expect(voiceMeasures(facts).agentWordsPerMinute).toBe(150);
     expect(voiceMeasures(factsOf({ ...given, said: [] })).agentWordsPerMinute).toBeNull();
+  });
+});
+
+describe('more words than can be said in the audio of an item', () => {
+  const sentence = 'Your booking is confirmed for Tuesday at seven. '.repeat(35);
+  const beep = { arrivals: [burst(1, 1_000, 300)], agent: [agentSound(1_000, 1_300)] };
+
+  it('are not known, and a finding says how many they are', () => {
+    const facts = factsOf({ ...beep, said: [said(1, 1_000, sentence)] });
+    expect(texts(facts)).toEqual([null]);
+    expect(voiceEntries(facts)).toMatchObject([{ text: '', words: 'unknown' }]);
+    expect(voiceMeasures(facts).agentWordsPerMinute).toBeNull();
+    expect(wordsOfCall(facts, unchanged)).toEqual({ words: [], wordsFrom: null });
+    expect(wordFindings(facts)).toMatchObject([
+      { code: 'words_exceed_audio', severity: 'warning', atMs: 1_000, detail: '280 words for 300 ms of audio' },
+    ]);
+  });
+
+  it('are not known with times of the platform either', () => {
+    const words = sentence
+      .trim()
+      .split(' ')
+      .map((text, n) => ({ text, startMs: n, endMs: n + 1 }));
+    const facts = factsOf({ ...beep, said: [said(1, 1_000, sentence, { words })] });
+    expect(texts(facts)).toEqual([null]);
+    expect(wordFindings(facts)).toHaveLength(1);
+  });
+
+  it('are uncertain where the rest of the audio did not arrive: the text was ahead of it', () => {
+    const arrivals = [dropped(1, 1_000, 200, 300)];
+    const report = said(1, 1_000, sentence, { final: false });
+    const facts = { arrivals, said: [report], agent: [agentSound(1_000, 1_200)], clears: [clear(1_200)] };
+    expect(hearings(facts)).toMatch(/^\(Your\) \(booking\) \(is\) /);
+    expect(hearings(facts)).not.toMatch(/ -?\w/);
+    expect(wordFindings(factsOf(facts))).toEqual([]);
+  });
+
+  it('are not kept beyond a number for the whole call', () => {
+    const items = Array.from({ length: 20 }, (_, n) => n + 1);
+    const facts = factsOf({
+      arrivals: items.map((item) => dropped(item, item * 200, 100, 200)),
+      said: items.map((item) => said(item, item * 200, 'a '.repeat(10_000), { final: false })),
+      clears: items.map((item) => clear(item * 200 + 100)),
+    });
+    expect(wordsOfItems(facts).filter(({ words }) => words)).toHaveLength(5);
+  });
+});
+
+describe('the words of a call with many messages', () => {
+  /** How often a time of an arrival is read for two items that alternate, each with a word for 500 ms. */
+  function readsOf(count: number): number {
+    let reads = 0;
+    const arrivals = Array.from({ length: count }, (_, n) => ({
+      ...burst(1 + (n % 2), n * 5, 5),
+      get playedToMs() {
+        reads++;
+        return n * 5 + 5;
+      },
+    }));
+    const endMs = count * 5;
+    const text = 'word '.repeat(endMs / 1_000);
+    const facts = factsOf({
+      arrivals,
+      said: [said(1, endMs, text), said(2, endMs, text)],
+      agent: [agentSound(0, endMs)],
+      end: { by: 'caller', code: 'script_over', reason: '', atMs: endMs + 10_000 },
+    });
+    expect(wordsOfCall(facts, unchanged).words).toHaveLength((2 * endMs) / 1_000);
+    voiceEntries(facts);
+    voiceMeasures(facts);
+    return reads;
+  }
+
+  it('are placed in steps that grow with the messages, not with messages times words', () => {
+    expect(readsOf(16_000) / readsOf(4_000)).toBeLessThan(5);
+  });
+
+  it('are placed once for given facts', () => {
+    const facts = factsOf({
+      arrivals: [burst(1, 0, 1_000)],
+      said: [said(1, 0, 'abcd')],
+      agent: [agentSound(0, 1_000)],
+    });
+    expect(wordsOfItems(facts)).toBe(wordsOfItems(facts));
   });
 });

@@ -1,6 +1,6 @@
 import { partitionPoint } from '../../../audio/index.js';
 import type { AgentSound, Arrival, Span, VoiceFacts } from '../facts/facts.js';
-import type { TimedWord } from '../facts/results.js';
+import type { TimedWord, WordSource } from '../facts/results.js';
 import { overlapOf } from '../facts/spans.js';
 import type { AgentUtterance } from '../facts/turn-question.js';
 import type { WordFacts } from './item-audio.js';
@@ -30,7 +30,7 @@ export interface SoundWords {
 type Facts = WordFacts & Pick<VoiceFacts, 'agent'>;
 
 /** What was said in one go, with its words: pieces that a recogniser heard, else items that the platform reported. */
-export const spokenItems = (facts: Facts): ItemWords[] =>
+export const spokenItems = (facts: Facts): readonly ItemWords[] =>
   facts.recognised ? wordsOfPieces(facts.recognised.pieces, facts) : wordsOfItems(facts);
 
 /** The words of each sound of the agent. A sound without any never has the words "". */
@@ -69,11 +69,17 @@ export function utterancesOf(facts: Facts): AgentUtterance[] {
   });
 }
 
+export const sourceOf = ({ recognised, imported }: Pick<VoiceFacts, 'recognised' | 'imported'>): WordSource =>
+  recognised ? 'recogniser' : imported ? 'transcript' : 'wire';
+
 /** All words of the agent in order, also those that were not heard. @param clean removes secrets from a text */
-export function timedWords(facts: Facts, clean: (text: string) => string): TimedWord[] {
-  const source = facts.recognised ? 'recogniser' : 'wire';
+export function timedWords(facts: Facts & Pick<VoiceFacts, 'imported'>, clean: (text: string) => string): TimedWord[] {
+  const source = sourceOf(facts);
   return spokenItems(facts)
-    .filter(({ played }) => facts.agent.some((sound) => overlapOf(sound, played) > 0))
+    .filter(({ played }) => {
+      const { first, end } = soundsWithin(facts.agent, played);
+      return first < end;
+    })
     .flatMap(({ words = [] }) =>
       withoutSecrets(words, clean).map(({ text, startMs, endMs, hearing }) => ({
         ...{ speaker: 'agent' as const, text, startMs, endMs, source },
@@ -94,17 +100,14 @@ function withoutSecrets(words: readonly ItemWord[], clean: (text: string) => str
 
 /** The heard words of an item by the sounds in which they were heard: the one around the middle of a word, or the nearest. */
 function runsOf({ item, words = [], played, isDropped }: ItemWords, sounds: readonly AgentSound[]) {
-  const own = sounds.flatMap((sound, index) => (overlapOf(sound, played) > 0 ? [index] : []));
+  const { first, end } = soundsWithin(sounds, played);
   const audible = words.filter(({ hearing }) => hearing !== 'unheard');
   const runs = new Map<number, ItemWord[]>();
-  let from = 0;
-  for (const word of own.length === 0 ? [] : audible) {
+  let index = first;
+  for (const word of first < end ? audible : []) {
     const middle = (word.startMs + word.endMs) / 2;
     // In order, also where the times of two words are the same.
-    while (from + 1 < own.length && distance(sounds[own[from + 1]!]!, middle) < distance(sounds[own[from]!]!, middle)) {
-      from++;
-    }
-    const index = own[from]!;
+    index = Math.max(index, Math.min(nearestTo(middle, sounds), end - 1));
     const run = runs.get(index);
     if (run) run.push(word);
     else runs.set(index, [word]);
@@ -120,6 +123,12 @@ function runsOf({ item, words = [], played, isDropped }: ItemWords, sounds: read
   ]);
 }
 
+/** Positions of the sounds that overlap with a span: the first one, and the one after the last. */
+const soundsWithin = (sounds: readonly AgentSound[], { startMs, endMs }: Span) => ({
+  first: partitionPoint(sounds, (sound) => sound.endMs <= startMs),
+  end: partitionPoint(sounds, (sound) => sound.startMs < endMs),
+});
+
 /** Audible milliseconds of a sound with and without known words. Arrivals are in order of their playing. */
 function audibleOf(sound: Span, arrivals: readonly Arrival[], isKnown: (arrival: Arrival) => boolean) {
   let [known, unknown] = [0, 0];
@@ -131,6 +140,13 @@ function audibleOf(sound: Span, arrivals: readonly Arrival[], isKnown: (arrival:
     else unknown += ms;
   }
   return [known, unknown] as const;
+}
+
+/** Position of the sound that is nearest to a moment. @param sounds at least one */
+function nearestTo(ms: number, sounds: readonly AgentSound[]): number {
+  const after = partitionPoint(sounds, ({ startMs }) => startMs <= ms);
+  const [before, next] = [sounds[after - 1], sounds[after]];
+  return !before || (next && distance(next, ms) < distance(before, ms)) ? after : after - 1;
 }
 
 const distance = ({ startMs, endMs }: Span, ms: number): number => Math.max(startMs - ms, ms - endMs, 0);

@@ -1,6 +1,6 @@
 import type { SpokenWord, VoiceFacts } from '../facts/facts.js';
 import type { VoiceResult, WordsFrom } from '../facts/results.js';
-import { spokenItems, timedWords } from './utterances.js';
+import { sourceOf, spokenItems, timedWords } from './utterances.js';
 
 /** Words that are kept of one call; more than an hour of speech. */
 export const MAX_WORDS = 20_000;
@@ -29,8 +29,8 @@ function wordsFrom(facts: VoiceFacts): WordsFrom | null {
   const known = spokenItems(facts).filter(({ words }) => words);
   if (known.length === 0) return null;
   const isExact = known.every(({ hasOwnTimes }) => hasOwnTimes);
-  if (recognised) return { source: 'recogniser', model: recognised.model, times: isExact ? 'word' : 'utterance' };
-  return { source: 'wire', model: null, times: isExact ? 'word' : 'estimated' };
+  const times = isExact ? 'word' : recognised ? 'utterance' : 'estimated';
+  return { source: sourceOf(facts), model: recognised?.model ?? null, times };
 }
 
 const rounded = <T extends SpokenWord>(word: T): T => ({

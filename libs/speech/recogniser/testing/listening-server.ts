@@ -1,5 +1,6 @@
 import { Random } from '../../../audio/index.js';
 import type { TranscribedWord } from '../recogniser.js';
+import { COMMON_WORDS } from './common-words.js';
 import type { SentenceListener } from './sentence-listener.js';
 import { type ReceivedAudio, type ServerAnswer, TranscriptionServer } from './transcription-server.js';
 
@@ -28,6 +29,7 @@ export interface ListeningBehaviour {
 export function listeningServer(listener: SentenceListener, behaviour: ListeningBehaviour = {}): TranscriptionServer {
   const { dialect = 'words', afterMs = 0, failure, inventedText, model, seed = 1 } = behaviour;
   const random = new Random(seed, 'mishearing');
+  const vocabulary = [...new Set([...listener.words, ...COMMON_WORDS])];
   return new TranscriptionServer((audio): ServerAnswer => {
     if (failure === 'hang up') return failure;
     if (failure) return { ...failure, afterMs };
@@ -38,26 +40,28 @@ export function listeningServer(listener: SentenceListener, behaviour: Listening
         return { status: 400, body: { error: { message: 'response_format verbose_json is not supported' } } };
       if (dialect === 'fragile') return { status: 500, body: 'Internal Server Error' };
     }
-    const heard = misheard(listener.hear(audio.pcm, audio.rate), behaviour, random);
+    const heard = misheard(listener.hear(audio.pcm, audio.rate), behaviour, vocabulary, random);
     if (heard.length === 0 && inventedText !== undefined) return { body: { text: inventedText }, afterMs };
     return { body: written(heard, dialect, audio), afterMs };
   });
 }
 
-/** A misheard word is another word of the same sound, or one that nobody said. */
+/**
+ * A misheard word is any word that the server knows. From a list of a few words, two requests would often draw the same
+ * one for the same place, though their errors are to be independent.
+ */
 function misheard(
   words: readonly TranscribedWord[],
   { wordErrors = 0, timesOffMs = 0 }: ListeningBehaviour,
+  vocabulary: readonly string[],
   random: Random,
 ): TranscribedWord[] {
   return words.map(({ text, startMs, endMs }) => ({
-    text: random.next() < wordErrors ? OTHER_WORDS[Math.floor(random.next() * OTHER_WORDS.length)]! : text,
+    text: random.next() < wordErrors ? vocabulary[Math.floor(random.next() * vocabulary.length)]! : text,
     startMs: startMs + timesOffMs,
     endMs: endMs + timesOffMs,
   }));
 }
-
-const OTHER_WORDS = ['the', 'nine', 'tomato', 'Friday', 'never', 'eleven', 'cancelled', 'pelican'];
 
 function written(words: readonly TranscribedWord[], dialect: ListeningDialect, { fields, pcm, rate }: ReceivedAudio) {
   const text = words.map((word) => word.text).join(' ');

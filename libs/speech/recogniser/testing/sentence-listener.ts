@@ -38,6 +38,11 @@ export class SentenceListener {
     this.sentences = sounds.map(({ pcm, words }) => ({ features: featuresOf(pcm), words }));
   }
 
+  /** Those of all sentences. */
+  get words(): string[] {
+    return this.sentences.flatMap(({ words }) => words.map(({ text }) => text));
+  }
+
   /** The words that are heard, in order, with their places in the audio. */
   hear(pcm: Int16Array, rate: number): TranscribedWord[] {
     const features = featuresOf(resample(pcm, rate, RATE));

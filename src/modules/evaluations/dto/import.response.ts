@@ -96,6 +96,17 @@ export class Misfit {
     maxLength: MAX_LENGTH.text,
   })
   reason: string;
+
+  @ApiProperty({
+    description:
+      "What would provide the agent's words or tool calls, one sentence each; missing unless that is what it needs",
+    type: [String],
+    required: false,
+    example: [
+      "transcription: no transcription server is configured (STT_BASE_URL); with it, calls over twilio-media-streams have the agent's words",
+    ],
+  })
+  cures?: string[];
 }
 
 /** What a run would do with an evaluation of a file. */

@@ -6,6 +6,8 @@ import {
   callLanguage,
 } from '../../../../libs/evaluation-definition/index.js';
 import {
+  cures,
+  type Equipment,
   evaluationWarnings,
   explanationOf,
   misfits,
@@ -49,23 +51,25 @@ export class SuitePlanner {
   ): Promise<SuitePlan> {
     const personalities = await this.personalitiesOf(contents, file);
     const choice = await this.choose(agent, medium);
-    const hasModel = this.settings.languageModel !== undefined;
+    const { languageModel, speechServers } = this.settings;
+    const engines = { hasModel: languageModel !== undefined, speechServers };
     const items: Item[] = [];
     const unfit: Misfit[] = [];
     const evaluations: SuiteEvaluation[] = [];
     for (const content of contents) {
       const batch = itemsOf(content, agent.language, personalities);
-      const reasonOf = 'refusal' in choice ? () => choice.refusal : reasonsOf(batch, { ...choice, hasModel });
+      const misfitOf =
+        'refusal' in choice ? () => ({ reason: choice.refusal }) : misfitsOf(batch, { ...choice, ...engines });
       batch.forEach((item, index) => {
-        const reason = reasonOf(index);
-        if (reason !== undefined) unfit.push({ index: items.length + index, key: item.key, reason });
+        const misfit = misfitOf(index);
+        if (misfit) unfit.push({ index: items.length + index, key: item.key, ...misfit });
         evaluations.push(described(item));
       });
       items.push(...batch);
       // Other requests are served between the batches of a large file.
       await setImmediate();
     }
-    const warnings = 'refusal' in choice ? [] : evaluationWarnings(items, { ...choice, hasModel });
+    const warnings = 'refusal' in choice ? [] : evaluationWarnings(items, { ...choice, ...engines });
     return { misfits: unfit, warnings, evaluations };
   }
 
@@ -97,10 +101,16 @@ export class SuitePlanner {
   }
 }
 
-/** Why an item, by its index, could not be run; undefined if it can. */
-function reasonsOf(items: readonly Item[], equipment: Parameters<typeof misfits>[1]) {
+/** Why an item, by its index, could not be run, and what would help; undefined if it can. */
+function misfitsOf(items: readonly Item[], equipment: Equipment) {
   const reasons = new Map(misfits(items, equipment).map(({ index, reason }) => [index, reason]));
-  return (index: number) => (items[index]?.hasPersonality === false ? PERSONALITY_DELETED : reasons.get(index));
+  return (index: number): Pick<Misfit, 'reason' | 'cures'> | undefined => {
+    if (items[index]?.hasPersonality === false) return { reason: PERSONALITY_DELETED };
+    const reason = reasons.get(index);
+    if (reason === undefined) return undefined;
+    const helps = cures(items.slice(index, index + 1), equipment);
+    return { reason, ...(helps.length > 0 && { cures: helps }) };
+  };
 }
 
 function itemsOf(

@@ -5,7 +5,7 @@ import type { CallFigures, RunFigures, ScorePoint } from '../dto/agent-metrics.r
 /** Runs of an agent with calls of their own that ended within [$2, $3). */
 const RUNS = `SELECT r.id, r.name, r.status, r.score, r.ended_at FROM runs r
                WHERE r.agent_id = $1 AND r.ended_at >= $2 AND r.ended_at < $3
-                 AND r.derived_from IS NULL`;
+                 AND r.derived_from IS NULL AND NOT r.is_imported`;
 
 const RUN_FIGURES = `
   SELECT count(*)::int AS total, count(*) FILTER (WHERE status = 'COMPLETED')::int AS completed,

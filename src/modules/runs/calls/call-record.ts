@@ -16,7 +16,8 @@ export const toRecord = (result: CallResult | null, recording: RecordingFacts | 
   unusableAnswers: result?.unusableAnswers ?? [],
   reliability: result?.reliability ?? null,
   voice: result?.voice?.voice ?? null,
-  wireFindings: result?.voice?.wireFindings ?? [],
+  // The messages of a call that was recorded elsewhere are not known.
+  wireFindings: result?.voice?.voice?.clock === 'recorded' ? null : (result?.voice?.wireFindings ?? []),
   words: result?.voice?.words ?? [],
   wordsOmitted: result?.voice?.wordsOmitted ?? 0,
   wordsFrom: result?.voice?.wordsFrom ?? null,

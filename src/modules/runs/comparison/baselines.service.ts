@@ -79,7 +79,8 @@ export class BaselinesService {
     if (!found) throw invalidInput('notWorseThan is not the id of a run');
     const run = requireOwned(caller, found);
     if (run.agentId !== agentId) throw invalidInput('notWorseThan must be a run of the same agent');
-    if (run.derivedFrom !== null) throw invalidInput('notWorseThan must be a run that called the agent');
+    if (run.derivedFrom !== null || run.isImported)
+      throw invalidInput('notWorseThan must be a run that called the agent');
     if (!hasEnded(run.status)) throw conflict('The run of notWorseThan has not ended yet');
     return run;
   }

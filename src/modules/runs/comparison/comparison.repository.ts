@@ -55,7 +55,7 @@ const COMPARED = 'r.id, r.name, r.status, r.agent_version AS "agentVersion", r.e
 const previousRun = (candidate: string, match: string): string => `
   SELECT ${COMPARED}
     FROM (SELECT r.* FROM runs r
-           WHERE r.agent_id = $1 AND r.ended_at < coalesce($2, now()) AND r.derived_from IS NULL AND ${candidate}
+           WHERE r.agent_id = $1 AND r.ended_at < coalesce($2, now()) AND r.derived_from IS NULL AND NOT r.is_imported AND ${candidate}
            ORDER BY r.ended_at DESC LIMIT ${MAX_SEARCHED}) r
    CROSS JOIN LATERAL (
      SELECT count(*) AS cases FROM calls c JOIN unnest($3::text[]) k (key) ON k.key = c.case_key

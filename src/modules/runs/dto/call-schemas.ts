@@ -226,7 +226,7 @@ const SCHEMAS = {
     clock: {
       ...or(oneOf(...LATENCY_CLOCKS)),
       description:
-        'What they are measured on: `text`, or the audio of voice calls as `heard` or as `estimated`; null if it is not known',
+        'What they are measured on: `text`, or the audio of voice calls as `heard`, as `estimated` or as `recorded` elsewhere; null if it is not known',
     },
   }),
   CallMeasures: object(
@@ -259,14 +259,23 @@ const SCHEMAS = {
   ),
   CallFailure: failure,
   CallInvalidity: object({ code: text, message: text, evidence: list(ref('Evidence')) }),
-  CallVersions: object({
-    simulation: text,
-    transport: text,
-    caller: oneOf('scripted', 'generated'),
-    model: or(text),
-    callerPrompt: or(text),
-    judgePrompt: or(text),
-  }),
+  CallVersions: object(
+    {
+      simulation: text,
+      transport: text,
+      caller: { ...oneOf('scripted', 'generated', 'recorded'), description: '`recorded`: of an imported call' },
+      model: or(text),
+      callerPrompt: or(text),
+      judgePrompt: or(text),
+      speech: {
+        ...text,
+        description:
+          "Speech engine of the caller's lines with its version, or host of the speech server with its model; " +
+          'absent for text calls and calls of earlier versions',
+      },
+    },
+    ['speech'],
+  ),
   CallExchange: object({
     protocol: text,
     url: { ...text, description: 'Address of the agent without secrets, or the name of the setting that contains it' },
@@ -362,6 +371,10 @@ export const refTo = (name: SchemaName): JsonSchema => ref(name);
 /** Documents a property as one of these schemas, or null. */
 export const NullableField = (name: SchemaName, description: string) =>
   SchemaField({ ...or(ref(name)), description }, true);
+
+/** Documents a property as a list of one of these schemas, or null. */
+export const NullableListField = (name: SchemaName, description: string) =>
+  SchemaField({ ...or(list(ref(name))), description }, true);
 
 /** Documents a property as a list of one of these schemas. */
 export const ListField = (name: SchemaName, description: string) =>

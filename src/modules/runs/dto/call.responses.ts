@@ -37,7 +37,7 @@ import { CALL_STATUSES, type CallStatus, MEDIA, type Medium, OUTCOMES } from '..
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 import type { AgentSnapshot } from '../run.entity.js';
 import { AgentVariablesField } from './agent-variables.field.js';
-import { ListField, NullableField, refTo, variablesRow } from './call-schemas.js';
+import { ListField, NullableField, NullableListField, refTo, variablesRow } from './call-schemas.js';
 
 /** One attempt at a call. */
 export class CallAttempt implements Attempt {
@@ -234,8 +234,11 @@ export class CallRecord {
   @NullableField('CallVoice', 'Measures of a voice call, as heard; null for a text call')
   voice: VoiceMeasures | null;
 
-  @ListField('WireFinding', "Deviations of the agent from its platform's protocol")
-  wireFindings: readonly WireFinding[];
+  @NullableListField(
+    'WireFinding',
+    "Deviations of the agent from its platform's protocol; null for a call that was recorded elsewhere, which does not show them",
+  )
+  wireFindings: readonly WireFinding[] | null;
 
   @ListField('TimedWord', 'Words of a voice call with their times, where they are known')
   words: readonly TimedWord[];
@@ -285,7 +288,8 @@ export class CallDetails extends IntersectionType(Call, CallRecord) {
   agentVersion: string | null;
 
   @StringField({
-    description: 'Protocol, decided on at the start of the run; null for calls of a version that did not store it',
+    description:
+      'Protocol, decided on at the start of the run; `recording` for an imported call; null for calls of a version that did not store it',
     example: 'chat-completions',
     maxLength: MAX_LENGTH.name,
     nullable: true,

@@ -350,8 +350,14 @@ export class ListCallsQuery extends PageQuery {
   outcome?: Outcome;
 }
 
+const isMoment = (value: string): boolean =>
+  ISO_TIME.test(value) && isOnCalendar(value.slice(0, 10)) && !isNaN(Date.parse(value));
+
+/** Whether a text is a date and time of ISO 8601 with a time zone. */
+export const isDateAndTime = (value: string): boolean => value.includes('T') && isMoment(value);
+
 const momentViolation = (value: unknown): string | undefined =>
-  typeof value === 'string' && ISO_TIME.test(value) && isOnCalendar(value.slice(0, 10)) && !isNaN(Date.parse(value))
+  typeof value === 'string' && isMoment(value)
     ? undefined
     : 'must be a date, or a date and time with a time zone, such as 2026-11-21 or 2026-11-21T06:37:42.758Z';
 /** Date.parse reads 30 February as 2 March. */

@@ -27,8 +27,8 @@ const latency = object(
     },
     plusMinusMs: described(
       number,
-      'How far it may be off: the largest stall in the span, the lag that stalls left in the audio, and 320 beside ' +
-        'background audio of the agent',
+      'How far it may be off: the largest stall in the span, the lag that stalls left in the audio, 320 beside ' +
+        'background audio of the agent, and in an imported call what its recording leaves open of the caller’s speech',
     ),
   },
   ['leadInMs', 'note'],
@@ -38,7 +38,11 @@ const latency = object(
 export const VOICE_SCHEMAS = {
   CallVoice: object(
     {
-      clock: { enum: ['heard', 'estimated'], description: '`estimated` where speaking times are computed from words' },
+      clock: {
+        enum: ['heard', 'estimated', 'recorded'],
+        description:
+          '`estimated` where speaking times are computed from words; `recorded` where the call was recorded elsewhere',
+      },
       latencies: described(list(latency), 'Response latency as heard, one per turn of the caller'),
       bargeIns: list(
         object({
@@ -68,7 +72,7 @@ export const VOICE_SCHEMAS = {
       overlapMs: described(or(number), 'Null unless both sides were heard'),
       deadAir: object({ totalMs: number, longestMs: number, over3s: count }),
       choppiness: object({
-        gaps: count,
+        gaps: described(or(count), 'Null for an imported call'),
         perMinute: described(or(number), 'Per minute of agent speech; null if the agent was not heard'),
       }),
       speech: object({ agentMs: number, callerMs: number }),
@@ -125,19 +129,24 @@ export const VOICE_SCHEMAS = {
       startMs: number,
       endMs: number,
       source: {
-        enum: ['wire', 'recogniser'],
-        description: 'Where a word of the agent comes from: the platform reported it, or a recogniser heard it',
+        enum: ['wire', 'recogniser', 'transcript'],
+        description:
+          'Where a word of the agent comes from: the platform reported it, a recogniser heard it, or the transcript of an import has it',
       },
+      estimated: described(
+        flag,
+        'Present on a word of the caller whose time is estimated: its speech engine gives none',
+      ),
       unheard: described(flag, 'Present on a word that was dropped before it was heard'),
       uncertain: described(flag, 'Present on a word at which the agent was cut off: it may have been heard'),
     },
-    ['source', 'unheard', 'uncertain'],
+    ['source', 'estimated', 'unheard', 'uncertain'],
   ),
   WordsFrom: object({
     source: {
-      enum: ['wire', 'recogniser'],
+      enum: ['wire', 'recogniser', 'transcript'],
       description:
-        '`wire`: the platform reported what the agent said; `recogniser`: the words were transcribed from its sound',
+        '`wire`: the platform reported what the agent said; `recogniser`: the words were transcribed from its sound; `transcript`: that of an imported call',
     },
     model: described(or(text), 'The model that recognised them; null where the platform reported them'),
     times: {

@@ -108,6 +108,40 @@ describe('AgentWords', () => {
     expect(server.received).toHaveLength(2);
   });
 
+  it('probes the server at the start of a worker, without waiting, and not in other processes', async () => {
+    create({ ROLE: 'api' }).onApplicationBootstrap();
+    create({ STT_BASE_URL: '' }).onApplicationBootstrap();
+    const words = create({ ROLE: 'worker' });
+    expect(words.onApplicationBootstrap()).toBeUndefined();
+    expect(server.received).toHaveLength(0);
+    words.options({ protocol: TWILIO, transcription: 'auto' }, normalise(NEEDING));
+    await until(() => logged.length > 0);
+    expect(logged).toEqual([expect.stringMatching(/^log: The transcription server works/)]);
+    expect(server.received).toHaveLength(1);
+  });
+
+  it('ends a probe with the process, without a word about it', async () => {
+    answer = () => ({ body: {}, afterMs: 60_000 });
+    const words = create();
+    words.onApplicationBootstrap();
+    await until(() => server.received.length > 0);
+    words.onApplicationShutdown();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(logged).toEqual([]);
+  });
+
+  it('probes a server that was down again at the next call, naming code of the system and setting', async () => {
+    await server.stop();
+    const words = create();
+    const call = () => words.options({ protocol: TWILIO, transcription: 'auto' }, normalise(NEEDING));
+    for (const times of [1, 2]) {
+      call();
+      await until(() => logged.length === times);
+    }
+    const line = /^warn: .* in vain: The transcription server 127\.0\.0\.1:\d+ \(STT_BASE_URL\) .*: ECONNREFUSED$/;
+    expect(logged).toEqual([expect.stringMatching(line), expect.stringMatching(line)]);
+  });
+
   it.each<[string, () => ServerAnswer, RegExp]>([
     [
       'of another language',

@@ -1,4 +1,4 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { EvaluationDefinition } from '../../../../libs/evaluation-definition/index.js';
 import { needsWords, PROTOCOLS, type VoiceOptions } from '../../../../libs/simulation/index.js';
 import { HttpRecogniser, probeRecogniser, type Recogniser, WatchedRecogniser } from '../../../../libs/speech/index.js';
@@ -17,10 +17,11 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** The transcription server of the operator: one recogniser for all calls of this process. */
 @Injectable()
-export class AgentWords {
+export class AgentWords implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Transcription');
   private readonly recogniser: Recogniser | undefined;
-  /** Of the latest probe, on the clock of `performance`. */
+  private readonly shutdown = new AbortController();
+  /** Of the latest probe that has not failed, on the clock of `performance`. */
   private probedAt = -Infinity;
 
   constructor(
@@ -32,9 +33,18 @@ export class AgentWords {
     this.recogniser = transcription && this.recogniserOf(transcription);
   }
 
+  /** A worker does not wait for the probe. */
+  onApplicationBootstrap(): void {
+    if (this.recogniser && this.settings.role !== 'api') void this.probe(this.recogniser);
+  }
+
+  onApplicationShutdown(): void {
+    this.shutdown.abort();
+  }
+
   /**
-   * How the agent's words on a voice call are transcribed; undefined if nothing may be sent to the server. The first call of a
-   * day that needs words probes the server, and does not wait for that.
+   * How the agent's words on a voice call are transcribed; undefined if nothing may be sent to the server. The first call
+   * of a day that needs words, and the first one after a failed probe, probe the server, and do not wait for that.
    */
   options(
     { protocol, transcription: mode }: Pick<CalledEndpoint, 'protocol' | 'transcription'>,
@@ -53,6 +63,7 @@ export class AgentWords {
   private recogniserOf({ baseUrl, apiKey, model, concurrency }: TranscriptionSetting): Recogniser {
     const server = new HttpRecogniser({
       baseUrl,
+      setting: 'STT_BASE_URL',
       concurrency,
       outbound: operatorClient(),
       onTranscription: this.metrics.observeTranscription,
@@ -67,11 +78,13 @@ export class AgentWords {
   }
 
   private async probe(recogniser: Recogniser): Promise<void> {
+    const { signal } = this.shutdown;
     this.probedAt = performance.now();
     try {
       const { said, heard, isUnderstood, hasTimes } = await probeRecogniser(recogniser, {
         speech: this.voices.embedded,
         voice: VOICE,
+        signal,
       });
       const result = `"${said}" was heard as ${heard === null ? 'nothing' : JSON.stringify(heard)}`;
       const times = hasTimes ? '' : '; it gives no times of words';
@@ -79,6 +92,8 @@ export class AgentWords {
       else
         this.logger.warn(`The transcription server does not understand a simple sentence: ${result}. Check STT_MODEL`);
     } catch (error) {
+      this.probedAt = -Infinity;
+      if (signal.aborted) return;
       this.logger.warn(`The transcription server was probed in vain: ${messageOf(error)}`);
     }
   }

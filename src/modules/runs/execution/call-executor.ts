@@ -9,6 +9,7 @@ import {
   failure,
   isSuspect,
   LanguageModel,
+  RECORDING,
   rejudge,
   transportTo,
 } from '../../../../libs/simulation/index.js';
@@ -16,6 +17,7 @@ import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { LanguageModelSetting, Settings } from '../../../platform/config/settings.js';
 import { ConnectionService, variablesOf } from '../../agents/connection/connection.service.js';
 import { RecordingsService } from '../../recordings/recordings.service.js';
+import { ImportedCalls } from '../imported/imported-calls.js';
 import { type Judged, RecordedCalls } from '../remeasure/recorded-calls.js';
 import { Lines } from '../lines/lines.js';
 import type { AgentSnapshot } from '../run.entity.js';
@@ -51,6 +53,7 @@ export class CallExecutor {
     private readonly words: AgentWords,
     private readonly recordings: RecordingsService,
     private readonly recordedCalls: RecordedCalls,
+    private readonly importedCalls: ImportedCalls,
     private readonly metrics: CallMetrics,
     private readonly lines: Lines,
   ) {
@@ -62,7 +65,7 @@ export class CallExecutor {
   }
 
   /**
-   * Calls the agent, or judges a call again, which counts in no metrics of calls.
+   * Calls the agent, or judges a recorded call, which counts in no metrics of calls.
    * @throws the signal's reason; database errors before the call begins
    */
   async execute(call: ClaimedCall, signal: AbortSignal, events: CallEvents): Promise<CallResult> {
@@ -72,7 +75,9 @@ export class CallExecutor {
     const judged = judgedBy(plan.agent, snapshot);
     if (plan.derivedKind === 'remeasure') return this.recordedCalls.remeasure(id, judged, signal);
     if (plan.derivedKind === 'rejudge') return this.rejudge(id, judged, signal);
-    return this.metrics.observe(call.protocol, signal, () => this.call(call, plan, snapshot, signal, events));
+    const { protocol } = call;
+    if (protocol === RECORDING) return this.import(call, judged, signal);
+    return this.metrics.observe(protocol, signal, () => this.call(call, plan, snapshot, signal, events));
   }
 
   private async call(
@@ -113,7 +118,8 @@ export class CallExecutor {
       judgeSamples: this.settings.judgeSamples,
     };
     if (!('call' in transport)) return executeCall(options);
-    const voice = await this.voices.options(workspaceId, snapshot.personality.voice, judged.definition);
+    const voice = await this.voices.options(workspaceId, snapshot, judged.definition);
+    if ('failure' in voice) return unstartedCall(transport.name, voice.failure);
     const transcription = this.words.options(endpoint, judged.definition);
     return this.recordings.record({ id: claimId, runId, workspaceId }, id, transport.lineRate, (recording) =>
       executeCall({
@@ -127,6 +133,12 @@ export class CallExecutor {
         },
       }),
     );
+  }
+
+  private import(call: ClaimedCall, judged: Judged, signal: AbortSignal): Promise<CallResult> {
+    const { model } = this;
+    const { judgeSamples } = this.settings;
+    return this.importedCalls.execute(call, { ...judged, judgeSamples, ...(model && { model }) }, signal);
   }
 
   private async rejudge(callId: string, judged: Judged, signal: AbortSignal): Promise<CallResult> {

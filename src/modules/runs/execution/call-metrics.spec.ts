@@ -14,6 +14,8 @@ import { CallMetrics } from './call-metrics.js';
 
 const VOICE = 'twilio-media-streams';
 const IDLE = Object.fromEntries(PROTOCOLS.names.map((name) => [`{protocol="${name}"}`, 0]));
+/** Imported calls wait for a slot, too. */
+const NONE_WAITING = { ...IDLE, '{protocol="recording"}': 0 };
 const UNSTARTED = unstartedCall('none', failure('internal'));
 
 describe('metrics of calls', () => {
@@ -105,9 +107,13 @@ describe('metrics of calls', () => {
     const agents = [agent, { ...agent, slots: 3 }, { ...agent, protocol: VOICE, medium: 'voice', slots: 4 }] as const;
     calls.setWaiting(agents);
     const name = 'calls_waiting_for_slot';
-    expect(await samples(name)).toEqual({ ...IDLE, '{protocol="chat-completions"}': 5, [`{protocol="${VOICE}"}`]: 4 });
+    expect(await samples(name)).toEqual({
+      ...NONE_WAITING,
+      '{protocol="chat-completions"}': 5,
+      [`{protocol="${VOICE}"}`]: 4,
+    });
     calls.setWaiting([]);
-    expect(await samples(name)).toEqual(IDLE);
+    expect(await samples(name)).toEqual(NONE_WAITING);
   });
 
   it('observe synthesis and requests to the language model, in seconds', async () => {

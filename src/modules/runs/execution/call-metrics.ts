@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import { type CallResult, mediaThread, type ProtocolName, PROTOCOLS } from '../../../../libs/simulation/index.js';
+import {
+  type CallResult,
+  mediaThread,
+  type ProtocolName,
+  PROTOCOLS,
+  RECORDING,
+} from '../../../../libs/simulation/index.js';
 import { type ObservedTranscription, TRANSCRIPTION_OUTCOMES } from '../../../../libs/speech/index.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { Settings } from '../../../platform/config/settings.js';
@@ -141,7 +147,7 @@ export class CallMetrics {
 
   /** @param agents all that have calls without a slot */
   setWaiting(agents: readonly WaitingAgent[]): void {
-    for (const protocol of PROTOCOL_NAMES) this.waiting.set({ protocol }, 0);
+    for (const protocol of [...PROTOCOL_NAMES, RECORDING]) this.waiting.set({ protocol }, 0);
     for (const { protocol, slots } of agents) this.waiting.inc({ protocol }, slots);
   }
 

@@ -70,7 +70,7 @@ const FINISH = `
 const PREVIOUS_SCORE = `
   SELECT r.score FROM runs r
    WHERE r.agent_id = $1 AND r.id <> $2 AND r.ended_at IS NOT NULL AND r.status IN ('COMPLETED', 'FAILED')
-     AND r.derived_from IS NULL AND EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.outcome IN ('passed', 'failed'))
+     AND r.derived_from IS NULL AND NOT r.is_imported AND EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.outcome IN ('passed', 'failed'))
    ORDER BY r.ended_at DESC LIMIT 1`;
 
 const FAILED_CRITICAL_CALLS = `

@@ -4,9 +4,11 @@ import { caseName, clipped } from '../../../../libs/text/index.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { Settings } from '../../../platform/config/settings.js';
 import { Database } from '../../../platform/database/database.js';
+import { RecordingUploadsService } from '../../recordings/recording-uploads.service.js';
 import { WebhooksService } from '../../webhooks/webhooks.service.js';
 import { WorkspacesService } from '../../workspaces/workspaces.service.js';
 import { ComparisonRepository } from '../comparison/comparison.repository.js';
+import { CallImportsRepository } from '../imported/call-imports.repository.js';
 import type { RunEntity } from '../run.entity.js';
 import { toRunData } from '../run-data.js';
 import { RunsRepository } from '../runs.repository.js';
@@ -24,42 +26,52 @@ export class RunFinisher {
     private readonly repository: FinishRepository,
     private readonly runs: RunsRepository,
     private readonly comparison: ComparisonRepository,
+    private readonly imports: CallImportsRepository,
+    private readonly uploads: RecordingUploadsService,
     private readonly webhooks: WebhooksService,
     private readonly workspaces: WorkspacesService,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
   /**
-   * Evaluates the run's gate, stores its result and emits its events, in one transaction; a derived run has none. Idempotent: does nothing if
+   * Evaluates the run's gate, stores its result and emits its events, in one transaction; derived and imported runs have none.
+   * Idempotent: does nothing if
    * the run has ended already or has calls left.
    */
   async finish(runId: string): Promise<void> {
-    await this.database.transaction(async () => {
-      const run = await this.repository.lockOpenRun(runId);
-      if (!run) return;
-      await this.repository.lockAgent(run.agentId);
-      const calls = await this.repository.endedCalls(runId);
-      const critical = (await this.repository.criticalCases(runId)).map(({ caseKey, variables, name }) => ({
-        caseKey,
-        name: caseName(name, variables, caseKey),
-      }));
-      const { cases, baseline } = await this.comparedWith(run);
-      const leftOut = { calls: run.leftOutCalls, critical: run.leftOutCritical };
-      const { met, exitCode, reasons, warnings: doubts } = gate({ ...run, calls, critical, cases, baseline, leftOut });
-      const unrecorded = run.derivedFrom === null ? await this.repository.unrecordedCalls(runId) : [];
-      const warnings = [...doubts, ...unrecorded.map(notRecorded)];
-      const score = runScore(calls);
-      const status = met ? 'COMPLETED' : 'FAILED';
-      const ended = await this.repository.finish(runId, { status, score: score ?? 0, exitCode, reasons, warnings });
-      if (!ended) return;
-      await this.runs.notifyEnded(runId);
-      // What was observed of the agent was reported when it was called.
-      if (ended.derivedFrom !== null) return;
-      await this.sendOutcome(ended);
-      if (score !== null) await this.sendDrop(ended);
-      const failed = new Set(calls.flatMap(({ caseKey, outcome }) => (outcome === 'failed' ? caseKey : [])));
-      if (critical.some(({ caseKey }) => failed.has(caseKey))) await this.sendCriticalFailures(ended);
-    });
+    const isImported = await this.database.transaction(() => this.finishOpen(runId));
+    // What was sent is only needed until the call has ended.
+    if (isImported) await this.uploads.delete(runId);
+  }
+
+  /** @returns whether it has ended, and its call was recorded elsewhere */
+  private async finishOpen(runId: string): Promise<boolean> {
+    const run = await this.repository.lockOpenRun(runId);
+    if (!run) return false;
+    await this.repository.lockAgent(run.agentId);
+    const calls = await this.repository.endedCalls(runId);
+    const critical = (await this.repository.criticalCases(runId)).map(({ caseKey, variables, name }) => ({
+      caseKey,
+      name: caseName(name, variables, caseKey),
+    }));
+    const { cases, baseline } = await this.comparedWith(run);
+    const leftOut = { calls: run.leftOutCalls, critical: run.leftOutCritical };
+    const { met, exitCode, reasons, warnings: doubts } = gate({ ...run, calls, critical, cases, baseline, leftOut });
+    const unrecorded = run.derivedFrom === null ? await this.repository.unrecordedCalls(runId) : [];
+    const warnings = [...doubts, ...unrecorded.map(notRecorded)];
+    const score = runScore(calls);
+    const status = met ? 'COMPLETED' : 'FAILED';
+    const ended = await this.repository.finish(runId, { status, score: score ?? 0, exitCode, reasons, warnings });
+    if (!ended) return false;
+    await this.runs.notifyEnded(runId);
+    if (ended.isImported) await this.imports.close(runId);
+    // What was observed of the agent was reported when it was called, or the agent was not called by the service.
+    if (ended.derivedFrom !== null || ended.isImported) return ended.isImported;
+    await this.sendOutcome(ended);
+    if (score !== null) await this.sendDrop(ended);
+    const failed = new Set(calls.flatMap(({ caseKey, outcome }) => (outcome === 'failed' ? caseKey : [])));
+    if (critical.some(({ caseKey }) => failed.has(caseKey))) await this.sendCriticalFailures(ended);
+    return false;
   }
 
   private async comparedWith({ id, notWorseThan }: RunEntity): Promise<Pick<GateInput, 'cases' | 'baseline'>> {

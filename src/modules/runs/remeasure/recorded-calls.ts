@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { ThreadPool } from '../../../../libs/concurrency/index.js';
+import { abortable, ThreadPool } from '../../../../libs/concurrency/index.js';
 import {
   type CallResult,
   failure,
@@ -69,14 +69,3 @@ export class RecordedCalls implements OnApplicationShutdown {
 }
 
 const notRemeasured = (why: string): CallResult => unstartedCall('none', failure('not_remeasured', why));
-
-/** @throws the signal's reason as soon as it is aborted; the work goes on without anyone who waits for it */
-async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let onAbort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', onAbort, { once: true });
-    if (signal.aborted) onAbort();
-  });
-  return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
-}

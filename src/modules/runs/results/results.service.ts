@@ -154,6 +154,7 @@ async function* mapped(calls: AsyncIterable<CallWithResult>): AsyncGenerator<Rep
       outcome: call.outcome,
       score: call.score,
       reason: call.reason,
+      failureCode: attempts.at(-1)?.failureCode ?? null,
       startedAt: call.startedAt?.toISOString() ?? null,
       endedAt: call.endedAt?.toISOString() ?? null,
       attempts: attempts.length,

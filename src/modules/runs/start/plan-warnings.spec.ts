@@ -9,6 +9,7 @@ const CONTEXT: PlanContext = {
   prompt: null,
   connectionVariables: [],
   hasModel: true,
+  speechServers: {},
   transcription: { mode: 'auto', source: 'AGENT_PROVIDER_1_TRANSCRIPTION', host: 'stt.example', isAlways: false },
   concurrency: { text: 20, voice: 50 },
 };

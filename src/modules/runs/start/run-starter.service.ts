@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { callLanguage, caseKey } from '../../../../libs/evaluation-definition/index.js';
-import { explanationOf, misfits, PERSONALITY_DELETED, wordsCures } from '../../../../libs/run-plan/index.js';
+import { cures, explanationOf, misfits, PERSONALITY_DELETED } from '../../../../libs/run-plan/index.js';
 import { type ProtocolName, PROTOCOLS } from '../../../../libs/simulation/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { requireOwned } from '../../../platform/access/ownership.js';
@@ -84,6 +84,7 @@ export class RunStarterService {
         prompt: agent.prompt,
         connectionVariables: await this.connections.variableNames(agent.id),
         hasModel: this.settings.languageModel !== undefined,
+        speechServers: this.settings.speechServers,
         concurrency: { text: this.settings.workerConcurrency, voice: this.settings.voiceConcurrency },
       }),
     };
@@ -129,6 +130,15 @@ export class RunStarterService {
       const settings = { name, medium, repeat, concurrency, maxPaidAttempts, ...ofAgent, ...gate };
       return this.write(caller, agent, { ...settings, evaluations, baselines }, choice);
     });
+  }
+
+  /**
+   * An evaluation as a run has it.
+   * @throws DomainError BAD_REQUEST or FORBIDDEN for the evaluation; CONFLICT if its personality was deleted
+   */
+  async evaluation(caller: Caller, agent: AgentDescription, id: string): Promise<PlannedEvaluation> {
+    const selected = await this.evaluations.select(caller, agent.id, { ids: [id] });
+    return (await this.snapshots(agent, selected))[0]!;
   }
 
   private async makePlan(
@@ -228,8 +238,9 @@ export class RunStarterService {
    * @throws DomainError CONFLICT that lists the evaluations
    */
   private requireRunnable(evaluations: readonly PlannedEvaluation[], choice: PlannedConnection): void {
-    const equipment = { ...choice, hasModel: this.settings.languageModel !== undefined };
-    refuse(misfits(evaluations, equipment), wordsCures(evaluations, equipment));
+    const { languageModel, speechServers } = this.settings;
+    const equipment = { ...choice, hasModel: languageModel !== undefined, speechServers };
+    refuse(misfits(evaluations, equipment), cures(evaluations, equipment));
   }
 
   private async write(
@@ -280,12 +291,12 @@ const casesOf = ({ id, variables }: SelectedEvaluation): PlannedCase[] =>
 
 /**
  * @param refused evaluations with the reason of each
- * @param cures of all of them
+ * @param remedies of all of them
  * @throws DomainError CONFLICT with an issue per evaluation, if there are any
  */
 function refuse(
   refused: readonly { readonly name: string; readonly reason: string }[],
-  cures: readonly string[] = [],
+  remedies: readonly string[] = [],
 ): void {
   if (refused.length === 0) return;
   const issues = refused
@@ -293,5 +304,5 @@ function refuse(
     .map(({ name, reason }) => `evaluations "${name}" cannot be run: ${reason}`);
   const more = refused.length - issues.length;
   if (more > 0) issues.push(`evaluations: ${more} more cannot be run`);
-  throw new DomainError('CONFLICT', 'The run cannot be started', [...issues, ...cures]);
+  throw new DomainError('CONFLICT', 'The run cannot be started', [...issues, ...remedies]);
 }

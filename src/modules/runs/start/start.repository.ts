@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { PROTOCOLS } from '../../../../libs/simulation/index.js';
 import { Database } from '../../../platform/database/database.js';
-import type { ProtocolChoice } from '../../agents/connection/connection.service.js';
+import type { CallEntity } from '../call.entity.js';
 import type { RunEntity } from '../run.entity.js';
 import { RUN_COLUMNS } from '../runs.columns.js';
 import { DEFAULTS, type PlannedEvaluation } from './plan.js';
@@ -15,9 +15,9 @@ const INSERT_RUN = `
   INSERT INTO runs AS r (id, workspace_id, agent_id, user_id, label, name, status, score, total_calls, repeat,
                          concurrency, minimum_score, minimum_pass_rate, allowed_uncounted, agent_snapshot, reasons,
                          not_worse_than, baseline_id, agent_version, medium, derived_from, derived_kind, warnings,
-                         max_paid_attempts, agent_variables, assistant_version)
+                         max_paid_attempts, agent_variables, assistant_version, is_imported)
   VALUES ($1, $2, $3, $4, 'READ', $5, 'QUEUED', 0, $6, $7, $8, $9, $10, $11, $12, '{}', $13, $14, $15, $16, $17, $18,
-          $19, $20, $21, $22)
+          $19, $20, $21, $22, $23)
   RETURNING ${RUN_COLUMNS}`;
 
 /** $2: number of waiting calls. */
@@ -83,7 +83,13 @@ export type NewRun = Pick<
   Partial<
     Pick<
       RunEntity,
-      'derivedFrom' | 'derivedKind' | 'warnings' | 'maxPaidAttempts' | 'agentVariables' | 'assistantVersion'
+      | 'derivedFrom'
+      | 'derivedKind'
+      | 'warnings'
+      | 'isImported'
+      | 'maxPaidAttempts'
+      | 'agentVariables'
+      | 'assistantVersion'
     >
   >;
 
@@ -127,6 +133,7 @@ export class StartRepository {
       run.maxPaidAttempts ?? DEFAULTS.maxPaidAttempts,
       JSON.stringify(run.agentVariables ?? {}),
       run.assistantVersion ?? null,
+      run.isImported ?? false,
     ];
     const [row] = await this.database.query<RunEntity>(INSERT_RUN, values);
     return row!;
@@ -155,7 +162,7 @@ export class StartRepository {
     { id, workspaceId, agentId, repeat }: Pick<RunEntity, 'id' | 'workspaceId' | 'agentId' | 'repeat'>,
     evaluations: readonly PlannedEvaluation[],
     ids: readonly string[],
-    { protocol, medium }: ProtocolChoice,
+    { protocol, medium }: Pick<CallEntity, 'protocol' | 'medium'>,
   ): Promise<void> {
     const cases = evaluations.flatMap((evaluation) => evaluation.cases.map((one) => ({ ...one, of: evaluation.id })));
     for (let at = 0; at < cases.length; at += CASES_PER_STATEMENT) {
@@ -173,8 +180,12 @@ export class StartRepository {
         first,
         protocol,
         medium,
-        PROTOCOLS.of(protocol).bills ?? false,
+        isBilled(protocol),
       ]);
     }
   }
 }
+
+/** Calls that were imported have a protocol that is not built. */
+const isBilled = (protocol: string | null): boolean =>
+  protocol !== null && PROTOCOLS.has(protocol) && PROTOCOLS.of(protocol).bills === true;

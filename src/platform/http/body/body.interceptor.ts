@@ -4,6 +4,7 @@ import type { Request, Response } from 'express';
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import { closeSignal } from '../responses/close-signal.js';
 import type { BodyGate } from './body-gate.js';
+import { FORM_BODY, type FormGate, type FormOptions, readForm } from './form-body.js';
 import { JSON_BODY, readJson } from './json-body.js';
 import { readRaw, TEXT_BODY, type TextBodyOptions } from './text-body.js';
 import { decodeUtf8 } from './utf8.js';
@@ -25,8 +26,23 @@ export class BodyInterceptor implements NestInterceptor {
     const handler = context.getHandler();
     const text = this.reflector.get<TextBodyOptions | undefined>(TEXT_BODY, handler);
     if (text) return this.readText(context, text, next);
+    const form = this.reflector.get<FormOptions | undefined>(FORM_BODY, handler);
+    if (form) return this.readForm(context, form, next);
     const isJson = this.reflector.get<boolean | undefined>(JSON_BODY, handler) ?? false;
     return isJson ? handleJson(context, next) : next.handle();
+  }
+
+  private readForm(context: ExecutionContext, options: FormOptions, next: CallHandler) {
+    const [request, response] = exchangeOf(context);
+    const gate = this.modules.get<FormGate>(options.gate, { strict: false });
+    return from(
+      gate.pass({
+        request,
+        read: (how) => readForm(request, response, options, how),
+        handle: handlerOf(request, next),
+        closed: closeSignal(response),
+      }),
+    );
   }
 
   private async readText(context: ExecutionContext, options: TextBodyOptions, next: CallHandler) {
@@ -34,17 +50,21 @@ export class BodyInterceptor implements NestInterceptor {
     if (options.gate) {
       const gate = this.modules.get<BodyGate>(options.gate, { strict: false });
       const read = (signal: AbortSignal) => readRaw(request, response, options, { signal });
-      const handle = (body: unknown): Promise<unknown> => {
-        request.body = body;
-        return lastValueFrom(next.handle());
-      };
-      return from(gate.pass({ request, read, handle, closed: closeSignal(response) }));
+      return from(gate.pass({ request, read, handle: handlerOf(request, next), closed: closeSignal(response) }));
     }
     const { mediaType, bytes } = await readRaw(request, response, options);
     request.body = { mediaType, text: decodeUtf8(bytes) };
     return next.handle();
   }
 }
+
+/** Runs the handler of a request with a body. */
+const handlerOf =
+  (request: Request, next: CallHandler) =>
+  (body: unknown): Promise<unknown> => {
+    request.body = body;
+    return lastValueFrom(next.handle());
+  };
 
 async function handleJson(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
   const [request, response] = exchangeOf(context);

@@ -5,6 +5,7 @@ import { API_VERSION } from '../../api-version.js';
 import { invalidInput } from '../../errors/domain-error.js';
 import type { RateLimiter } from '../../throttling/rate-limiter.js';
 import { errorBody } from '../responses/error-body.js';
+import { mayArriveLate } from './arrival-limit.js';
 import { requestId } from './common-headers.js';
 import { routableTarget } from './request-line.js';
 
@@ -55,8 +56,10 @@ export function handleProtocolErrors(server: Server, rateLimiter: RateLimiter): 
   server.on('clientError', (error: ClientError, socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
     if (refused.has(socket)) return;
-    refused.add(socket);
     const latest = latestOf.get(socket);
+    // Node reports a request that takes long once.
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && mayArriveLate(latest?.request)) return;
+    refused.add(socket);
     const broken = latest && !latest.request.complete ? latest.response : undefined;
     const isHead = error.rawPacket?.subarray(0, 5).toString('latin1') === 'HEAD ';
     const issue = ISSUES[error.code ?? ''] ?? 'request must be valid HTTP/1.1';

@@ -1,3 +1,5 @@
+import { partitionPoint } from '../../../../audio/index.js';
+import { hadCallerSound } from '../../../voice/facts/caller-sounds.js';
 import type { SayAct, VoiceFacts, WireFinding } from '../../../voice/facts/facts.js';
 import { realtimeFinding } from './findings.js';
 
@@ -10,7 +12,7 @@ const DETECTED_MS = 2_000;
 /** A response that has not begun by then will not come. */
 const RESPONSE_MS = 5_000;
 
-/** When the platform reported what, in milliseconds of call time. */
+/** When the platform reported what, in milliseconds of call time, in order. */
 export class Moments {
   readonly speechStarted: number[] = [];
   readonly speechStopped: number[] = [];
@@ -21,18 +23,19 @@ export class Moments {
   }
 }
 
+/** The first of some moments in order that is not before a time; Infinity without one. */
+const firstFrom = (moments: readonly number[], ms: number): number =>
+  moments[partitionPoint(moments, (moment) => moment < ms)] ?? Infinity;
+
 /** Findings about what the platform heard of the caller, which can be made when the call is over. */
 export function reviewCall(facts: CallFacts, moments: Moments): WireFinding[] {
   return [...falseStarts(facts, moments), ...unanswered(facts, moments), ...undetected(facts, moments)];
 }
 
 /** Speech that was reported while and before the caller made no sound. */
-function falseStarts({ caller }: CallFacts, { speechStarted }: Moments): WireFinding[] {
-  // Sounds that were left out made no sound.
-  const heard = caller.filter((act) => act.type === 'say' || act.type === 'press' || act.possible);
-  const isCallers = (at: number) => heard.some(({ startMs, endMs }) => startMs <= at && endMs >= at - DETECTED_MS);
+function falseStarts(facts: CallFacts, { speechStarted }: Moments): WireFinding[] {
   return speechStarted
-    .filter((at) => !isCallers(at))
+    .filter((at) => !hadCallerSound(facts, at, DETECTED_MS))
     .map((atMs) => {
       const detail = `The caller made no sound in the ${DETECTED_MS / 1_000} s before speech_started`;
       return { ...realtimeFinding('false_speech_started', detail), atMs };
@@ -42,8 +45,9 @@ function falseStarts({ caller }: CallFacts, { speechStarted }: Moments): WireFin
 function unanswered({ end }: CallFacts, { speechStarted, speechStopped, responses }: Moments): WireFinding[] {
   return speechStopped.flatMap((at) => {
     const until = at + RESPONSE_MS;
-    const isKnown = end.atMs >= until && !speechStarted.some((start) => start > at && start < until);
-    if (!isKnown || responses.some((response) => response >= at && response < until)) return [];
+    const goesOnAt = speechStarted[partitionPoint(speechStarted, (start) => start <= at)] ?? Infinity;
+    const isKnown = end.atMs >= until && goesOnAt >= until;
+    if (!isKnown || firstFrom(responses, at) < until) return [];
     const detail = `The platform reported the end of the caller's speech, and no response.created within ${RESPONSE_MS / 1_000} s`;
     return [{ ...realtimeFinding('no_response', detail), atMs: at }];
   });
@@ -56,7 +60,7 @@ function undetected({ caller, end }: CallFacts, { speechStarted }: Moments): Wir
     const until = endMs + DETECTED_MS;
     // Speech that goes on from the line before has been reported then.
     if (!lines[index - 1]?.goesOn) since = startMs;
-    const isDetected = speechStarted.some((at) => at >= since - DETECTED_MS && at <= until);
+    const isDetected = firstFrom(speechStarted, since - DETECTED_MS) <= until;
     if (end.atMs < until || isDetected) return [];
     const detail = `The caller spoke for ${Math.round(endMs - startMs)} ms, and the platform reported no speech_started`;
     return [{ ...realtimeFinding('caller_not_detected', detail), atMs: startMs }];

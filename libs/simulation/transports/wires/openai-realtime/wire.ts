@@ -1,10 +1,9 @@
-import { hash } from 'node:crypto';
 import { AudioDecoder, type AudioFormat, bytesPerSecond, encodeAudio } from '../../../../audio/index.js';
-import { OtherSide } from '../../../other-side/other-side.js';
 import { type FailureCode, failure } from '../../../timeline/failure.js';
 import type { VoiceFacts, WireFinding } from '../../../voice/facts/facts.js';
 import type { Wire, WireEntry, WireSide, WireState } from '../../../voice/wire/wire.js';
 import { HANG_UP_TOOLS } from '../../text/hang-up.js';
+import { JsonWire, summary } from '../json-wire.js';
 import { realtimeFinding, type REALTIME_FINDINGS } from './findings.js';
 import { type AudioItem, Items } from './items.js';
 import { type PlatformError, readEvent, type RequestedCall, type ResponseEnd, type ServerEvent } from './messages.js';
@@ -33,8 +32,7 @@ const HARMLESS = 'conversation_already_has_active_response';
 
 export default ((state) => (side) => new RealtimeWire(state, side)) satisfies WireEntry<RealtimeState>;
 
-class RealtimeWire implements Wire {
-  private readonly platform: OtherSide;
+class RealtimeWire extends JsonWire implements Wire {
   private readonly items = new Items();
   private readonly tools = new ToolCalls();
   private readonly moments = new Moments();
@@ -52,9 +50,9 @@ class RealtimeWire implements Wire {
 
   constructor(
     private readonly state: RealtimeState,
-    private readonly side: WireSide,
+    side: WireSide,
   ) {
-    this.platform = new OtherSide('the platform', state.secrets);
+    super(side, state.secrets);
   }
 
   open(now: number): void {
@@ -256,18 +254,4 @@ class RealtimeWire implements Wire {
   private report(now: number, code: keyof typeof REALTIME_FINDINGS, detail: string): void {
     this.side.finding(now, realtimeFinding(code, detail));
   }
-
-  private send(now: number, message: object): void {
-    const text = JSON.stringify(message);
-    this.side.send(text);
-    this.log(now, 'sent', () => this.platform.excerpt(text));
-  }
-
-  /** Hashes and redacts only what is kept. */
-  private log(now: number, direction: 'sent' | 'received', message: () => unknown): void {
-    if (this.side.isLogged) this.side.log(now, direction, message());
-  }
 }
-
-/** What the wire log shows of audio. */
-const summary = (bytes: Uint8Array) => ({ bytes: bytes.length, sha256: hash('sha256', bytes, 'hex').slice(0, 16) });

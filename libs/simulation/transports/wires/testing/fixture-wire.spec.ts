@@ -290,7 +290,8 @@ describe('the fixture wire over a socket', () => {
 });
 
 describe('evaluations over the fixture wire', () => {
-  const misfit = (definition: DefinitionInput) => misfitOf(normalise(definition), 'en-US', fixtureWire);
+  const misfit = (definition: DefinitionInput) =>
+    misfitOf(normalise(definition), 'en-US', fixtureWire, { languages: ['en'], cure: '' });
 
   it('may check tool calls and words, and have criteria and a caller that answers', () => {
     expect(misfit({ ...ONE_LINE, checks: [{ type: 'calls_tool', tool: 'book' }] })).toBeUndefined();

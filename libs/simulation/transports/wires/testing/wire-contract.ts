@@ -50,9 +50,14 @@ const VALUES: readonly unknown[] = [
 /**
  * What every wire must do, whatever its platform sends: a suite for the spec of the wire.
  * @param double makes the other side of a call
- * @param url an address that is dialled without a request
+ * @param url an address that is dialled without a request, or with those that the client answers
  */
-export function wireContract(module: WireModule, double: () => ContractDouble, url: string): void {
+export function wireContract(
+  module: WireModule,
+  double: () => ContractDouble,
+  url: string,
+  client = new OutboundClient(),
+): void {
   const headers = { 'x-customer': secretOf('header') };
   const secretOptions = Object.keys(module.options).filter((name) => module.options[name]!.isSecret);
   const credentials: [string, Partial<AgentEndpoint>, string][] = [
@@ -68,7 +73,7 @@ export function wireContract(module: WireModule, double: () => ContractDouble, u
 
   async function dialled(more: Partial<AgentEndpoint> = {}): Promise<{ session: WireSession } & Dialled> {
     const endpoint = { protocol: module.name, url, headers, firstSpeaker: null, options: {}, ...more };
-    const call = { client: new OutboundClient(), assistantId: 'a', phoneNumber: '+12025550199', callId: 'c-1' };
+    const call = { client, assistantId: 'a', phoneNumber: '+12025550199', callId: 'c-1' };
     const session = module.session(endpoint, call);
     const { signal } = new AbortController();
     return { session, ...(await session.dial({ signal, onStep: () => undefined })) };

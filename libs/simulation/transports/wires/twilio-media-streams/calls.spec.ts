@@ -190,15 +190,17 @@ describe('twilioMediaStreams over a WebSocket address', () => {
       },
       'bad_response',
     ],
-    [
-      'sends a message of 9 MB',
-      { onStart: ({ socket }) => socket.send('x'.repeat(9 * 1024 * 1024)) },
-      'answer_too_large',
-    ],
   ])('fails if the agent %s', async (_name, script, code) => {
     const callee = await agent(script);
     const { failure } = await failed(call(`ws://${callee.host}/`));
     expect(failure.code).toBe(code);
+  });
+
+  it('ends with what was observed if the agent sends a message of 9 MB', async () => {
+    const callee = await agent({ onStart: ({ socket }) => socket.send('x'.repeat(9 * 1024 * 1024)) });
+    const { failure, end, wireFindings } = await call(`ws://${callee.host}/`);
+    expect([failure?.code, end.code]).toEqual(['answer_too_large', 'failure']);
+    expect(wireFindings.map(({ code }) => code)).toEqual(['broken_websocket']);
   });
 
   it('says what the agent said, without secrets', async () => {

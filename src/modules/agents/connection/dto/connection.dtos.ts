@@ -35,7 +35,7 @@ const fields = {
   },
   firstSpeaker: {
     description:
-      'Which side says the first words. By default `caller` on text calls, and null on voice calls: whichever side speaks. Over `openai-realtime` by default `agent`: it is asked to greet',
+      'Which side says the first words. By default `caller` on text calls, and null on voice calls: whichever side speaks. Over `openai-realtime` by default `agent`: it is asked to greet; over `elevenlabs-text` by default `agent`: its greeting is awaited',
     example: 'caller',
     nullable: true,
   },

@@ -8,8 +8,8 @@ const REPLACE_CLAIM = CLAIM_CALLS_OF_MEDIUM.replace('CREATE FUNCTION', 'CREATE O
  * Lines of platforms, and the ledger of calls that are billed. Processes of the version before claim with the function of
  * five arguments, which skips calls that are billed: those processes take no lines.
  */
-export class PlatformCalls1733400600000 implements MigrationInterface {
-  name = 'PlatformCalls1733400600000';
+export class PlatformCalls1733400760000 implements MigrationInterface {
+  name = 'PlatformCalls1733400760000';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** What a run asks of the agent's platform: dynamic variables, and a version of the agent. */
-export class AgentVariables1733400600100 implements MigrationInterface {
-  name = 'AgentVariables1733400600100';
+export class AgentVariables1733400760100 implements MigrationInterface {
+  name = 'AgentVariables1733400760100';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

@@ -1,0 +1,15 @@
+/** The fastest speech; news is read at 3 words and 15 letters a second. */
+export const FASTEST_SPEECH = { wordsPerSecond: 8, lettersPerSecond: 30 } as const;
+
+/** The words of a text in lower case, without punctuation. */
+export const spokenWords = (text: string): readonly string[] =>
+  text.toLowerCase().match(/[\p{L}\p{M}\p{N}'’]+/gu) ?? [];
+
+/** Whether a text can be said in a time, in milliseconds. Letters are letters and digits. */
+export function canBeSaidIn(text: string, ms: number): boolean {
+  const { wordsPerSecond, lettersPerSecond } = FASTEST_SPEECH;
+  const words = spokenWords(text);
+  const letters = words.reduce((sum, word) => sum + word.length, 0);
+  // Rounded up, since a word may be shorter than others.
+  return words.length <= Math.ceil((wordsPerSecond * ms) / 1_000) && letters <= (lettersPerSecond * ms) / 1_000;
+}

@@ -1,0 +1,14 @@
+import type { components } from './api.js';
+
+export type RunDetails = components['schemas']['RunDetails'];
+/** The fields of an import beside its recording. */
+export type ImportedCallFields = Omit<components['schemas']['ImportCallRequest'], 'recording'>;
+export type RunPlan = components['schemas']['RunPlan'];
+export type StartRunRequest = components['schemas']['StartRunRequest'];
+export type RunComparison = components['schemas']['RunComparison'];
+export type Call = components['schemas']['Call'];
+export type ConnectionTest = components['schemas']['ConnectionTest'];
+export type Agent = components['schemas']['Agent'];
+export type Evaluation = components['schemas']['Evaluation'];
+export type ImportResult = components['schemas']['ImportResult'];
+export type SuitePlan = components['schemas']['SuitePlan'];

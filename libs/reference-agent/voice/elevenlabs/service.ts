@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { isHealthy } from '../../faults.js';
+import { noSuchFault } from '../platform-faults.js';
+import type { PreparedVoice } from '../prepare.js';
+import { SessionSockets, type VoiceServiceOptions } from '../session-sockets.js';
+import { refuse } from '../telephone.js';
+import { type ElevenLabsFaultName, isElevenLabsFault } from './elevenlabs-faults.js';
+import { ElevenLabsAgentSession, type ElevenLabsSessionOptions } from './session.js';
+
+export interface ElevenLabsServiceOptions
+  extends VoiceServiceOptions, Omit<ElevenLabsSessionOptions, 'today' | 'voice' | 'recogniser' | 'onAnswer'> {}
+
+const PATH = '/v1/convai/conversation';
+const VALID_MS = 15 * 60_000;
+const MAX_SIGNED = 10_000;
+
+/** The agent as one of ElevenLabs: the API that signs addresses, and the conversations, on the HTTP server of the text agent. */
+export class ElevenLabsService {
+  private readonly sockets = new SessionSockets();
+  private readonly signed = new Map<string, number>();
+  private prepared: Promise<PreparedVoice> | undefined;
+
+  constructor(private readonly options: ElevenLabsServiceOptions) {}
+
+  /** Starts to prepare the voice, once; calls wait for it. */
+  prepare(): Promise<PreparedVoice> {
+    if (!this.prepared) {
+      this.prepared = this.options.prepare();
+      // A failure is reported to each caller.
+      this.prepared.catch(() => undefined);
+    }
+    return this.prepared;
+  }
+
+  handle(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+    const url = urlOf(request);
+    if (url?.pathname !== `${PATH}/get-signed-url` || request.method !== 'GET') return Promise.resolve(false);
+    const { apiKey } = this.options;
+    const agent = url.searchParams.get('agent_id') ?? '';
+    if (apiKey !== undefined && request.headers['xi-api-key'] !== apiKey) {
+      answer(response, 401, { detail: { status: 'invalid_api_key', message: 'Invalid API key' } });
+    } else if (faultOf(agent) === undefined) {
+      const message = `Agent ${agent} not found. ${noSuchFault('elevenlabs')}`;
+      answer(response, 404, { detail: { status: 'document_not_found', message } });
+    } else answer(response, 200, { signed_url: this.sign(agent, request.headers.host ?? 'localhost') });
+    return Promise.resolve(true);
+  }
+
+  async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const url = urlOf(request);
+    if (!url) return refuse(socket, '400 Bad Request');
+    const { pathname, searchParams } = url;
+    const fault = faultOf(searchParams.get('agent_id') ?? '');
+    if (pathname !== PATH || fault === undefined) return refuse(socket, '404 Not Found');
+    const at = this.signed.get(searchParams.get('conversation_signature') ?? '');
+    if (at === undefined || Date.now() - at > VALID_MS) return refuse(socket, '403 Forbidden');
+    const prepared = await this.prepare().catch(() => undefined);
+    if (!prepared) return refuse(socket, '503 Service Unavailable');
+    const { now = Date.now, onAnswer, ...options } = this.options;
+    this.sockets.accept(
+      request,
+      socket,
+      head,
+      (line) =>
+        new ElevenLabsAgentSession(line, {
+          ...options,
+          ...prepared,
+          // The testing service sends the name of its assistant, so the configured fault still applies to it.
+          fault: fault === 'configured' ? options.fault : fault === 'none' ? undefined : fault,
+          today: now(),
+          // Recognising the line took time after its last message had arrived.
+          onAnswer: (stamp) => onAnswer?.({ ...stamp, firstByteMs: performance.now() }),
+        }),
+    );
+  }
+
+  close(): void {
+    this.sockets.close();
+  }
+
+  private sign(agent: string, host: string): string {
+    const signature = randomBytes(15).toString('base64url');
+    this.signed.set(signature, Date.now());
+    if (this.signed.size > MAX_SIGNED) this.signed.delete(this.signed.keys().next().value!);
+    return `ws://${host}${PATH}?${new URLSearchParams({ agent_id: agent, conversation_signature: signature }).toString()}`;
+  }
+}
+
+const urlOf = ({ url = '' }: IncomingMessage): URL | undefined =>
+  URL.canParse(url, 'http://agent') ? new URL(url, 'http://agent') : undefined;
+
+/** @returns undefined if there is no such agent */
+function faultOf(agent: string): ElevenLabsFaultName | 'none' | 'configured' | undefined {
+  if (!agent.startsWith('booking:')) return 'configured';
+  const fault = agent.slice('booking:'.length);
+  if (isHealthy(fault)) return 'none';
+  return isElevenLabsFault(fault) ? fault : undefined;
+}
+
+function answer(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}

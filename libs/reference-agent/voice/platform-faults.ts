@@ -1,0 +1,20 @@
+import { ELEVENLABS_FAULT_NAMES } from './elevenlabs/elevenlabs-faults.js';
+import { REALTIME_FAULT_NAMES, SHARED_FAULT_NAMES, WORD_FAULT_NAMES } from './realtime/realtime-faults.js';
+import { VOICE_FAULT_NAMES } from './voice-faults.js';
+
+/** The protocols over which the agent answers voice calls. */
+export const PLATFORMS = ['twilio-media-streams', 'openai-realtime', 'elevenlabs'] as const;
+export type Platform = (typeof PLATFORMS)[number];
+
+const SHARED = [...SHARED_FAULT_NAMES, ...WORD_FAULT_NAMES];
+
+/** The faults that an agent can have over each protocol. */
+export const FAULTS_OVER: Readonly<Record<Platform, readonly string[]>> = {
+  'twilio-media-streams': VOICE_FAULT_NAMES,
+  'openai-realtime': [...SHARED, ...REALTIME_FAULT_NAMES],
+  elevenlabs: [...SHARED, ...ELEVENLABS_FAULT_NAMES],
+};
+
+/** The reason of a 404: the name of the fault may be one of another protocol. */
+export const noSuchFault = (platform: Platform): string =>
+  `Unknown address or fault; faults over ${platform}: ${FAULTS_OVER[platform].join(', ')}`;

@@ -1,0 +1,51 @@
+import { decodeAudio, TELEPHONE_RATE } from '../../../audio/index.js';
+import { type EvaluationInput, normalise } from '../../../evaluation-definition/index.js';
+import {
+  type CallResult,
+  executeImportedCall,
+  importedFacts,
+  type RecordedLane,
+  recordingFormat,
+  type TranscriptEntry,
+} from '../../../simulation/index.js';
+import type { RecordedVoiceCall } from './remeasured.js';
+
+/** How far the edges of the caller's lines may be off, beside the result. */
+export type ImportedResult = CallResult & { readonly callerEdgesMs: number };
+
+/** Judges a call of `VoiceCalls` as if it had been recorded elsewhere, from its recording and the words in its transcript. */
+export async function imported(
+  made: CallResult,
+  evaluation: EvaluationInput,
+  { audio }: Pick<RecordedVoiceCall, 'audio'>,
+  { hasTranscript = true } = {},
+): Promise<ImportedResult> {
+  const stereo = decodeAudio(recordingFormat(TELEPHONE_RATE), Buffer.concat(audio));
+  const lane = (channel: number): RecordedLane => ({
+    rate: TELEPHONE_RATE,
+    pcm: stereo.filter((_, index) => index % 2 === channel),
+  });
+  const definition = normalise(evaluation);
+  const facts = importedFacts({
+    caller: lane(0),
+    agent: lane(1),
+    turnEndMs: definition.turnEndMs,
+    ...(hasTranscript && { transcript: transcriptOf(made) }),
+  });
+  const result = await executeImportedCall({
+    definition,
+    scenario: { scenarioText: evaluation.scenarioText },
+    personality: { name: 'Caller' },
+    facts,
+    callId: '00000000-0000-4000-8000-000000000000',
+  });
+  return { ...result, callerEdgesMs: facts.imported!.callerEdgesMs };
+}
+
+/** What both sides said, where it is known. */
+export const transcriptOf = ({ timeline }: CallResult): TranscriptEntry[] =>
+  timeline.flatMap((entry) =>
+    entry.type === 'speech' && entry.text !== ''
+      ? [{ speaker: entry.speaker, text: entry.text, startMs: entry.start, endMs: entry.end }]
+      : [],
+  );

@@ -1,0 +1,44 @@
+import type { NestedCheck } from '../../evaluation-definition/index.js';
+import type { CallView } from '../timeline/call-view.js';
+import type { Finding } from './check-result.js';
+import { needsOf } from './needs.js';
+import { WHILE_STALLED } from './times.js';
+
+/** Whether the call was recorded elsewhere: everything about it is from its recording. */
+export const isRecording = ({ end }: Pick<CallView, 'end'>): boolean => end?.code === 'recording_over';
+
+/** Types whose checks are about what only the call itself shows. */
+const NOT_RECORDED: Partial<Record<NestedCheck['type'], string>> = {
+  ends_by: 'who ended the call',
+  clean_protocol: 'the messages of a protocol',
+  max_choppiness: 'where the playout ran empty',
+  hears_keys: 'the keys that the caller pressed',
+};
+
+/** Why a check without others inside it cannot be decided from a recording; undefined if it can. */
+export function notInRecording(check: NestedCheck, view: CallView): Finding | undefined {
+  const missing = needsOf(check).includes('toolCalls') ? 'tool calls' : NOT_RECORDED[check.type];
+  if (missing !== undefined) {
+    return { met: null, detail: `A recording does not show ${missing}`, evidence: [], undecided: 'evidence' };
+  }
+  const unknown = view.entries.findIndex(
+    (entry) => entry.type === 'speech' && entry.speaker === 'caller' && entry.words === 'unknown',
+  );
+  const isAboutCaller = check.type === 'talk_ratio' || namesCaller(check);
+  if (unknown === -1 || !isAboutCaller) return undefined;
+  const detail = 'The words of the caller are not known';
+  return { met: null, detail, evidence: [{ entry: unknown, quote: '' }], undecided: 'words_unknown' };
+}
+
+/** Whether a part of a check is about words of the caller. */
+const namesCaller = (part: unknown): boolean =>
+  typeof part === 'object' &&
+  part !== null &&
+  (('speaker' in part && part.speaker !== 'agent') || Object.values(part).some(namesCaller));
+
+/** A time that cannot be decided is not due to the tester, which did not make the call. */
+export function ofRecording(finding: Finding): Finding {
+  if (finding.met !== null || finding.undecided !== undefined) return finding;
+  const detail = finding.detail.replace(WHILE_STALLED, 'because a recording shows only about when the caller spoke');
+  return { ...finding, detail, undecided: 'evidence' };
+}

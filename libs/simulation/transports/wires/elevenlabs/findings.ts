@@ -1,0 +1,50 @@
+import { COMMON_FINDINGS } from '../../../voice/wire/common-findings.js';
+import { findingsOf, type KnownFindings } from '../../../voice/wire/known-finding.js';
+
+const EVENTS = 'https://elevenlabs.io/docs/conversational-ai/customization/events/client-events';
+const SDK = '@elevenlabs/elevenlabs-js 2.73';
+
+/** Deviations of a conversation. `error`: the caller hears something else than the agent meant; `warning`: the rest. */
+export const ELEVENLABS_FINDINGS = {
+  ...COMMON_FINDINGS,
+  false_interruption: {
+    severity: 'error',
+    meaning: 'The platform reported `interruption` although the caller made no sound; it stops the agent for nothing',
+    source: `The client drops what it has not played when the user has interrupted the agent (${EVENTS})`,
+  },
+  late_audio: {
+    severity: 'warning',
+    meaning:
+      'After an `interruption`, `audio` with the same event_id arrived. It is dropped, as in the Node and Python clients; the browser client plays it',
+    source: `"parseInt(event_id) <= lastInterruptId" is dropped (${SDK}), "lastInterruptTimestamp <= event_id" is played (@elevenlabs/client 1.25)`,
+  },
+  heard_otherwise: {
+    severity: 'warning',
+    meaning:
+      'By `agent_response_correction`, the platform believes that much more or much less of an answer was heard than was played',
+    source: `agent_response_correction has the text of the answer as it was truncated by the interruption (${EVENTS})`,
+  },
+  no_words: {
+    severity: 'warning',
+    meaning:
+      'The agent was heard, and the platform reported none of its words: switch on the client event `agent_response` of the agent',
+    source: `Which events are sent is a setting of the agent, client_events (${EVENTS})`,
+  },
+  no_audio: {
+    severity: 'warning',
+    meaning: 'The platform reported words of the agent, and no audio: switch on the client event `audio` of the agent',
+    source: `Which events are sent is a setting of the agent, client_events (${EVENTS})`,
+  },
+  error_event: {
+    severity: 'warning',
+    meaning: 'The platform sent `error`, and the conversation went on',
+    source: `error_event has code, error_type and message (@elevenlabs/types 0.23)`,
+  },
+  invalid_message: {
+    severity: 'error',
+    meaning: 'A message is not JSON or is binary, or lacks a field or has it in the wrong type; it is ignored',
+    source: 'The messages of the server are JSON with these fields (@elevenlabs/types 0.23)',
+  },
+} as const satisfies KnownFindings;
+
+export const elevenlabsFinding = findingsOf(ELEVENLABS_FINDINGS);

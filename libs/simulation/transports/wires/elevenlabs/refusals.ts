@@ -1,0 +1,82 @@
+import type { OtherSide } from '../../../other-side/other-side.js';
+import { failure, type Failure, type FailureCode } from '../../../timeline/failure.js';
+import type { PlatformError } from './messages.js';
+
+const KEY = 'check the apiKey of the agent, and what it may do';
+const AGENT = 'check the assistantId of the agent, and that the apiKey is of the same account and region';
+const SECURITY =
+  'allow the override "Text only" in the security settings of the agent, or set the option textOnly to agent if the agent itself is text only';
+
+/** What the platform means by its words, and what to do about it; the first that fits. */
+const MEANINGS: readonly (readonly [RegExp, FailureCode, string])[] = [
+  [
+    /concurren|too.many|rate.?limit|system.busy/i,
+    'rate_limited',
+    'wait, or raise the limit of the account on calls at once',
+  ],
+  [/quota|credit|payment|subscription/i, 'platform_refused', 'check the credit and the plan of the account'],
+  [/override/i, 'override_refused', SECURITY],
+  [/dynamic.variable/i, 'platform_refused', 'give the connection the missing values in its option variables'],
+  [
+    /max.?duration/i,
+    'platform_refused',
+    'raise the maximum duration in the settings of the agent, or shorten the call',
+  ],
+  [/expired|signature/i, 'platform_refused', 'the signed address was no longer valid: check the clock of the service'],
+  [/api.?key|unauthori[sz]ed|permission/i, 'platform_refused', KEY],
+  [/not.found|not exist/i, 'platform_refused', AGENT],
+];
+/** Statuses of refusals that are the same at the next try. */
+const BY_STATUS: Readonly<Record<number, string>> = {
+  400: AGENT,
+  401: KEY,
+  402: KEY,
+  403: KEY,
+  404: AGENT,
+  422: AGENT,
+};
+
+/** A response of the platform's API that is none of the wanted ones. @param byStatus what its status says in general */
+export function refusedRequest(
+  platform: OtherSide,
+  { status, said, retryAfterMs }: { status: number; said: string; retryAfterMs: number | undefined },
+  byStatus: FailureCode,
+): Failure {
+  const [, meant, cure = BY_STATUS[status]] = meaningOf(said);
+  const refused = BY_STATUS[status] === undefined ? byStatus : 'platform_refused';
+  const code = status === 429 || status >= 500 ? byStatus : (meant ?? refused);
+  const what = cure === undefined ? `HTTP ${status}` : `HTTP ${status}, ${cure}`;
+  return failure(code, platform.describe({ what, status, said, retryAfterMs }));
+}
+
+/** An error that ends the conversation. */
+export function endedByError(platform: OtherSide, { code, said }: PlatformError): Failure {
+  const [, meant = code === 1011 ? 'agent_error' : 'platform_refused', cure] = meaningOf(said);
+  return failure(meant, platform.describe({ what: `code ${code}${cure === undefined ? '' : `, ${cure}`}`, said }));
+}
+
+/** Close codes with which the platform ends a conversation because of an error. */
+export const isRefusal = (code: number): boolean => code === 1002 || code === 1008 || code === 1011 || code >= 3_000;
+
+/** Errors after which nothing follows. */
+export const isFinal = (said: string): boolean => /max.?duration/i.test(said);
+
+/** The text-only conversation that was asked for is none. */
+export const notTextOnly = (platform: OtherSide, isAsked: boolean): Failure =>
+  failure(
+    'override_refused',
+    platform.describe({
+      what: isAsked
+        ? `the agent answers with audio, so the conversation is not text only: ${SECURITY}`
+        : 'the agent answers with audio, so it is not text only: set the option textOnly to override',
+    }),
+  );
+
+/** Advice for a connection test. */
+export function cureOf({ code, status = 0, said = '' }: Failure): string | undefined {
+  const cure = meaningOf(said)[2] ?? BY_STATUS[status] ?? (code === 'override_refused' ? SECURITY : undefined);
+  return cure && `${cure[0]!.toUpperCase()}${cure.slice(1)}.`;
+}
+
+const meaningOf = (said: string): readonly [] | (typeof MEANINGS)[number] =>
+  MEANINGS.find(([pattern]) => pattern.test(said)) ?? [];

@@ -1,0 +1,162 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { type ElevenLabsScript, ScriptedElevenLabs } from './agent.js';
+import { server as messages } from './messages.js';
+
+export interface ElevenLabsServerOptions {
+  /** Other keys are refused. */
+  readonly apiKey?: string;
+  /** Other agents are not known. */
+  readonly agentId?: string;
+  readonly script?: ElevenLabsScript;
+  /** Answers every request for a signed address with it. */
+  readonly refusal?: { readonly status: number; readonly body: string; readonly headers?: Record<string, string> };
+  /** In place of the own address. */
+  readonly signedUrl?: string;
+  /** How long an address may be dialled; 15 minutes, as with the platform. */
+  readonly validMs?: number;
+  /** Dynamic variables without which no conversation begins. */
+  readonly required?: readonly string[];
+  /** `refused`: an override closes the connection; `ignored`: it has no effect, and the agent speaks. */
+  readonly overrides?: 'taken' | 'refused' | 'ignored';
+  /** Conversations at once. */
+  readonly maxCalls?: number;
+  /** Whether a call goes on when its connection is lost, until the end of the server. */
+  readonly keepsLostCalls?: boolean;
+}
+
+interface Requested {
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+const SIGNED_PATH = '/v1/convai/conversation/get-signed-url';
+const PATH = '/v1/convai/conversation';
+const VALID_MS = 15 * 60_000;
+
+/** The API and the conversations of the platform on the loopback, with its own account of calls. */
+export class ElevenLabsServer {
+  readonly requests: Requested[] = [];
+  readonly upgrades: Requested[] = [];
+  readonly agents: ScriptedElevenLabs[] = [];
+  /** Close codes of the client. */
+  readonly closes: number[] = [];
+  /** Conversations that cost money now, and most at once. */
+  openCalls = 0;
+  mostCalls = 0;
+  private readonly signedAt = new Map<string, number>();
+  private readonly http = createServer((request, response) => this.answer(request, response));
+  private readonly webSockets = new WebSocketServer({ noServer: true });
+
+  private constructor(private readonly options: ElevenLabsServerOptions) {
+    this.http.on('upgrade', (request, socket, head) => {
+      this.upgrades.push({ url: request.url ?? '', headers: request.headers });
+      const status = this.upgradeRefusal(request);
+      if (status !== undefined) return void socket.end(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\n\r\n`);
+      this.webSockets.handleUpgrade(request, socket, head, (webSocket) => this.connected(webSocket));
+    });
+  }
+
+  static async start(options: ElevenLabsServerOptions = {}): Promise<ElevenLabsServer> {
+    const double = new ElevenLabsServer(options);
+    double.http.listen(0, '127.0.0.1');
+    await once(double.http, 'listening');
+    return double;
+  }
+
+  /** Base of the API. */
+  get url(): string {
+    return `http://127.0.0.1:${(this.http.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    for (const socket of this.webSockets.clients) socket.terminate();
+    this.http.closeAllConnections();
+    await new Promise((resolve) => this.http.close(resolve));
+  }
+
+  /** Takes an address with this signature. */
+  accept(signature: string): void {
+    this.signedAt.set(signature, Date.now());
+  }
+
+  private answer(request: IncomingMessage, response: ServerResponse): void {
+    this.requests.push({ url: request.url ?? '', headers: request.headers });
+    const { pathname, searchParams } = new URL(request.url ?? '', this.url);
+    const send = (status: number, body: string, headers: Record<string, string> = {}) =>
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
+    const refuse = (status: number, code: string, message: string) =>
+      send(status, JSON.stringify({ detail: { status: code, message } }));
+    const { apiKey, agentId, refusal, maxCalls = Infinity } = this.options;
+    if (pathname !== SIGNED_PATH || request.method !== 'GET') return void refuse(404, 'not_found', 'Not Found');
+    if (refusal) return void send(refusal.status, refusal.body, refusal.headers);
+    if (apiKey !== undefined && request.headers['xi-api-key'] !== apiKey) {
+      return void refuse(401, 'invalid_api_key', 'Invalid API key');
+    }
+    const agent = searchParams.get('agent_id') ?? '';
+    if (agentId !== undefined && agent !== agentId) {
+      return void refuse(404, 'document_not_found', 'The AI agent you are trying to reach does not exist.');
+    }
+    if (this.openCalls >= maxCalls)
+      return void refuse(429, 'too_many_concurrent_requests', 'Too many concurrent calls');
+    send(200, JSON.stringify({ signed_url: this.options.signedUrl ?? this.sign(agent) }));
+  }
+
+  private sign(agent: string): string {
+    const signature = randomBytes(15).toString('base64url');
+    this.accept(signature);
+    const query = new URLSearchParams({ agent_id: agent, conversation_signature: signature }).toString();
+    return `${this.url.replace('http', 'ws')}${PATH}?${query}`;
+  }
+
+  private upgradeRefusal(request: IncomingMessage): string | undefined {
+    const { pathname, searchParams } = new URL(request.url ?? '', this.url);
+    if (pathname !== PATH) return '404 Not Found';
+    const at = this.signedAt.get(searchParams.get('conversation_signature') ?? '');
+    return at === undefined || Date.now() - at > (this.options.validMs ?? VALID_MS) ? '403 Forbidden' : undefined;
+  }
+
+  private connected(webSocket: WebSocket): void {
+    this.openCalls += 1;
+    this.mostCalls = Math.max(this.mostCalls, this.openCalls);
+    const agent = new ScriptedElevenLabs(
+      { send: (data) => webSocket.send(data), close: (code, reason) => webSocket.close(code, reason) },
+      this.options.script ?? {},
+    );
+    this.agents.push(agent);
+    const timer = setInterval(() => agent.tick(performance.now()), 10);
+    let isFirst = true;
+    webSocket.on('message', (data: Buffer) => {
+      const text = data.toString('utf8');
+      const refusal = isFirst ? this.refusalOf(text) : undefined;
+      isFirst = false;
+      if (refusal === undefined) return agent.onMessage(performance.now(), text);
+      // As it was observed: the metadata come first.
+      webSocket.send(JSON.stringify(messages.metadata()));
+      webSocket.close(1008, refusal);
+    });
+    webSocket.on('error', () => undefined);
+    webSocket.on('close', (code) => {
+      clearInterval(timer);
+      this.closes.push(code);
+      if (code !== 1006 || !this.options.keepsLostCalls) this.openCalls -= 1;
+    });
+  }
+
+  /** Why a conversation does not begin with this first message. */
+  private refusalOf(text: string): string | undefined {
+    const { required = [], overrides = 'taken' } = this.options;
+    const { dynamic_variables: given = {}, conversation_config_override: override } = JSON.parse(text) as {
+      dynamic_variables?: object;
+      conversation_config_override?: object;
+    };
+    const missing = required.filter((name) => !Object.hasOwn(given, name));
+    if (missing.length > 0) return `Missing required dynamic variables in first message: ${missing.join(', ')}`;
+    const isOverridden = override !== undefined && Object.keys(override).length > 0;
+    if (isOverridden && overrides === 'refused') return "Override for field 'text_only' is not allowed by config.";
+    return undefined;
+  }
+}

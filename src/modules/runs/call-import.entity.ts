@@ -1,0 +1,51 @@
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import type { TranscriptEntry } from '../../../libs/simulation/index.js';
+import { oneOf } from '../../platform/database/checks.js';
+import { CHANNEL_ORDERS, type ChannelOrder } from '../recordings/recording-uploads.service.js';
+
+export type { ChannelOrder };
+
+/** What a call was imported with that was recorded elsewhere. */
+@Entity('call_imports')
+@Index('call_imports_external_id_key', ['agentId', 'externalId'], {
+  unique: true,
+  where: 'external_id IS NOT NULL',
+})
+@Index('call_imports_run_idx', ['runId'])
+@Index('call_imports_pending_idx', ['workspaceId'], { where: 'bytes > 0' })
+@Check('call_imports_channels_check', oneOf('channels', CHANNEL_ORDERS))
+export class CallImportEntity {
+  @ForeignKey('CallEntity', { name: 'call_imports_call_id_fkey', onDelete: 'CASCADE' })
+  @PrimaryColumn({ name: 'call_id', type: 'uuid', primaryKeyConstraintName: 'call_imports_pkey' })
+  callId: string;
+
+  /** No foreign key: the calls of a deleted run are deleted later (decision 74). */
+  @Column({ name: 'run_id', type: 'uuid' })
+  runId: string;
+
+  @ForeignKey('WorkspaceEntity', { name: 'call_imports_workspace_id_fkey' })
+  @Column({ name: 'workspace_id', type: 'uuid' })
+  workspaceId: string;
+
+  @Column({ name: 'agent_id', type: 'uuid' })
+  agentId: string;
+
+  /** The call's name where it was recorded, unique per agent. */
+  @Column({ name: 'external_id', type: 'text', nullable: true })
+  externalId: string | null;
+
+  /** SHA-256 of everything that was sent. */
+  @Column({ name: 'content_hash', type: 'text' })
+  contentHash: string;
+
+  @Column({ type: 'text' })
+  channels: ChannelOrder;
+
+  /** Null without one, and when the call has ended. */
+  @Column({ type: 'jsonb', nullable: true })
+  transcript: TranscriptEntry[] | null;
+
+  /** What the recording will take in DATA_DIR; 0 when the call has ended. */
+  @Column({ type: 'bigint' })
+  bytes: string;
+}

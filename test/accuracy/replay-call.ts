@@ -1,0 +1,42 @@
+import type { EvaluationInput } from '../../libs/evaluation-definition/index.js';
+import {
+  evaluationOf,
+  type RecordedVoiceCall,
+  type VoiceCalls,
+  voiceOfCell,
+} from '../../libs/reference-agent/testing/voice.js';
+import type { CallResult, RecordingSink } from '../../libs/simulation/index.js';
+import type { ReplayCell } from './replay-cells.js';
+
+/** A call on the virtual clock, with what is stored of it. */
+export interface ReplayCall {
+  readonly result: CallResult;
+  readonly definition: EvaluationInput;
+  readonly stored: RecordedVoiceCall;
+}
+
+/** @param sink also gets what is recorded */
+export async function makeCall(
+  voiceCalls: VoiceCalls,
+  cell: ReplayCell,
+  sink: Partial<RecordingSink> = {},
+): Promise<ReplayCall> {
+  const { fault, packetLossPercent, stall } = cell;
+  const evaluation = evaluationOf(cell);
+  const conditions = { ...evaluation.conditions, ...(packetLossPercent && { packetLossPercent }) };
+  const definition = { ...evaluation, conditions };
+  const stored: RecordedVoiceCall = { audio: [], facts: '' };
+  const result = await voiceCalls.call(definition, voiceOfCell(cell), {
+    fault,
+    ...(stall && { stalls: [stall] }),
+    recording: {
+      audio: (stereo) => {
+        sink.audio?.(stereo);
+        stored.audio.push(stereo);
+      },
+      wire: (lines) => sink.wire?.(lines),
+      facts: (json) => (stored.facts = json),
+    },
+  });
+  return { result, definition, stored };
+}

@@ -1,0 +1,212 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EvaluationInput } from '../../libs/evaluation-definition/index.js';
+import { OutboundClient } from '../../libs/outbound-http/index.js';
+import {
+  EVALUATION_KEYS,
+  type ReferenceAgentServer,
+  referenceEvaluations,
+  startReferenceAgent,
+} from '../../libs/reference-agent/index.js';
+import { TODAY, VoiceCalls } from '../../libs/reference-agent/testing/voice.js';
+import { normalise } from '../../libs/evaluation-definition/index.js';
+import {
+  type AgentEndpoint,
+  type CallResult,
+  executeCall,
+  mediaThread,
+  testConnection,
+  transportTo,
+} from '../../libs/simulation/index.js';
+import { ElevenLabsServer, says, server, type ServerMessage } from '../../libs/simulation/testing/elevenlabs.js';
+import { until } from '../support/until.js';
+import { formsOfSecret } from '../support/secret-forms.js';
+
+const KEY = 'sk_Of-the+Test/1234567890';
+const BARGE_IN: EvaluationInput = {
+  key: 'barge-in',
+  personalityId: 'any',
+  name: 'Interrupts a long answer',
+  scenarioText: 'You ask three questions at once and interrupt the answer.',
+  script: [
+    { say: 'When are you open, where are you, and can I park there?' },
+    { say: "Thank you, that's enough. Do you have vegan dishes?", bargeIn: { afterMs: 1_500 } },
+    { waitSeconds: 1 },
+    { end: 'Enough' },
+  ],
+  checks: [{ type: 'yields_within_ms', ms: 1_500 }, { type: 'clean_protocol' }, { type: 'says', text: 'vegan' }],
+};
+const LISTENS: EvaluationInput = { ...BARGE_IN, script: [{ waitSeconds: 2 }, { end: 'Done' }], checks: [] };
+
+describe('ElevenLabs over sockets', () => {
+  const calls = new VoiceCalls();
+  const servers: ReferenceAgentServer[] = [];
+  const doubles: ElevenLabsServer[] = [];
+  const client = new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] });
+  beforeAll(() => calls.prepare(), 180_000);
+  afterEach(async () => {
+    for (const one of servers.splice(0)) await one.close();
+    for (const one of doubles.splice(0)) await one.stop();
+  });
+  afterAll(async () => {
+    await mediaThread.close();
+    await calls.close();
+  });
+
+  async function serveAgent(): Promise<string> {
+    const elevenlabs = { prepare: () => calls.prepare(), now: () => TODAY, apiKey: KEY };
+    const agent = await startReferenceAgent({ port: 0, elevenlabs });
+    servers.push(agent);
+    return agent.url;
+  }
+
+  async function serveDouble(options: Parameters<typeof ElevenLabsServer.start>[0] = {}): Promise<ElevenLabsServer> {
+    const double = await ElevenLabsServer.start({ apiKey: KEY, ...options });
+    doubles.push(double);
+    return double;
+  }
+
+  const call = (
+    url: string,
+    evaluation: EvaluationInput,
+    wire: string[] = [],
+    more: object = {},
+  ): Promise<CallResult> =>
+    calls.callOver(
+      url,
+      evaluation,
+      'slt',
+      { audio: () => undefined, wire: (lines) => wire.push(...lines) },
+      { protocol: 'elevenlabs', apiKey: KEY, assistantId: 'booking:healthy', ...more },
+    );
+
+  const endpointOf = (url: string, protocol = 'elevenlabs'): AgentEndpoint => ({
+    ...{ protocol, url, headers: {}, firstSpeaker: null, options: {}, apiKey: KEY },
+  });
+  const calledAs = (assistantId: string) => ({ client, assistantId, phoneNumber: '', callId: 'c-1' });
+
+  it('reaches the agent, which stops when the caller interrupts, on both lines', async () => {
+    const url = await serveAgent();
+    const found = await Promise.all([call(url, BARGE_IN), call(url, BARGE_IN, [], { options: { line: 'telephone' } })]);
+    for (const { outcome, reason, voice } of found) {
+      expect({ outcome, reason }).toMatchObject({ outcome: 'passed' });
+      expect(voice!.voice.bargeIns).toMatchObject([{ yielded: true }]);
+    }
+  }, 90_000);
+
+  it('has the same verdicts in text: healthy, and with a fault of words', async () => {
+    const url = await serveAgent();
+    const evaluation = referenceEvaluations('any')[EVALUATION_KEYS.indexOf('house-facts')]!;
+    const textCall = (assistantId: string) =>
+      executeCall({
+        definition: normalise(evaluation),
+        scenario: { scenarioText: evaluation.scenarioText },
+        personality: { name: 'Caller' },
+        transport: transportTo(endpointOf(url, 'elevenlabs-text'), calledAs(assistantId)),
+      });
+    const [healthy, faulty] = await Promise.all([textCall('booking:healthy'), textCall('booking:wrong-fact')]);
+    expect([healthy.outcome, faulty.outcome]).toEqual(['passed', 'failed']);
+  }, 60_000);
+
+  it('closes every call: at its end, when it is given up, and when the platform refuses it', async () => {
+    const script = { onStart: [{ send: [server.metadata(), ...says(1, 'Good evening.', 1_000)] }] };
+    const double = await serveDouble({ script });
+    await call(double.url, LISTENS);
+    await until('the first call is closed', () => double.closes.length === 1);
+    const given = new AbortController();
+    const transport = transportTo(endpointOf(double.url), calledAs('booking'));
+    if (!('call' in transport)) throw new Error('not a transport for voice calls');
+    const plan = {
+      rate: 16_000,
+      script: [],
+      firstSpeaker: null,
+      turnEndMs: 700,
+      patienceMs: 60_000,
+      maxTurns: 1,
+    } as const;
+    const aborted = transport.call({
+      plan: { ...plan, maxDurationSeconds: 60, conditions: {}, backgroundNoise: false, seed: 1 },
+      signal: given.signal,
+    });
+    await until('the call is open', () => double.agents.length === 2);
+    given.abort(new Error('given up'));
+    await expect(aborted).rejects.toThrow('given up');
+    await until('no call is open', () => double.openCalls === 0);
+    expect(double.closes).toEqual([1000, 1000]);
+    const refused = await serveDouble({ required: ['name'] });
+    const { outcome, failure } = await call(refused.url, LISTENS);
+    expect({ outcome, code: failure?.code }).toEqual({ outcome: 'error', code: 'platform_refused' });
+    expect(failure!.message).toMatch(/option variables.*: name/);
+    expect(refused.openCalls).toBe(0);
+  }, 60_000);
+
+  it('sends the key in xi-api-key, and keeps neither it nor the signed address anywhere, in 16 encodings', async () => {
+    const logged: string[] = [];
+    const write = jest.spyOn(process.stdout, 'write').mockImplementation((text) => logged.push(String(text)) > 0);
+    const signature = 'Sig+Nature/of-the_Test=12345678';
+    const echoes = [...formsOfSecret(KEY), ...formsOfSecret(signature)].flatMap((form): ServerMessage[] => [
+      server.response(form),
+      server.correction(form, form),
+      server.heard(form),
+      server.clientTool('t1', form, { [form]: form }),
+      server.error(1011, 'llm_error', form),
+      { type: form },
+    ]);
+    const double = await serveDouble({
+      script: { onStart: [{ send: [server.metadata(), ...says(1, 'Hello.', 500), ...echoes] }] },
+    });
+    // The address that is signed has a known secret.
+    const relay = await ElevenLabsServer.start({
+      signedUrl: `${double.url.replace('http', 'ws')}/v1/convai/conversation?conversation_signature=${encodeURIComponent(signature)}`,
+    });
+    doubles.push(relay);
+    double.accept(signature);
+    const wire: string[] = [];
+    const results = [await call(relay.url, LISTENS, wire)];
+    // Also where it goes wrong.
+    const wrong = await serveDouble({ refusal: { status: 401, body: `Wrong key: ${formsOfSecret(KEY).join(' ')}` } });
+    results.push(await call(wrong.url, LISTENS));
+    const tested = await testConnection(endpointOf(wrong.url), calledAs('booking'), 10_000);
+    await sleep(50);
+    write.mockRestore();
+
+    expect(results.map(({ outcome }) => outcome)).toEqual(['passed', 'error']);
+    expect(relay.requests).toHaveLength(1);
+    const { url, headers } = relay.requests[0]!;
+    expect(headers['xi-api-key']).toBe(KEY);
+    const { 'xi-api-key': _, ...otherHeaders } = headers;
+    const upgrade = double.upgrades[0]!;
+    expect(upgrade.headers).not.toHaveProperty('xi-api-key');
+    expect(upgrade.headers).not.toHaveProperty('x-call-id');
+    const kept = JSON.stringify([results, wire.map((line) => JSON.parse(line) as unknown), tested, logged]);
+    const sent = JSON.stringify([url, otherHeaders, upgrade, double.agents[0]!.received]);
+    const leaks = (text: string, secret: string) => formsOfSecret(secret).filter((form) => text.includes(form));
+    expect(leaks(kept, KEY)).toEqual([]);
+    expect(leaks(kept, signature)).toEqual([]);
+    expect(leaks(sent, KEY)).toEqual([]);
+  }, 60_000);
+
+  it('is tested until the agent is heard, and says what to do about a wrong key and an unknown agent', async () => {
+    const url = await serveAgent();
+    const test = (apiKey: string, assistantId: string) =>
+      testConnection({ ...endpointOf(url), apiKey }, calledAs(assistantId), 15_000);
+    const { ok, steps } = await test(KEY, 'booking');
+    expect({ ok, steps: steps.map(({ step, status }) => `${step} ${status}`) }).toEqual({
+      ok: true,
+      steps: [
+        ...['resolved passed', 'connected passed', 'secured skipped', 'accepted passed', 'websocket passed'],
+        ...['ready passed', 'answered passed'],
+      ],
+    });
+    for (const [key, agent, cure] of [
+      ['another-key', 'booking', 'Check the apiKey'],
+      [KEY, 'booking:nobody', 'Check the assistantId'],
+    ] as const) {
+      const refused = await test(key, agent);
+      expect(refused.ok).toBe(false);
+      expect(refused.steps.find(({ status }) => status === 'failed')).toMatchObject({
+        step: 'accepted',
+        cure: expect.stringContaining(cure) as string,
+      });
+    }
+  }, 60_000);
+});
