@@ -46,10 +46,15 @@ export interface AgentCall {
   readonly callId: string;
   /** Whether a voice call gets a thread of its own, because it may have ended those in which it ran before. */
   readonly isSuspect?: boolean;
-  /** Dynamic variables for the platform: those of the connection's option `variables`, and above them those of the run. */
+  /**
+   * Dynamic variables for the platform: those of the connection's option `variables`, above them those of the evaluation and
+   * then of the run; absent for those of the option.
+   */
   readonly variables?: Readonly<Record<string, string | number | boolean>>;
   /** Version of the agent that the platform is asked for; absent for its own choice. */
   readonly assistantVersion?: string;
-  /** Present in calls of runs over a protocol that bills. */
+  /** Names of the tools for which the evaluation has results. */
+  readonly mockedTools?: readonly string[];
+  /** Present in calls over a protocol that bills. */
   readonly ledger?: CallLedger;
 }

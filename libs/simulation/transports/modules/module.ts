@@ -53,7 +53,14 @@ interface ModuleBase {
   /** Its calls cost money as long as they are open: they take lines and are kept in a ledger until they have ended. */
   readonly bills?: boolean;
   /** What of `AgentCall` its platform takes; neither unless it says so. */
-  readonly takes?: { readonly variables?: boolean; readonly assistantVersion?: boolean };
+  readonly takes?: {
+    readonly variables?: boolean;
+    /** What names of variables begin with that the platform sets itself. */
+    readonly ownVariables?: string;
+    readonly assistantVersion?: boolean;
+  };
+  /** Whether it runs tools of the agent itself, so that they have real effects, beside those that `provides` speaks of. */
+  readonly runsTools?: boolean;
   /** Ends a call that may be open. That it has ended already does not matter. @throws if the platform could not be asked */
   readonly end?: (handle: JsonValue, request: PlatformRequest) => Promise<void>;
   /** Handle of the call of an attempt (`AgentCall.callId`); null if the platform has none. @throws as `end` does */
