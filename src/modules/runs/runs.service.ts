@@ -86,6 +86,7 @@ export function toDetails(row: RunEntity, counts: Partial<CallCounts>): RunDetai
     pending = 0,
     retriedCalls = 0,
     paidSeconds = null,
+    callsThatWaited = 0,
   } = counts;
   return {
     ...toRun(row),
@@ -94,6 +95,7 @@ export function toDetails(row: RunEntity, counts: Partial<CallCounts>): RunDetai
     concurrency: row.concurrency,
     maxPaidAttempts: row.maxPaidAttempts,
     paidSeconds,
+    callsThatWaited,
     minimumScore: row.minimumScore,
     minimumPassRate: row.minimumPassRate,
     allowedUncounted: row.allowedUncounted,

@@ -150,7 +150,11 @@ function comparisonOf(current: Side & { readonly planned: Identified }, baseline
     cases: shared.map((one, index) => comparedCase(one, comparison.cases[index]!, { current, baseline })),
     onlyInCurrent: missing,
     onlyInBaseline: baseline.figures.cases.length - shared.length,
-    warnings: [...comparisonWarnings({ shared, missing, comparison }), ...clockWarnings(current, baseline)],
+    warnings: [
+      ...comparisonWarnings({ shared, missing, comparison }),
+      ...clockWarnings(current, baseline),
+      ...platformWarnings(current.figures, baseline.figures),
+    ],
   };
 }
 
@@ -163,8 +167,19 @@ const sum = (counts: readonly PassCounts[]): PassCounts => ({
 });
 
 const comparedRun = ({ figures, agentId, agentName }: Side): Omit<ComparedRun, keyof ReturnType<typeof passRate>> => {
-  const { id, name, status, agentVersion, endedAt, score, latency } = figures;
-  return { id, runId: id, agentId, agentName, name, status, agentVersion, endedAt, score, latency: withClock(latency) };
+  const {
+    id,
+    name,
+    status,
+    agentVersion,
+    agentVariables = {},
+    assistantVersion = null,
+    endedAt,
+    score,
+    latency,
+  } = figures;
+  const asked = { agentVersion, agentVariables, assistantVersion };
+  return { id, runId: id, agentId, agentName, name, status, ...asked, endedAt, score, latency: withClock(latency) };
 };
 
 function comparedCase(
@@ -204,6 +219,21 @@ function passRate({ counted, passed }: PassCounts) {
 }
 
 const withClock = ({ clock = null, ...latency }: ComparedLatency) => ({ ...latency, clock });
+
+/** What the runs asked of the agent's platform, where that is not the same. */
+function platformWarnings(current: BaselineFigures, baseline: BaselineFigures): string[] {
+  const { agentVariables = {}, assistantVersion = null } = current;
+  const { agentVariables: variablesThen = {}, assistantVersion: versionThen = null } = baseline;
+  const names = [...new Set([...Object.keys(variablesThen), ...Object.keys(agentVariables)])];
+  const changed = names.filter((name) => agentVariables[name] !== variablesThen[name]).sort();
+  const version = (given: string | null) => (given === null ? 'no version' : `"${given}"`);
+  return [
+    ...(changed.length > 0 ? [`The runs gave the agent different agentVariables: ${changed.join(', ')}.`] : []),
+    ...(assistantVersion === versionThen
+      ? []
+      : [`The runs asked for different versions: ${version(versionThen)}, then ${version(assistantVersion)}.`]),
+  ];
+}
 
 /** Latencies of different clocks are shown beside each other, but are not the same thing. */
 function clockWarnings(...sides: readonly Side[]): string[] {

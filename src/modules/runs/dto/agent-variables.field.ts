@@ -3,7 +3,7 @@ import { Transform } from 'class-transformer';
 import { ValidateIf } from 'class-validator';
 import { LIMITS } from '../../../../libs/evaluation-definition/index.js';
 import { codePoints, shownName, textViolation } from '../../../../libs/json-input/index.js';
-import { checked } from '../../../platform/http/dto/fields.js';
+import { checked, MAX_LENGTH, StringField } from '../../../platform/http/dto/fields.js';
 import { SchemaField } from '../../../platform/openapi/named-schemas.js';
 import { variablesRow } from './call-schemas.js';
 
@@ -32,6 +32,15 @@ function entryViolation(name: string, value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be a string, a number or a boolean';
   return codePoints(value) > MAX_VALUE ? `must have at most ${MAX_VALUE} characters` : textViolation(value);
 }
+
+/** The version of a run, as results show it. */
+export const AssistantVersionField = (): PropertyDecorator =>
+  StringField({
+    description: 'Version of the agent that its platform was asked for',
+    example: null,
+    maxLength: MAX_LENGTH.name,
+    nullable: true,
+  });
 
 /** Dynamic variables for the agent's platform. */
 export function AgentVariablesField(description: string, { optional = false } = {}): PropertyDecorator {

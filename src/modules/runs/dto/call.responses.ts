@@ -36,7 +36,7 @@ import type { RecordingFacts } from '../../recordings/recordings.service.js';
 import { CALL_STATUSES, type CallStatus, MEDIA, type Medium, OUTCOMES } from '../call.entity.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 import type { AgentSnapshot } from '../run.entity.js';
-import { AgentVariablesField } from './agent-variables.field.js';
+import { AgentVariablesField, AssistantVersionField } from './agent-variables.field.js';
 import { ListField, NullableField, NullableListField, refTo, variablesRow } from './call-schemas.js';
 
 /** One attempt at a call. */
@@ -303,15 +303,10 @@ export class CallDetails extends IntersectionType(Call, CallRecord) {
   })
   medium: Medium | null;
 
-  @AgentVariablesField('Dynamic variables that the run gave to the platform of the agent')
+  @AgentVariablesField('Dynamic variables that evaluation and run gave to the platform of the agent')
   agentVariables: VariablesRow;
 
-  @StringField({
-    description: 'Version of the agent that its platform was asked for',
-    example: null,
-    maxLength: MAX_LENGTH.name,
-    nullable: true,
-  })
+  @AssistantVersionField()
   assistantVersion: string | null;
 
   @ApiProperty({

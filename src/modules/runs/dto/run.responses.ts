@@ -9,7 +9,7 @@ import {
   StringField,
   TimestampField,
 } from '../../../platform/http/dto/fields.js';
-import { AgentVariablesField } from './agent-variables.field.js';
+import { AgentVariablesField, AssistantVersionField } from './agent-variables.field.js';
 import { GateFields } from './gate.fields.js';
 import {
   DERIVED_KINDS,
@@ -114,12 +114,7 @@ export class RunDetails extends IntersectionType(Run, RunMetrics, GateFields) {
   @AgentVariablesField('Dynamic variables that the run gave to the platform of the agent')
   agentVariables: VariablesRow;
 
-  @StringField({
-    description: 'Version of the agent that its platform was asked for',
-    example: null,
-    maxLength: MAX_LENGTH.name,
-    nullable: true,
-  })
+  @AssistantVersionField()
   assistantVersion: string | null;
 
   @ApiProperty({
@@ -152,6 +147,14 @@ export class RunDetails extends IntersectionType(Run, RunMetrics, GateFields) {
     nullable: true,
   })
   paidSeconds: number | null;
+
+  @IntegerField({
+    description:
+      "Calls that waited for a line, because their platform carried as many calls of the account as it may. If there are any, latencies may be the account's, not the agent's",
+    example: 0,
+    minimum: 0,
+  })
+  callsThatWaited: number;
 
   @TimestampField({ description: 'When its first call started', nullable: true })
   startedAt: string | null;

@@ -82,6 +82,8 @@ export class ResultsService {
         endedAt: run.endedAt,
         counts: { total: run.totalCalls, ...run.counts },
         retriedCalls: run.retriedCalls,
+        paidSeconds: run.paidSeconds,
+        callsThatWaited: run.callsThatWaited,
         comparison: await this.comparison(caller, entity, comparedWith),
         serviceUrl: this.settings.publicUrl ?? null,
         evaluations: reportedEvaluations(plan, figures),

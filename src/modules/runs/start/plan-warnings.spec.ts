@@ -7,7 +7,7 @@ import { type PlanContext, planWarnings } from './plan-warnings.js';
 const CONTEXT: PlanContext = {
   protocol: 'chat-completions',
   prompt: null,
-  connectionVariables: [],
+  connectionOptions: {},
   hasModel: true,
   speechServers: {},
   transcription: { mode: 'auto', source: 'AGENT_PROVIDER_1_TRANSCRIPTION', host: 'stt.example', isAlways: false },
@@ -98,16 +98,35 @@ describe('planWarnings', () => {
           'agentVariables, or in the variables of its connection.',
       ]);
       const set = { agentVariables: { name: 'Rossi', points: 4 } };
-      expect(warnings(set, { prompt, connectionVariables: ['shop.name'] })).toEqual([]);
+      const connectionOptions = { variables: { 'shop.name': 'Roma' } };
+      expect(warnings(set, { prompt, connectionOptions })).toEqual([]);
+      const own = { agentVariables: { name: 'Rossi', points: '{{points}}' } };
+      expect(warnings(plan({ A: { checks, ...own } }), { prompt, connectionOptions })).toEqual([]);
+      const some = plan({ A: { checks, ...own }, B: { checks } });
+      expect(warnings(some, { prompt, connectionOptions })).toEqual([
+        expect.stringContaining('{{name}}, {{points}}, and'),
+      ]);
       expect(warnings({}, { prompt, protocol: 'chat-completions' })).toEqual([]);
     });
 
     it('says that variables and a version have no effect where the platform has none', () => {
       const values = { agentVariables: { name: 'Rossi' }, assistantVersion: 'branch-7' };
       expect(warnings(values, {})).toEqual([]);
+      const ofEvaluation = plan({ A: { checks, agentVariables: { name: 'Rossi' } } });
+      expect(warnings(ofEvaluation, { protocol: 'chat-completions' })).toEqual([
+        'agentVariables have no effect, because chat-completions has no variables.',
+      ]);
       expect(warnings(values, { protocol: 'chat-completions' })).toEqual([
         'agentVariables have no effect, because chat-completions has no variables.',
         'assistantVersion has no effect, because chat-completions does not take a version.',
+      ]);
+    });
+
+    it('says that tools run for real over ElevenLabs, which sets variables of its own', () => {
+      const context = { protocol: 'elevenlabs-text', prompt: 'It is {{system__time_utc}}.' };
+      expect(warnings({}, context)).toEqual([expect.stringMatching(/^Tools of this agent run for real: /)]);
+      expect(warnings({}, { ...context, connectionOptions: { mockTools: true } })).toEqual([
+        expect.stringMatching(/^Tools of this agent run for real, except those that toolResults/),
       ]);
     });
 

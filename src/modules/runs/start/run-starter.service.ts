@@ -82,7 +82,7 @@ export class RunStarterService {
         protocol,
         transcription,
         prompt: agent.prompt,
-        connectionVariables: await this.connections.variableNames(agent.id),
+        connectionOptions: await this.connections.optionsOf(agent.id),
         hasModel: this.settings.languageModel !== undefined,
         speechServers: this.settings.speechServers,
         concurrency: { text: this.settings.workerConcurrency, voice: this.settings.voiceConcurrency },
@@ -193,8 +193,8 @@ export class RunStarterService {
     const personalities = await this.requirePersonalities(selected.map((one) => [one.name, one.personalityId]));
     return selected.map((evaluation) => {
       const { id, key, name, critical, tags, scenarioText, generalInstructions, vendorCallPhoneNumber } = evaluation;
-      const { script, checks, criteria, toolResults, maxTurns, maxDurationSeconds, ...ofVoice } = evaluation;
-      const { conditions, turnEndMs, fillers } = ofVoice;
+      const { script, checks, criteria, toolResults, maxTurns, maxDurationSeconds, ...further } = evaluation;
+      const { conditions, turnEndMs, fillers, agentVariables } = further;
       return {
         id,
         cases: casesOf(evaluation),
@@ -219,6 +219,7 @@ export class RunStarterService {
             conditions,
             turnEndMs,
             fillers,
+            agentVariables,
           },
         },
       };
