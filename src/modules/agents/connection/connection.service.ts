@@ -148,10 +148,9 @@ export class ConnectionService {
     };
   }
 
-  /** Names of the dynamic variables that the agent's own connection sets. */
-  async variableNames(agentId: string): Promise<readonly string[]> {
-    const connection = await this.repository.find(agentId);
-    return Object.keys(variablesOf(connection?.options ?? {}));
+  /** Options of the agent's own connection, without secret ones. */
+  async optionsOf(agentId: string): Promise<AgentEndpoint['options']> {
+    return (await this.repository.find(agentId))?.options ?? {};
   }
 
   /**

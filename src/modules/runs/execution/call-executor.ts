@@ -97,18 +97,19 @@ export class CallExecutor {
     const stale = await this.lines.staleness(claimed, endpoint, medium);
     if (stale !== undefined) return unstartedCall('none', failure('platform_busy', stale));
     const ledger = await this.lines.dial(claimed);
+    const judged = judgedBy(agent, snapshot);
     const transport = transportTo(endpoint, {
       client: this.client,
       // New for each attempt, and known to the database even if this process dies.
       callId: claimId,
       assistantId: agent.assistantId,
       phoneNumber: snapshot.phoneNumber,
-      variables: { ...variablesOf(endpoint.options), ...agentVariables },
+      variables: { ...variablesOf(endpoint.options), ...judged.definition.agentVariables, ...agentVariables },
+      mockedTools: [...new Set(judged.definition.toolResults.map(({ tool }) => tool))],
       ...(assistantVersion !== null && { assistantVersion }),
       ...(ledger && { ledger }),
       isSuspect: medium === 'voice' && isSuspect(await this.repository.attempts(id)),
     });
-    const judged = judgedBy(agent, snapshot);
     const options = {
       ...judged,
       transport,

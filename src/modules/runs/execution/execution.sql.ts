@@ -37,8 +37,10 @@ export const RETRY = `
   stored AS (INSERT INTO call_attempts (call_id, number, result) SELECT id, number, $5::jsonb FROM retried)
   SELECT due_at AS "dueAt" FROM retried`;
 
-/** Requeues a call for which the platform had no line. $3: milliseconds until it asks again. */
+/** Requeues a call for which the platform had no line, so that nothing is paid. $3: milliseconds until it asks again. */
 export const WAIT = `
+  WITH unpaid AS (
+    UPDATE platform_calls SET placed_at = NULL, paid_seconds = NULL, paid_by = NULL WHERE claim_id = $2)
   UPDATE calls SET status = 'QUEUED', due_at = now() + $3 * interval '1 millisecond', line_wait_since = now(),
          ${UNCLAIMED}, ${CHANGED}
    WHERE id = $1 AND claim_id = $2 RETURNING due_at AS "dueAt"`;

@@ -13,13 +13,26 @@ export interface PaidAttempts {
 /** A call of a process that died, or whose end failed. */
 export interface AbandonedCall {
   readonly claimId: string;
-  readonly callId: string;
   readonly agentId: string;
   readonly protocol: string;
   readonly bills: boolean;
   readonly state: 'line' | 'dialling' | 'placed';
   readonly handle: string | null;
   readonly endFailures: number;
+}
+
+/** The test of a connection that needs a line. */
+export interface LineForTest {
+  readonly claimId: string;
+  readonly agentId: string;
+  readonly workspaceId: string;
+  readonly medium: Medium;
+  readonly protocol: string;
+  readonly bills: boolean;
+  /** The credential. */
+  readonly line: string;
+  readonly limit: number;
+  readonly leaseMs: number;
 }
 
 /** An agent for which a line is free. */
@@ -43,6 +56,14 @@ export const MAX_WAIT_MS = 15 * 60_000;
 @Injectable()
 export class LinesRepository {
   constructor(private readonly database: Database) {}
+
+  /** Takes a line for the test of a connection, which dials at once. @returns whether one was free */
+  async takeForTest(test: LineForTest): Promise<boolean> {
+    const { claimId, agentId, workspaceId, medium, protocol, bills, line, limit, leaseMs } = test;
+    const values = [claimId, agentId, workspaceId, medium, protocol, bills, line, limit, leaseMs];
+    const [row] = await this.database.query<{ isTaken: boolean }>(sql.TAKE_FOR_TEST, values);
+    return row!.isTaken;
+  }
 
   /** Notes that the attempt dials, if the call may still be paid for. @returns undefined if it has lost its line */
   async dial(claimId: string): Promise<PaidAttempts | undefined> {
@@ -86,6 +107,7 @@ export class LinesRepository {
     await this.database.query(sql.END_BUSY, [MAX_WAIT_MS]);
     await this.database.query(sql.END_UNENDED, []);
     await this.database.query(sql.FORGET_WAITS, []);
+    await this.database.query(sql.FORGET_TESTS, []);
   }
 
   /** Calls that the platform may still carry, because it could not be asked to end them. */

@@ -9,6 +9,13 @@ export const DIAL = `
       FROM known k WHERE p.claim_id = k.claim_id AND k."paidAttempts" < k."maxPaidAttempts")
   SELECT "paidAttempts", "maxPaidAttempts" FROM known`;
 
+/**
+ * A line for the test of a connection. $1: claim; $2: agent; $3: workspace; $4: medium; $5: protocol; $6: whether it is billed;
+ * $7: credential; $8: number of its lines; $9: milliseconds. One statement: the lock is held before lines are counted.
+ */
+export const TAKE_FOR_TEST = `
+  SELECT take_line_for_test($1, $2, $3, $4, $5, $6, $7, $8, $9 * interval '1 millisecond') AS "isTaken"`;
+
 /** $1: claim; $2: handle, encrypted; $3: id in the records of the platform, or null. */
 export const PLACED = `
   UPDATE platform_calls SET state = 'placed', handle = $2, platform_id = $3, placed_at = clock_timestamp(), updated_at = now()
@@ -39,7 +46,7 @@ export const TAKE_ABANDONED = `
    WHERE claim_id IN (SELECT claim_id FROM platform_calls
                        WHERE state IN ('line', 'dialling', 'placed') AND lease_until < now()
                        ORDER BY claim_id LIMIT $1 FOR UPDATE SKIP LOCKED)
-  RETURNING claim_id AS "claimId", call_id AS "callId", agent_id AS "agentId", protocol, bills, state, handle,
+  RETURNING claim_id AS "claimId", agent_id AS "agentId", protocol, bills, state, handle,
             end_failures AS "endFailures"`;
 
 const iso = `to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
@@ -75,5 +82,9 @@ export const END_UNENDED = endAsError(
 );
 
 export const FORGET_WAITS = `DELETE FROM line_waits WHERE seen_at < now() - interval '1 hour'`;
+
+/** Tests belong to no call, with which they would be deleted. */
+export const FORGET_TESTS = `
+  DELETE FROM platform_calls WHERE call_id IS NULL AND created_at < now() - interval '1 day'`;
 
 export const COUNT_UNENDED = `SELECT count(*)::int AS count FROM platform_calls WHERE state = 'unended'`;

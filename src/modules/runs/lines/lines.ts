@@ -16,6 +16,8 @@ import { KeyRing } from '../../../platform/encryption/key-ring.js';
 import { messageOf } from '../../../platform/errors/message-of.js';
 import { Queue } from '../../../platform/queue/queue.js';
 import type { AgentProvider } from '../../../platform/config/agent-providers.js';
+import type { AgentDescription } from '../../agents/agents.service.js';
+import { ConnectionTestLines, type LineOfTest } from '../../agents/connection/connection-test-lines.service.js';
 import { ConnectionService } from '../../agents/connection/connection.service.js';
 import type { Medium } from '../call.entity.js';
 import { SLOTS } from '../slot-job.js';
@@ -73,7 +75,10 @@ export class Lines {
     private readonly keyRing: KeyRing,
     private readonly queue: Queue,
     @Inject(SETTINGS) private readonly settings: Settings,
-  ) {}
+    tests: ConnectionTestLines,
+  ) {
+    tests.take = (...test) => this.takeForTest(...test);
+  }
 
   /** The lines that calls of the agent over this medium need; undefined if they need none. */
   async ruleOf(agentId: string, medium: Medium): Promise<LineRule | undefined> {
@@ -106,6 +111,31 @@ export class Lines {
     const known = await this.repository.dial(claimId);
     if (!known) throw new CallFailure('interrupted', 'its line was lost');
     if (known.paidAttempts >= known.maxPaidAttempts) throw new CallFailure('paid_attempts_used');
+    return this.ledgerOf(claimId);
+  }
+
+  /** A line for the test of a connection, at once or not at all. */
+  private async takeForTest(
+    { id: agentId, workspaceId, provider }: AgentDescription,
+    endpoint: AgentEndpoint,
+    claimId: string,
+    leaseMs: number,
+  ): Promise<LineOfTest | undefined> {
+    const rule = this.rule(provider, endpoint);
+    if (!rule) return {};
+    const { protocol, credential: line } = rule;
+    const { bills = false, medium } = PROTOCOLS.of(protocol);
+    const call = { claimId, agentId, protocol, bills, line };
+    if (!(await this.repository.takeForTest({ ...call, workspaceId, medium, limit: rule.limit, leaseMs })))
+      return undefined;
+    const release = async () => {
+      await this.release(call);
+      this.forget(call);
+    };
+    return { line: { ...(bills && { ledger: this.ledgerOf(claimId) }), release } };
+  }
+
+  private ledgerOf(claimId: string): CallLedger {
     const call: { handle?: JsonValue } = {};
     this.dialled.set(claimId, call);
     return {

@@ -10,7 +10,7 @@ import type { Medium } from '../call.entity.js';
 export const PLATFORM_CALL_STATES = ['line', 'dialling', 'placed', 'ended', 'unended'] as const;
 const PAID_BY = ['platform', 'tester'] as const;
 
-/** An attempt at a call that took a line of a platform (decision 159). */
+/** An attempt at a call, or the test of a connection, that took a line of a platform (decision 159). */
 @Entity('platform_calls')
 @Index('platform_calls_call_idx', ['callId'])
 @Index('platform_calls_run_idx', ['runId'])
@@ -23,11 +23,12 @@ export class PlatformCallEntity extends UpdatedRow {
   claimId: string;
 
   @ForeignKey('CallEntity', { name: 'platform_calls_call_id_fkey', onDelete: 'CASCADE' })
-  @Column({ name: 'call_id', type: 'uuid' })
-  callId: string;
+  @Column({ name: 'call_id', type: 'uuid', nullable: true })
+  callId: string | null;
 
-  @Column({ name: 'run_id', type: 'uuid' })
-  runId: string;
+  /** Null for the test of a connection, as the call is. */
+  @Column({ name: 'run_id', type: 'uuid', nullable: true })
+  runId: string | null;
 
   @Column({ name: 'workspace_id', type: 'uuid' })
   workspaceId: string;

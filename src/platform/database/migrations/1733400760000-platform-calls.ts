@@ -21,8 +21,8 @@ export class PlatformCalls1733400760000 implements MigrationInterface {
         ADD COLUMN waited_for_line_ms integer NOT NULL DEFAULT 0;
       CREATE TABLE platform_calls (
         claim_id uuid CONSTRAINT platform_calls_pkey PRIMARY KEY,
-        call_id uuid NOT NULL CONSTRAINT platform_calls_call_id_fkey REFERENCES calls (id) ON DELETE CASCADE,
-        run_id uuid NOT NULL,
+        call_id uuid CONSTRAINT platform_calls_call_id_fkey REFERENCES calls (id) ON DELETE CASCADE,
+        run_id uuid,
         workspace_id uuid NOT NULL,
         agent_id uuid NOT NULL,
         medium text NOT NULL,
@@ -65,6 +65,7 @@ export class PlatformCalls1733400760000 implements MigrationInterface {
     await runner.query(`
       ${REPLACE_CLAIM}
       DROP FUNCTION claim_calls(uuid, text, uuid[], interval, uuid[], text, text, integer);
+      DROP FUNCTION take_line_for_test(uuid, uuid, uuid, text, text, boolean, text, integer, interval);
       DROP FUNCTION release_line(uuid);
       DROP FUNCTION granted_lines(uuid, text, text, integer, integer);
       DROP FUNCTION line_wait_ms(timestamptz);

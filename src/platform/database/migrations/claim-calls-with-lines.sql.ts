@@ -165,4 +165,21 @@ export const LINE_FUNCTIONS = `
         SELECT q.agent_id, q.medium, q.workspace_id FROM line_queue q
          WHERE q.credential = freed ORDER BY q.of_workspace, q.of_agent, q.since LIMIT 1;
     END $$;
+
+  -- The test of a connection takes a line at once or not at all, before calls that wait: it lasts for seconds.
+  CREATE FUNCTION take_line_for_test(claim uuid, agent uuid, workspace uuid, test_medium text, test_protocol text,
+                                     is_billed boolean, line_credential text, line_limit integer, lease interval)
+    RETURNS boolean LANGUAGE plpgsql AS $$
+    BEGIN
+      PERFORM pg_advisory_xact_lock(hashtextextended('line:' || line_credential, 0));
+      IF (SELECT count(*) FROM used_lines u WHERE u.credential = line_credential) >= line_limit THEN
+        RETURN false;
+      END IF;
+      INSERT INTO platform_calls (claim_id, workspace_id, agent_id, medium, protocol, bills, attempt, credential, state,
+                                  lease_until, end_failures, created_at, updated_at)
+      VALUES (claim, workspace, agent, test_medium, test_protocol, is_billed, 1, line_credential,
+              CASE WHEN is_billed THEN 'dialling' ELSE 'line' END, clock_timestamp() + lease, 0, clock_timestamp(),
+              clock_timestamp());
+      RETURN true;
+    END $$;
 `;
