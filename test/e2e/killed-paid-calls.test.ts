@@ -1,13 +1,9 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { Client } from 'pg';
 import { PaidPlatform } from '../../libs/simulation/testing/paid-platform/server.js';
 import { usePaidPlatform } from '../../libs/simulation/testing/paid-platform/register.js';
-import type { HttpClient } from '../support/http.js';
-import { callEnv, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
-import { ServiceProcess } from '../support/service-process.js';
-import { createTestApp, TEST_KEY, type TestApp } from '../support/test-app.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { PaidService } from '../support/paid-service.js';
+import { callEnv, shortEvaluation } from '../support/run-app.js';
 import { until } from '../support/until.js';
 
 jest.setTimeout(240_000);
@@ -18,57 +14,22 @@ const PRELOAD = path.join(process.env['TEST_BUILD']!, 'libs/simulation/testing/p
 const ENDED_WITHIN_MS = 60_000;
 
 describe('a process that is killed during calls on a platform that bills', () => {
-  let database: TestDatabase;
   let platform: PaidPlatform;
-  let app: TestApp;
-  let client: HttpClient;
-  let agentId: string;
-  const workers: ServiceProcess[] = [];
-
-  const environment = () => ({
-    ...(callEnv(platform.url) as Record<string, string>),
-    AGENT_PROVIDER_1_PROTOCOL: 'paid-text',
-  });
-  const startWorker = async () => {
-    const worker = await ServiceProcess.start({
-      ...environment(),
-      DATABASE_URL: database.url,
-      ROLE: 'worker',
-      ENCRYPTION_KEYS: `${TEST_KEY.id}:${TEST_KEY.key.toString('base64')}`,
-      NODE_OPTIONS: `--import ${pathToFileURL(PRELOAD).href}`,
-    });
-    workers.push(worker);
-    return worker;
-  };
+  let service: PaidService;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
     platform = await PaidPlatform.start();
-    app = await createTestApp({ env: { ...environment(), ROLE: 'api' }, databaseUrl: database.url });
-    const evaluation = shortEvaluation({ script: [{ say: 'Hello' }, { say: 'Again' }] });
-    ({ client, agentId } = await prepareEvaluations(app, [evaluation]));
-    await startWorker();
-    // Until it is ready and has loaded what calls need.
-    const { id } = (await client.post(`/agents/${agentId}/runs`, {})).body.data;
-    await until('the first run has ended', async () => await hasEnded(id), 150_000);
+    const env = {
+      ...(callEnv(platform.url) as Record<string, string>),
+      AGENT_PROVIDER_1_PROTOCOL: 'paid-text',
+      NODE_OPTIONS: `--import ${pathToFileURL(PRELOAD).href}`,
+    };
+    service = await PaidService.start(env, shortEvaluation({ script: [{ say: 'Hello' }, { say: 'Again' }] }));
   });
   afterAll(async () => {
-    for (const worker of workers) await worker.dispose();
-    await app.close();
+    await service.close();
     await platform.stop();
-    await database.drop();
   });
-
-  const hasEnded = async (id: string): Promise<boolean> => (await client.get(`/runs/${id}`)).body.data.endedAt !== null;
-
-  /** Holds the attempt's row, so that the process cannot write that the call was placed. */
-  const lockRow = async (attempt: string): Promise<Client> => {
-    const locking = new Client(database.url);
-    await locking.connect();
-    await locking.query('BEGIN');
-    await locking.query('SELECT 1 FROM platform_calls WHERE claim_id = $1 FOR UPDATE', [attempt]);
-    return locking;
-  };
 
   it.each([
     ['before its request', 'connecting', 0, 1],
@@ -78,7 +39,7 @@ describe('a process that is killed during calls on a platform that bills', () =>
     ['while it ends the call', 'ending', 1, 2],
   ])('%s leaves no call open, and each is dialled once more at most', async (_, point, occurrence, dialled) => {
     const before = platform.opened.length;
-    const worker = workers.at(-1)!;
+    const { worker } = service;
     let killedAt: number | undefined;
     let seen = 0;
     const kill = () => {
@@ -94,11 +55,11 @@ describe('a process that is killed during calls on a platform that bills', () =>
     platform.onEvent = async (event, attempt) => {
       if (killedAt !== undefined) return;
       if (point === 'unwritten' && event === 'opened') {
-        const locking = await lockRow(attempt);
+        const free = await service.lockRow(attempt);
         // The answer arrives, and its writing waits for the row.
         setTimeout(() => {
           kill();
-          void locking.end();
+          void free();
         }, 500);
       }
       if (event === point && ++seen === occurrence) {
@@ -107,14 +68,17 @@ describe('a process that is killed during calls on a platform that bills', () =>
         await worker.waitForExit();
       }
     };
-    const { id } = (await client.post(`/agents/${agentId}/runs`, {})).body.data;
+    const id = await service.startRun({});
     await until('the process is killed', () => killedAt !== undefined, 60_000);
-    await startWorker();
-    await until('the run has ended', () => hasEnded(id), ENDED_WITHIN_MS + 30_000);
-    expect((await client.get(`/runs/${id}`)).body.data).toMatchObject({ status: 'COMPLETED', counts: { passed: 1 } });
+    await service.startWorker();
+    await until('the run has ended', () => service.hasEnded(id), ENDED_WITHIN_MS + 30_000);
+    expect((await service.client.get(`/runs/${id}`)).body.data).toMatchObject({
+      status: 'COMPLETED',
+      counts: { passed: 1 },
+    });
     await until('no call is open', () => platform.open.size === 0, killedAt! + ENDED_WITHIN_MS - Date.now());
     expect(platform.opened.length - before).toBe(dialled);
-    const [call] = (await client.get(`/runs/${id}/calls`)).body.data;
+    const [call] = (await service.client.get(`/runs/${id}/calls`)).body.data;
     expect(call.attempts.map(({ failureCode }: any) => failureCode)).toEqual(['interrupted', null]);
   });
 });
