@@ -24,8 +24,10 @@ const failing = (cell: TelephoneWordCell): boolean => {
   const expected = telephoneExpectationOf(cell);
   return expected.outcome === 'failed' && expected.endCode === undefined;
 };
-const HEALTHY = CELLS.filter(({ fault, key }) => fault === undefined && key !== 'says-goodbye');
-const FAULTY = CELLS.filter(failing).filter((_, index) => index % 9 === 1);
+const HEALTHY = CELLS.filter(({ fault, key }) => fault === undefined && key !== 'says-goodbye').filter(
+  (_, index) => index % 3 === 0,
+);
+const FAULTY = CELLS.filter(failing).filter((_, index) => index % 24 === 1);
 
 async function record(cell: TelephoneWordCell) {
   const audio: Uint8Array[] = [];
@@ -75,12 +77,16 @@ describe('a call that is imported from its own recording without a transcript', 
     ['hears no words', always(200, { text: '' }), 'words_unknown'],
     ['invents text', always(200, { text: 'Thank you. Thank you. Thank you. Thank you.' }), 'words_unknown'],
     ['mishears half of the words', { wordErrors: 0.5 }, 'words_unclear'],
-  ])('blames no agent if the server %s', async (_name, behaviour, code) => {
-    for (const cell of [{ ...faulty, fault: undefined }, faulty]) {
-      const { made, audio, evaluation } = await recorded(cell);
-      const recogniser = await words.recogniser(cell.key, behaviour);
-      const again = await imported(made, evaluation, { audio }, { hasTranscript: false, recogniser });
-      expect(again).toMatchObject({ outcome: 'error', failure: { code, fault: 'infrastructure' } });
-    }
-  }, 60_000);
+  ])(
+    'blames no agent if the server %s',
+    async (_name, behaviour, code) => {
+      for (const cell of [{ ...faulty, fault: undefined }, faulty]) {
+        const { made, audio, evaluation } = await recorded(cell);
+        const recogniser = await words.recogniser(cell.key, behaviour);
+        const again = await imported(made, evaluation, { audio }, { hasTranscript: false, recogniser });
+        expect(again).toMatchObject({ outcome: 'error', failure: { code, fault: 'infrastructure' } });
+      }
+    },
+    60_000,
+  );
 });

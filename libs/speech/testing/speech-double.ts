@@ -1,6 +1,6 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import { tone, writeWav } from '../../audio/index.js';
+import { type DoubleAnswer, HttpDouble } from '../../outbound-http/testing/http-double.js';
 
 /** What a speech server received. */
 export interface ReceivedText {
@@ -8,62 +8,28 @@ export interface ReceivedText {
   readonly body: Readonly<Record<string, unknown>> & { readonly input: string; readonly voice: string };
 }
 
-/** What it answers. */
-export interface SpeechAnswer {
-  readonly status?: number;
-  readonly type?: string;
-  readonly body?: Uint8Array | string;
-  /** Closes the connection in the middle of the body. */
-  readonly isCut?: true;
-  readonly afterMs?: number;
-}
+/** What it answers; WAV, if it names no other type. */
+export type SpeechAnswer = DoubleAnswer;
 
 /** How speech servers fail, by name. */
 export type SpeechFault = keyof typeof SPEECH_FAULTS;
 
-/** A server of `/v1/audio/speech` on this machine that answers as it is given. */
-export class SpeechDouble {
-  readonly received: ReceivedText[] = [];
-  /** Most requests that were in progress at a time. */
-  most = 0;
-  private present = 0;
-  private readonly server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      this.most = Math.max(this.most, ++this.present);
-      const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as ReceivedText['body'];
-      const received = { headers: request.headers, body };
-      this.received.push(received);
-      const answer = request.url === '/v1/audio/speech' ? this.answer(received, this.received.length) : { status: 404 };
-      setTimeout(() => {
-        this.present--;
-        const bytes = Buffer.from(answer.body ?? '');
-        const headers = { 'content-type': answer.type ?? 'audio/wav' };
-        if (!answer.isCut) return response.writeHead(answer.status ?? 200, headers).end(bytes);
-        response.writeHead(200, { ...headers, 'content-length': bytes.length });
-        return response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy());
-      }, answer.afterMs ?? 0).unref();
-    });
-  });
+type Answer = (received: ReceivedText, count: number) => SpeechAnswer | Promise<SpeechAnswer>;
 
+/** A server of `/v1/audio/speech` on this machine that answers as it is given. */
+export class SpeechDouble extends HttpDouble<ReceivedText> {
   /** @param answer to a request, with its number from 1 */
-  constructor(private answer: (received: ReceivedText, count: number) => SpeechAnswer = ({ body }) => spoken(body)) {}
+  constructor(private behaviour: Answer = ({ body }) => spoken(body)) {
+    super({
+      path: '/v1/audio/speech',
+      read: (body, headers) => ({ headers, body: JSON.parse(body.toString('utf8')) as ReceivedText['body'] }),
+      answer: async (received, count) => ({ type: 'audio/wav', ...(await this.behaviour(received, count)) }),
+    });
+  }
 
   /** Answers differently from now on. */
-  become(answer: (received: ReceivedText, count: number) => SpeechAnswer): void {
-    this.answer = answer;
-  }
-
-  /** @returns its address */
-  async start(): Promise<string> {
-    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
-  }
-
-  async stop(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
+  become(answer: Answer): void {
+    this.behaviour = answer;
   }
 }
 
@@ -109,7 +75,7 @@ export const SPEECH_FAULTS = {
   json: [() => ({ type: 'application/json', body: '{"b64_json":"UklGRg=="}' }), 'text in place of sound'],
   'json that is called WAV': [() => ({ body: '{"error":"overloaded"}' }), 'text in place of sound'],
   'an HTML page': [() => ({ type: 'text/html', body: '<!doctype html>' }), 'text in place of sound'],
-  'cut connection': [(body) => ({ body: soundFor(body), isCut: true }), 'was not reached'],
+  'cut connection': [(body) => ({ body: soundFor(body), closes: 'in the body' }), 'was not reached'],
   'cut file': [(body) => ({ body: soundFor(body).slice(0, 4_000) }), 'a sound that was cut after 3956 of'],
   opus: [() => ({ type: 'audio/ogg', body: 'OggS\0\x02aaaaaaaa' }), 'Ogg (Opus or Vorbis), although WAV was asked for'],
   'opus in WebM': [() => ({ body: Buffer.from('1a45dfa3010203', 'hex') }), 'WebM (Opus), although WAV was asked for'],

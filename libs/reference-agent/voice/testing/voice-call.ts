@@ -50,6 +50,10 @@ export interface TestCallOptions
   readonly prepared?: PreparedVoice;
   /** Hears the agent's words. */
   readonly recogniser?: Recogniser;
+  /** How long the recogniser takes, on the clock of the call; no time by default. */
+  readonly recogniserMs?: number;
+  /** Speaks the lines of the caller, if it is not what synthesises all voices. */
+  readonly speech?: SpeechEngine;
   /** Puts something between the agent and its line. */
   readonly around?: (agent: InProcessMediaAgentFactory) => InProcessMediaAgentFactory;
 }
@@ -89,6 +93,8 @@ interface Execution {
   readonly model?: LanguageModel | undefined;
   readonly interrupts?: boolean | undefined;
   readonly recogniser?: Recogniser | undefined;
+  readonly recogniserMs?: number | undefined;
+  readonly speech?: SpeechEngine | undefined;
   readonly onSynthesised?: RealtimeCallOptions['onSynthesised'];
 }
 
@@ -119,7 +125,7 @@ export class VoiceCalls {
   call(evaluation: EvaluationInput, voice: string, options: TestCallOptions = {}): Promise<CallResult> {
     const { prepared = this.prepared } = options;
     if (!prepared) throw new Error('prepare() was not called');
-    const { stalls, recording, recogniser, around = (inner) => inner, ...agent } = options;
+    const { stalls, recording, recogniser, recogniserMs, speech, around = (inner) => inner, ...agent } = options;
     const stream = { accountSid: sid('AC', '0'), callSid: sid('CA', '1'), streamSid: sid('MZ', '2') };
     const transport = virtualCalls({
       wire: twilioWire({ ...stream, customParameters: {}, secrets: [] }),
@@ -127,8 +133,8 @@ export class VoiceCalls {
       ...(stalls && { stalls }),
     });
     return this.execute(evaluation, voice, transport, {
-      ...{ recording, recogniser },
-      ...(recogniser && { clock: new VirtualClock() }),
+      ...{ recording, recogniser, recogniserMs, speech },
+      ...((recogniser ?? speech) && { clock: new VirtualClock() }),
     });
   }
 
@@ -194,8 +200,10 @@ export class VoiceCalls {
     evaluation: EvaluationInput,
     voice: string,
     transport: VoiceTransport,
-    { recording, firstSpeaker = null, clock, model, interrupts = false, recogniser, onSynthesised }: Execution = {},
+    execution: Execution = {},
   ): Promise<CallResult> {
+    const { recording, firstSpeaker = null, clock, model, interrupts = false, onSynthesised } = execution;
+    const { recogniser, recogniserMs, speech = this.speech } = execution;
     if (evaluation.conditions?.noise?.type === 'babble') this.babble ??= babbleLoop(this.speech);
     return executeCall({
       definition: normalise(evaluation),
@@ -207,7 +215,7 @@ export class VoiceCalls {
       voice: {
         sounds: {
           synthesise: async (request, signal) => {
-            const sound = await this.speech.synthesise(request, signal);
+            const sound = await speech.synthesise(request, signal);
             onSynthesised?.(request.text, sound.pcm);
             return sound;
           },
@@ -218,16 +226,21 @@ export class VoiceCalls {
         interrupts,
         ...(this.babble && { babble: await this.babble }),
         ...(recording && { recording }),
-        ...(recogniser && { transcription: transcriptionBy(recogniser, clock) }),
+        ...(recogniser && { transcription: transcriptionBy(recogniser, clock, recogniserMs) }),
       },
     });
   }
 }
 
-/** On a virtual clock the recogniser takes no time. */
-const transcriptionBy = (recogniser: Recogniser, clock?: Clock) => ({
+/** @param ms that the recogniser takes on a virtual clock, where waiting for a server takes none */
+const transcriptionBy = (recogniser: Recogniser, clock?: Clock, ms = 0) => ({
   recogniser: clock
-    ? { transcribe: (request: TranscriptionRequest) => clock.awaitExternal(recogniser.transcribe(request)) }
+    ? {
+        transcribe: async (request: TranscriptionRequest) => {
+          if (ms > 0) await clock.sleep(ms, request.signal);
+          return clock.awaitExternal(recogniser.transcribe(request));
+        },
+      }
     : recogniser,
   ...{ mode: 'auto' as const, model: null, needed: true },
 });

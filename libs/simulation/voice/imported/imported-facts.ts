@@ -37,7 +37,9 @@ export function importedFacts(call: ImportedCall): VoiceFacts {
   const extent = { frames, endMs, arrivals };
   const { sounds, edgesMs } = callerSoundsOf(callerLane);
   const audible = hearLane(lane, extent).sounds.filter(({ isBackground }) => !isBackground);
-  const entries = words && entriesOf(words, 'caller');
+  const callerEntries = words && entriesOf(words, 'caller');
+  // A transcript of the agent alone says nothing about the sounds of the caller.
+  const entries = callerEntries?.length ? callerEntries : undefined;
   const acts = callerActsOf(sounds, { agent: audible, entries });
   const turns = new RecordedTurns(acts, turnEndMs, audible);
   const heard = hearLane(lane, { ...extent, onPiece, after: (sounds, untilMs) => turns.advance(sounds, untilMs) });

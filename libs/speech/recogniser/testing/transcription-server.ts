@@ -1,6 +1,6 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import { readWav } from '../../../audio/index.js';
+import { type DoubleAnswer, HttpDouble } from '../../../outbound-http/testing/http-double.js';
 
 /** What a transcription server received. */
 export interface ReceivedAudio {
@@ -16,47 +16,19 @@ export type ServerAnswer =
   | 'hang up';
 
 /** A server of `/v1/audio/transcriptions` on this machine that answers as it is given. */
-export class TranscriptionServer {
-  readonly received: ReceivedAudio[] = [];
-  /** Most requests that were in progress at a time. */
-  most = 0;
-  private present = 0;
-  private readonly server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      void (async () => {
-        this.most = Math.max(this.most, ++this.present);
-        const audio = await readForm(Buffer.concat(chunks), request.headers);
-        this.received.push(audio);
-        const answer = request.url === '/v1/audio/transcriptions' ? this.answer(audio) : { status: 404, body: {} };
-        const { status = 200, body, afterMs = 0 } = answer === 'hang up' ? { body: '' } : answer;
-        await new Promise((resolve) => setTimeout(resolve, afterMs).unref());
-        this.present--;
-        if (answer === 'hang up') request.socket.destroy();
-        else response.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body));
-      })();
-    });
-  });
-
-  constructor(private readonly answer: (audio: ReceivedAudio) => ServerAnswer) {}
-
-  /** @returns its address */
-  async start(): Promise<string> {
-    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
-  }
-
-  async stop(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
+export class TranscriptionServer extends HttpDouble<ReceivedAudio> {
+  constructor(answer: (audio: ReceivedAudio) => ServerAnswer) {
+    super({ path: '/v1/audio/transcriptions', read: readForm, answer: (audio) => written(answer(audio)) });
   }
 }
 
-async function readForm(
-  body: Buffer,
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-): Promise<ReceivedAudio> {
+function written(answer: ServerAnswer): DoubleAnswer {
+  if (answer === 'hang up') return { closes: 'before the answer' };
+  const { body } = answer;
+  return { ...answer, body: typeof body === 'string' ? body : JSON.stringify(body) };
+}
+
+async function readForm(body: Buffer, headers: IncomingHttpHeaders): Promise<ReceivedAudio> {
   const type = String(headers['content-type']);
   const form = await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData();
   const file = form.get('file') as File;
@@ -64,7 +36,7 @@ async function readForm(
   const fields = [...form].filter((field): field is [string, string] => typeof field[1] === 'string');
   return {
     fields: Object.fromEntries(fields),
-    authorization: headers['authorization'] as string | undefined,
+    authorization: headers.authorization,
     pcm: channels[0]!,
     rate,
   };

@@ -29,7 +29,7 @@ export class ImportedCalls {
   /**
    * The result of an imported call, with its recording. Without the file that was sent the result is the failure
    * `not_imported`.
-   * @param transcription how the agent's words become known where no transcript was sent; undefined if nothing may be sent
+   * @param transcription how the agent's words become known where no transcript has them; undefined if nothing may be sent
    * @throws the signal's reason
    */
   async execute(
@@ -42,7 +42,7 @@ export class ImportedCalls {
     if (!source) return notImported('it was deleted');
     const { channels, transcript } = source;
     const { turnEndMs } = options.definition;
-    const recogniser = transcript ? undefined : transcription;
+    const recogniser = transcript?.some(({ speaker }) => speaker === 'agent') ? undefined : transcription;
     const sent = { channels, turnEndMs, isHeard: recogniser !== undefined, ...(transcript && { transcript }) };
     const key = { id: claimId, runId, workspaceId };
     const judge = ({ facts, pieces, recording }: ImportedRecording) => {
