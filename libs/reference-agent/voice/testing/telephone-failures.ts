@@ -9,8 +9,6 @@ import type { VoiceCalls } from './voice-call.js';
 
 /** What the server answers to every request. */
 const always = (status: number, body: unknown): ListeningBehaviour => ({ failure: { status, body } });
-/** Longer than words are awaited after a call. */
-const LATE_MS = 40_000;
 /** A request may take so long here. */
 const TIMEOUT_MS = 300;
 
@@ -28,7 +26,7 @@ export const RECOGNISER_FAILURES = {
   'status 401': always(401, { error: 'Unauthorized' }),
   'a cut connection': { failure: 'hang up' },
   'no answer in time': { afterMs: 2 * TIMEOUT_MS },
-  'words 40 s late': {},
+  'words too late': {},
 } as const satisfies Readonly<Record<string, ListeningBehaviour>>;
 export type RecogniserFailure = keyof typeof RECOGNISER_FAILURES;
 
@@ -74,8 +72,7 @@ export class TelephoneFailures {
     const { prepared, listener } = await agent;
     const timeoutMs = failure === 'no answer in time' ? TIMEOUT_MS : undefined;
     const recogniser = await this.recognisers.listening(listener, RECOGNISER_FAILURES[failure], timeoutMs);
-    const recogniserMs = failure === 'words 40 s late' ? LATE_MS : 0;
-    const options = { prepared, recogniser, recogniserMs, ...(speech && { speech }) };
+    const options = { prepared, recogniser, areWordsLate: failure === 'words too late', ...(speech && { speech }) };
     return this.calls.call(this.evaluation, 'slt', options);
   }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type EvaluationInput, normalise } from '../../../evaluation-definition/index.js';
@@ -50,8 +51,8 @@ export interface TestCallOptions
   readonly prepared?: PreparedVoice;
   /** Hears the agent's words. */
   readonly recogniser?: Recogniser;
-  /** How long the recogniser takes, on the clock of the call; no time by default. */
-  readonly recogniserMs?: number;
+  /** Whether the words come after they are awaited; they take no time by default. */
+  readonly areWordsLate?: boolean;
   /** Speaks the lines of the caller, if it is not what synthesises all voices. */
   readonly speech?: SpeechEngine;
   /** Puts something between the agent and its line. */
@@ -93,7 +94,7 @@ interface Execution {
   readonly model?: LanguageModel | undefined;
   readonly interrupts?: boolean | undefined;
   readonly recogniser?: Recogniser | undefined;
-  readonly recogniserMs?: number | undefined;
+  readonly areWordsLate?: boolean | undefined;
   readonly speech?: SpeechEngine | undefined;
   readonly onSynthesised?: RealtimeCallOptions['onSynthesised'];
 }
@@ -125,7 +126,7 @@ export class VoiceCalls {
   call(evaluation: EvaluationInput, voice: string, options: TestCallOptions = {}): Promise<CallResult> {
     const { prepared = this.prepared } = options;
     if (!prepared) throw new Error('prepare() was not called');
-    const { stalls, recording, recogniser, recogniserMs, speech, around = (inner) => inner, ...agent } = options;
+    const { stalls, recording, recogniser, areWordsLate, speech, around = (inner) => inner, ...agent } = options;
     const stream = { accountSid: sid('AC', '0'), callSid: sid('CA', '1'), streamSid: sid('MZ', '2') };
     const transport = virtualCalls({
       wire: twilioWire({ ...stream, customParameters: {}, secrets: [] }),
@@ -133,7 +134,7 @@ export class VoiceCalls {
       ...(stalls && { stalls }),
     });
     return this.execute(evaluation, voice, transport, {
-      ...{ recording, recogniser, recogniserMs, speech },
+      ...{ recording, recogniser, areWordsLate, speech },
       ...((recogniser ?? speech) && { clock: new VirtualClock() }),
     });
   }
@@ -203,7 +204,7 @@ export class VoiceCalls {
     execution: Execution = {},
   ): Promise<CallResult> {
     const { recording, firstSpeaker = null, clock, model, interrupts = false, onSynthesised } = execution;
-    const { recogniser, recogniserMs, speech = this.speech } = execution;
+    const { recogniser, areWordsLate, speech = this.speech } = execution;
     if (evaluation.conditions?.noise?.type === 'babble') this.babble ??= babbleLoop(this.speech);
     return executeCall({
       definition: normalise(evaluation),
@@ -226,19 +227,20 @@ export class VoiceCalls {
         interrupts,
         ...(this.babble && { babble: await this.babble }),
         ...(recording && { recording }),
-        ...(recogniser && { transcription: transcriptionBy(recogniser, clock, recogniserMs) }),
+        ...(recogniser && { transcription: transcriptionBy(recogniser, clock, areWordsLate) }),
       },
     });
   }
 }
 
-/** @param ms that the recogniser takes on a virtual clock, where waiting for a server takes none */
-const transcriptionBy = (recogniser: Recogniser, clock?: Clock, ms = 0) => ({
+/** On a virtual clock the recogniser takes no time. @param isLate its words are there, and kept until they are not awaited */
+const transcriptionBy = (recogniser: Recogniser, clock?: Clock, isLate = false) => ({
   recogniser: clock
     ? {
         transcribe: async (request: TranscriptionRequest) => {
-          if (ms > 0) await clock.sleep(ms, request.signal);
-          return clock.awaitExternal(recogniser.transcribe(request));
+          const heard = await clock.awaitExternal(recogniser.transcribe(request));
+          if (isLate && request.signal) await once(request.signal, 'abort');
+          return heard;
         },
       }
     : recogniser,
