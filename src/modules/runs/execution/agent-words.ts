@@ -1,6 +1,13 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { EvaluationDefinition } from '../../../../libs/evaluation-definition/index.js';
-import { needsWords, type ProtocolName, PROTOCOLS, RECORDING, type TranscriptionMode, type VoiceOptions } from '../../../../libs/simulation/index.js';
+import {
+  needsWords,
+  type ProtocolName,
+  PROTOCOLS,
+  RECORDING,
+  type TranscriptionMode,
+  type VoiceOptions,
+} from '../../../../libs/simulation/index.js';
 import { HttpRecogniser, probeRecogniser, type Recogniser, WatchedRecogniser } from '../../../../libs/speech/index.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { Settings } from '../../../platform/config/settings.js';
