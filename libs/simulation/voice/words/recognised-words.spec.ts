@@ -79,10 +79,10 @@ describe('the words that a recogniser heard', () => {
     const agent = [agentSound(1_000, 2_000, { breaksOff: true })];
     const recording = { agent, imported: { callerEdgesMs: 40 }, caller: [line(1_600, 3_000)] };
     const said = [piece(1_000, 2_000, 'We are op')];
-    const ofCaller = ({ speaker }: { speaker: string }) => speaker === 'agent';
-    expect(speech(heard(said, recording)).filter(ofCaller)).toMatchObject([{ uncertain: [[7, 9]] }]);
+    const ofAgent = ({ speaker }: { speaker: string }) => speaker === 'agent';
+    expect(speech(heard(said, recording)).filter(ofAgent)).toMatchObject([{ uncertain: [[7, 9]] }]);
     for (const other of [{ caller: [] }, { agent: [agentSound(1_000, 2_000)] }, { imported: undefined }]) {
-      const [first] = speech(heard(said, { ...recording, ...other } as Partial<VoiceFacts>)).filter(ofCaller);
+      const [first] = speech(heard(said, { ...recording, ...other })).filter(ofAgent);
       expect(first).not.toHaveProperty('uncertain');
     }
   });

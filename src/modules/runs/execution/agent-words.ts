@@ -20,7 +20,7 @@ import { CallerVoices } from './caller-voices.js';
 /** Whose words are asked for. */
 export interface TranscribedCall {
   /** Of the call; `RECORDING` for one that was recorded elsewhere, without a transcript. */
-  readonly protocol: ProtocolName | typeof RECORDING;
+  readonly protocol: ProtocolName;
   readonly transcription: TranscriptionMode;
 }
 
