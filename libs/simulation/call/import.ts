@@ -48,7 +48,13 @@ export async function executeImportedCall(options: ImportedCallOptions): Promise
 
 function transcriberOf(
   { pieces, transcription: { recogniser, model } }: NonNullable<ImportedCallOptions['heard']>,
-  { facts, callId: owner, scenario, clock = new RealClock(), signal = new AbortController().signal }: ImportedCallOptions,
+  {
+    facts,
+    callId: owner,
+    scenario,
+    clock = new RealClock(),
+    signal = new AbortController().signal,
+  }: ImportedCallOptions,
 ): Transcriber {
   const language = scenario.language ?? DEFAULT_LANGUAGE;
   // The server had the time of the call, too, if it had been transcribed while it went on.

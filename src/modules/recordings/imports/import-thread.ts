@@ -68,7 +68,9 @@ async function imported(task: ImportTask): Promise<ImportOutcome> {
   }
 }
 
-serveTasks(imported, (outcome) => ('pieces' in outcome ? outcome.pieces.map(({ pcm }) => pcm.buffer as ArrayBuffer) : []));
+serveTasks(imported, (outcome) =>
+  'pieces' in outcome ? outcome.pieces.map(({ pcm }) => pcm.buffer as ArrayBuffer) : [],
+);
 
 /**
  * Converts a file to the recording of a call, in parts.
