@@ -48,7 +48,9 @@ describe('agentProgram', () => {
 
   it('plants the faults of text and telephone where they belong', async () => {
     const [text] = (await run('--fault', 'wrong-fact')).started;
-    expect([text?.fault, text?.telephone?.fault]).toEqual(['wrong-fact', undefined]);
+    expect([text?.fault, text?.telephone?.fault]).toEqual(['wrong-fact', 'wrong-fact']);
+    const [http] = (await run('--fault', 'cut-stream')).started;
+    expect([http?.fault, http?.telephone?.fault]).toEqual(['cut-stream', undefined]);
     const [voice] = (await run('--fault', 'no-clear', '--response-ms', '800', '--auth-token', 'secret')).started;
     expect(voice?.fault).toBeUndefined();
     expect(voice?.telephone).toMatchObject({ fault: 'no-clear', responseMs: 800, authToken: 'secret' });
@@ -73,7 +75,8 @@ describe('agentProgram', () => {
   });
 
   it.each([
-    ['twilio-media-streams', 'no-clear', 'wrong-fact'],
+    ['twilio-media-streams', 'no-clear', 'cut-stream'],
+    ['twilio-media-streams', 'wrong-fact', 'no-answer'],
     ['openai-realtime', 'wrong-fact', 'no-clear'],
     ['elevenlabs', 'false-interruption', 'no-clear'],
   ])('names the faults that exist over %s', async (platform, fault, other) => {

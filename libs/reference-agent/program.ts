@@ -13,7 +13,6 @@ import {
   REALTIME_FAULTS,
   type RealtimeFaultName,
   SHARED_FAULT_NAMES,
-  WORD_FAULT_NAMES,
 } from './voice/realtime/realtime-faults.js';
 import {
   ELEVENLABS_FAULT_NAMES,
@@ -22,6 +21,7 @@ import {
   isElevenLabsFault,
 } from './voice/elevenlabs/elevenlabs-faults.js';
 import { isVoiceFault, VOICE_FAULT_NAMES, VOICE_FAULTS, type VoiceFaultName } from './voice/voice-faults.js';
+import { isTelephoneFault, WORD_FAULT_NAMES } from './voice/word-faults.js';
 
 type AnyFaultName = FaultName | VoiceFaultName | RealtimeFaultName | ElevenLabsFaultName;
 
@@ -114,7 +114,7 @@ async function startOrExplain(start: typeof startReferenceAgent, options: Omit<F
     throw new Error(`--fault ${name} is not a fault of an agent with --as ${as}`);
   };
   const services = {
-    'twilio-media-streams': () => ({ telephone: { ...common, ...plant(isVoiceFault), authToken, publicUrl } }),
+    'twilio-media-streams': () => ({ telephone: { ...common, ...plant(isTelephoneFault), authToken, publicUrl } }),
     'openai-realtime': () => ({ realtime: { ...common, ...plant(isRealtimeFault), apiKey: authToken } }),
     elevenlabs: () => ({ elevenlabs: { ...common, ...plant(isElevenLabsFault), apiKey: authToken } }),
   };
@@ -147,7 +147,7 @@ export function faultList(): string {
     'Faults over text',
     ...list(FAULT_NAMES, FAULTS),
     '',
-    'Faults on the telephone',
+    `Faults on the telephone: ${WORD_FAULT_NAMES.join(', ')}, and`,
     ...list(VOICE_FAULT_NAMES, VOICE_FAULTS),
     '',
     `Faults with --as openai-realtime: ${[...SHARED_FAULT_NAMES, ...WORD_FAULT_NAMES].join(', ')}, and`,
