@@ -4,22 +4,30 @@ import { FAULT_NAMES } from './faults.js';
 import { agentProgram, faultList } from './program.js';
 import type { ReferenceAgentServerOptions } from './server.js';
 import { REALTIME_FAULT_NAMES } from './voice/realtime/realtime-faults.js';
+import type { TranscriptionOptions } from './voice/transcription.js';
 import { VOICE_FAULT_NAMES } from './voice/voice-faults.js';
 
 /** Runs the CLI with these arguments. @returns the options of the started server, errors and output */
 async function run(...args: string[]) {
   const started: ReferenceAgentServerOptions[] = [];
+  const servers: TranscriptionOptions[] = [];
   const errors: string[] = [];
   const listeners = process.listeners('SIGTERM').length;
-  const program = agentProgram(async (options = {}) => {
-    started.push(options);
-    return { url: 'http://127.0.0.1:1', close: async () => undefined };
-  });
+  const program = agentProgram(
+    async (options = {}) => {
+      started.push(options);
+      return { url: 'http://127.0.0.1:1', close: async () => undefined };
+    },
+    async (options) => {
+      servers.push(options);
+      return { url: 'http://127.0.0.1:2', close: async () => undefined };
+    },
+  );
   program.configureOutput({ writeErr: (text) => void errors.push(text) });
   const output = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
   try {
     await program.parseAsync(args, { from: 'user' }).catch(() => undefined);
-    return { started, errors: errors.join(''), printed: output.mock.calls.join('') };
+    return { started, servers, errors: errors.join(''), printed: output.mock.calls.join('') };
   } finally {
     output.mockRestore();
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -66,6 +74,15 @@ describe('agentProgram', () => {
     expect([words?.fault, words?.elevenlabs?.fault]).toEqual(['wrong-fact', 'wrong-fact']);
     expect((await run(...args, '--fault', 'wrong-stream-sid')).started).toEqual([]);
     expect((await run('--fault', 'false-interruption')).started).toEqual([]);
+  });
+
+  it('is a transcription server instead of an agent, and says how it is used', async () => {
+    const { started, printed, servers } = await run('--as', 'transcription-server', '--port', '4012');
+    expect([started, servers]).toEqual([[], [expect.objectContaining({ port: 4012, host: '127.0.0.1' })]]);
+    expect(printed).toContain('STT_BASE_URL=http://127.0.0.1:2 STT_MODEL=reference-agent');
+    const program = agentProgram(undefined, () => Promise.reject(new Error('It was started')));
+    const args = ['--as', 'transcription-server', '--fault', 'loops'];
+    await expect(program.parseAsync(args, { from: 'user' })).rejects.toThrow('--fault loops is a fault of the agent');
   });
 
   it('prints the addresses of text and telephone', async () => {

@@ -1,9 +1,5 @@
 import { type VoiceCheckName, VOICE_EVALUATION_KEYS, type VoiceEvaluationKey } from './evaluations.js';
-import {
-  isRealtimeOnlyFault,
-  type RealtimeFaultName,
-  type RealtimeOnlyFaultName,
-} from './realtime/realtime-faults.js';
+import { isRealtimeOnlyFault, type RealtimeFaultName, type RealtimeOnlyFaultName } from './realtime/realtime-faults.js';
 import {
   type ElevenLabsFaultName,
   type ElevenLabsOnlyFaultName,
