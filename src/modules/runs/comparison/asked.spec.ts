@@ -1,13 +1,14 @@
 import { normalise } from '../../../../libs/evaluation-definition/index.js';
 import { type Asked, askedWarnings } from './asked.js';
 
-const asked = (checks: object[], more: Partial<Asked> & { criteria?: any[] } = {}): Asked => {
+const asked = (checks: object[], more: Partial<Omit<Asked, 'criteria'>> & { criteria?: any[] } = {}): Asked => {
   const definition = { personalityId: 'any', name: 'any', scenarioText: 'any', checks, criteria: more.criteria ?? [] };
-  return { evaluationId: 'any', caller: 'a', undecided: [], ...more, ...conditionsOf(definition) };
-};
-const conditionsOf = (definition: object) => {
-  const { checks, criteria } = normalise(definition as any);
-  return { checks, criteria };
+  const normal = normalise(definition as any);
+  return {
+    ...{ evaluationId: 'any', caller: 'a', undecided: [] },
+    ...more,
+    ...{ checks: normal.checks, criteria: normal.criteria },
+  };
 };
 const warningsOf = (current: Asked, baseline: Asked) => askedWarnings([{ name: 'Hours', current, baseline }]);
 
