@@ -17,7 +17,14 @@ describe('the transcription server of the reference agent', () => {
 
   beforeAll(async () => {
     const lines = ['Until when are you open?', 'Thank you, goodbye.'];
-    server = await startTranscription({ port: 0, host: '127.0.0.1', speech, today: TODAY, lines, faults: ['wrong-fact'] });
+    server = await startTranscription({
+      port: 0,
+      host: '127.0.0.1',
+      speech,
+      today: TODAY,
+      lines,
+      faults: ['wrong-fact'],
+    });
     const outbound = new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] });
     recogniser = new HttpRecogniser({ baseUrl: server.url, model: 'any', concurrency: 1, outbound });
   }, 180_000);

@@ -1,4 +1,4 @@
-import { html, type Html, NOTHING } from '../html.js';
+import { html, type Html } from '../html.js';
 import { axis } from '../latency.js';
 import { share } from '../parts.js';
 import { platformText, type TimelineEntry } from '../../simulation/index.js';
