@@ -11,7 +11,6 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
-  CONFIRMS_CORRECTED_TIME,
   correctedTimeEvaluation,
   expectationOf,
   FAULTS,
@@ -22,6 +21,7 @@ import {
   VOICE_FAULTS,
   voiceEvaluations,
   voiceExpectationOf,
+  WRONG_TIME_CHECKS,
 } from '../dist/libs/reference-agent/index.js';
 import { FliteEngine } from '../dist/libs/speech/index.js';
 
@@ -181,7 +181,7 @@ about half a minute:
   const failed = call.checks.filter(({ met }) => met === false).map(({ name }) => name);
   print(`\nThe planted fault: the agent ${FAULTS[WORD_FAULT].effect}.`);
   const found = { outcome: call.outcome, endCode: call.end?.code, failed };
-  const expected = { outcome: 'failed', fails: [CONFIRMS_CORRECTED_TIME] };
+  const expected = { outcome: 'failed', fails: WRONG_TIME_CHECKS };
   if (!isExpected(expected, found))
     throw new Error(`The call did not give the expected result: ${call.outcome}: ${call.reason}`);
   print(`The call found it. What was said:

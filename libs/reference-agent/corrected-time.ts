@@ -1,6 +1,7 @@
 import type { EvaluationInput } from '../evaluation-definition/index.js';
 
-export const CONFIRMS_CORRECTED_TIME = 'Confirms the corrected time';
+/** The checks that an agent fails that confirms the first time. */
+export const WRONG_TIME_CHECKS = ['Confirms the corrected time', 'Never confirms the first time'] as const;
 
 /**
  * A caller who corrects the time of a booking: an agent with the fault `ignores-correction` confirms the wrong one. Not one of
@@ -23,8 +24,13 @@ export const correctedTimeEvaluation = (personalityId: string): EvaluationInput 
   checks: [
     {
       type: 'says',
-      name: CONFIRMS_CORRECTED_TIME,
+      name: WRONG_TIME_CHECKS[0],
       pattern: '(?i)table is booked .* at (20:30|8:30|half past eight)',
+    },
+    {
+      type: 'never_says',
+      name: WRONG_TIME_CHECKS[1],
+      pattern: '(?i)table is booked .* at (19:30|7:30|half past seven)',
     },
     { type: 'says', name: 'Reads the booking back', pattern: '(?i)shall i book' },
   ],
