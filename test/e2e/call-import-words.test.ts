@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type ServerAnswer, TranscriptionServer } from '../../libs/speech/testing/transcription.js';
+import { type ServerAnswer, TranscriptionDouble } from '../../libs/speech/testing/transcription.js';
 import { RetentionRepository } from '../../src/modules/runs/retention/retention.repository.js';
 import { Queue } from '../../src/platform/queue/queue.js';
 import { expectError } from '../support/expect.js';
@@ -36,7 +36,7 @@ describe('an imported call without a transcript', () => {
     body: { text: pcm.length / rate < 2 ? GREETING : ANSWER },
   });
   let behaviour: typeof hears = hears;
-  const server = new TranscriptionServer((audio) => behaviour(audio));
+  const server = new TranscriptionDouble((audio) => behaviour(audio));
   let app: TestApp;
   let subject: Awaited<ReturnType<typeof prepareEvaluations>>;
   let ids: Record<'words' | 'times' | 'generated', string>;

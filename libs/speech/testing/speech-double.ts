@@ -1,6 +1,7 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { tone, writeWav } from '../../audio/index.js';
-import { type DoubleAnswer, HttpDouble } from '../../outbound-http/testing/http-double.js';
 
 /** What a speech server received. */
 export interface ReceivedText {
@@ -8,8 +9,15 @@ export interface ReceivedText {
   readonly body: Readonly<Record<string, unknown>> & { readonly input: string; readonly voice: string };
 }
 
-/** What it answers; WAV, if it names no other type. */
-export type SpeechAnswer = DoubleAnswer;
+/** What it answers. */
+export interface SpeechAnswer {
+  readonly status?: number;
+  readonly type?: string;
+  readonly body?: Uint8Array | string;
+  /** Closes the connection in the middle of the body. */
+  readonly isCut?: true;
+  readonly afterMs?: number;
+}
 
 /** How speech servers fail, by name. */
 export type SpeechFault = keyof typeof SPEECH_FAULTS;
@@ -17,19 +25,49 @@ export type SpeechFault = keyof typeof SPEECH_FAULTS;
 type Answer = (received: ReceivedText, count: number) => SpeechAnswer | Promise<SpeechAnswer>;
 
 /** A server of `/v1/audio/speech` on this machine that answers as it is given. */
-export class SpeechDouble extends HttpDouble<ReceivedText> {
+export class SpeechDouble {
+  readonly received: ReceivedText[] = [];
+  /** Most requests that were in progress at a time. */
+  most = 0;
+  private present = 0;
+  private readonly server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => void this.serve(request, Buffer.concat(chunks), response));
+  });
+
   /** @param answer to a request, with its number from 1 */
-  constructor(private behaviour: Answer = ({ body }) => spoken(body)) {
-    super({
-      path: '/v1/audio/speech',
-      read: (body, headers) => ({ headers, body: JSON.parse(body.toString('utf8')) as ReceivedText['body'] }),
-      answer: async (received, count) => ({ type: 'audio/wav', ...(await this.behaviour(received, count)) }),
-    });
-  }
+  constructor(private answer: Answer = ({ body }) => spoken(body)) {}
 
   /** Answers differently from now on. */
   become(answer: Answer): void {
-    this.behaviour = answer;
+    this.answer = answer;
+  }
+
+  /** @returns its address */
+  async start(): Promise<string> {
+    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private async serve({ headers, url }: IncomingMessage, bytes: Buffer, response: ServerResponse): Promise<void> {
+    this.most = Math.max(this.most, ++this.present);
+    const received = { headers, body: JSON.parse(bytes.toString('utf8')) as ReceivedText['body'] };
+    this.received.push(received);
+    const isKnown = url === '/v1/audio/speech';
+    const answer = isKnown ? await this.answer(received, this.received.length) : { status: 404 };
+    await sleep(answer.afterMs ?? 0, undefined, { ref: false });
+    this.present--;
+    const body = Buffer.from(answer.body ?? '');
+    const type = { 'content-type': answer.type ?? 'audio/wav' };
+    if (!answer.isCut) return void response.writeHead(answer.status ?? 200, type).end(body);
+    response.writeHead(200, { ...type, 'content-length': body.length });
+    response.write(body.subarray(0, body.length / 2), () => response.destroy());
   }
 }
 
@@ -75,7 +113,7 @@ export const SPEECH_FAULTS = {
   json: [() => ({ type: 'application/json', body: '{"b64_json":"UklGRg=="}' }), 'text in place of sound'],
   'json that is called WAV': [() => ({ body: '{"error":"overloaded"}' }), 'text in place of sound'],
   'an HTML page': [() => ({ type: 'text/html', body: '<!doctype html>' }), 'text in place of sound'],
-  'cut connection': [(body) => ({ body: soundFor(body), closes: 'in the body' }), 'was not reached'],
+  'cut connection': [(body) => ({ body: soundFor(body), isCut: true }), 'was not reached'],
   'cut file': [(body) => ({ body: soundFor(body).slice(0, 4_000) }), 'a sound that was cut after 3956 of'],
   opus: [() => ({ type: 'audio/ogg', body: 'OggS\0\x02aaaaaaaa' }), 'Ogg (Opus or Vorbis), although WAV was asked for'],
   'opus in WebM': [() => ({ body: Buffer.from('1a45dfa3010203', 'hex') }), 'WebM (Opus), although WAV was asked for'],
