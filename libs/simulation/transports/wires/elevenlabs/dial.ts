@@ -5,7 +5,7 @@ import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
 import type { Dialled, WireSession } from '../../modules/module.js';
 import { Api } from './api.js';
 import { type ElevenLabsOptions, initiation } from './options.js';
-import { cureOf } from './refusals.js';
+import { cureOf, refusedAddress } from './refusals.js';
 import type { ElevenLabsState } from './wire.js';
 
 const PATH = '/v1/convai/conversation/get-signed-url';
@@ -62,6 +62,7 @@ export function elevenlabsSession(endpoint: AgentEndpoint, call: AgentCall): Wir
     agent: platform,
     secrets,
     skippedSteps: {},
+    refused: (failure) => refusedAddress(platform, failure),
     cure: (_step, failure) => cureOf(failure),
     dial: async (dialling): Promise<Dialled<ElevenLabsState>> => {
       const address = await account.signedAddress(dialling);
