@@ -3,6 +3,7 @@ import { OutboundClient } from '../../libs/outbound-http/index.js';
 import { VoiceCalls } from '../../libs/reference-agent/testing/voice.js';
 import { executeCall, mediaThread, transportTo } from '../../libs/simulation/index.js';
 import { ElevenLabsServer, server } from '../../libs/simulation/testing/elevenlabs.js';
+import { until } from '../support/until.js';
 
 const KEY = 'sk_of_the_test_1234567890';
 const EVALUATION = {
@@ -110,7 +111,7 @@ describe('errors of ElevenLabs over sockets', () => {
       expect(failure!.message).toContain(said);
       expect(failure!.message).toContain(cure);
       expect(failure!.message).not.toContain(KEY);
-      expect(double.openCalls).toBe(0);
+      await until('the call is closed', () => double.openCalls === 0);
     });
   });
 });

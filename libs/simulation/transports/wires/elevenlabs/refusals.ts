@@ -61,8 +61,19 @@ export function endedByError(platform: OtherSide, { code, said }: PlatformError)
   return failure(meant, platform.describe({ what: `code ${code}, ${cure}`, said }));
 }
 
+/** @returns why the platform closed the connection; undefined if it hung up or broke off. @param error its last one */
+export function closedByError(
+  platform: OtherSide,
+  error: PlatformError | undefined,
+  { code, reason }: { readonly code: number; readonly reason: string },
+): Failure | undefined {
+  if (!error && !isRefusal(code)) return undefined;
+  const said = [error?.said ?? '', reason].filter((words) => words !== '').join('; ');
+  return endedByError(platform, { code: error?.code ?? code, said });
+}
+
 /** Close codes with which the platform ends a conversation because of an error. */
-export const isRefusal = (code: number): boolean => code === 1002 || code === 1008 || code === 1011 || code >= 3_000;
+const isRefusal = (code: number): boolean => code === 1002 || code === 1008 || code === 1011 || code >= 3_000;
 
 /** Errors after which nothing follows. */
 export const isFinal = (said: string): boolean => /max.?duration/i.test(said);
