@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { EXIT, type ExitCode, misuse } from './errors.js';
 import { readSecret } from './configuration.js';
 import { connect, type Io, lookOf, type ServiceFlags } from './io.js';
-import type { Assistant } from './service.js';
+import type { Assistant, CreateAgentRequest } from './service.js';
 import { textTable } from './table.js';
 import { plain } from './text.js';
 
@@ -63,7 +63,13 @@ async function importAgents(
   for (const assistant of listed) {
     if (chosen && !chosen.includes(assistant.assistantId)) continue;
     const isNew = !known.has(assistant.assistantId);
-    if (isNew && !dryRun) await service.createAgent({ provider, ...assistant, ...credential(apiKey) });
+    if (isNew && !dryRun)
+      await service.createAgent({
+        // The service has listed it, so it is one.
+        provider: provider as CreateAgentRequest['provider'],
+        ...assistant,
+        ...credential(apiKey),
+      });
     rows.push([isNew ? (dryRun ? 'would create' : 'created') : 'unchanged', ...shown(assistant)]);
   }
   const columns = [{ title: 'Agent' }, { title: 'Assistant' }, { title: 'Name' }];

@@ -28,7 +28,7 @@ interface SignOptions {
 /** One call of an agent, over voice or in text. */
 export class Account extends Api {
   constructor(
-    private readonly endpoint: AgentEndpoint,
+    endpoint: AgentEndpoint,
     private readonly call: AgentCall,
   ) {
     const { url, shownUrl = withoutSecrets(url), apiKey, headers } = endpoint;
