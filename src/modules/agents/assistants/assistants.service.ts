@@ -103,7 +103,7 @@ function refusal({ message, retryable, retryAfterMs }: Failure): DomainError {
   return new DomainError(code, message, undefined, { ...retryAfter });
 }
 
-/** An id that is no text of an agent's field cannot be registered. */
+/** An id that an agent cannot have cannot be registered. */
 const isUsable = ({ assistantId }: Assistant): boolean =>
   stored(assistantId, MAX_LENGTH.identifier) === assistantId && assistantId !== '';
 

@@ -39,7 +39,7 @@ export class Api {
     this.platform = new OtherSide(shownUrl, this.secrets.all);
   }
 
-  /** @returns the body of a response that is no error. @throws CallFailure; the signal's reason */
+  /** @returns the body of a successful response. @throws CallFailure; the signal's reason */
   async get(path: string, { query = {}, headers, maxBytes, signal, onStep }: GetOptions): Promise<string> {
     const { client, apiKey } = this.account;
     const url = new URL(this.account.url);
