@@ -13,6 +13,8 @@ import { MAX_LENGTH } from '../../../platform/http/dto/fields.js';
 import { ProviderKeysService } from '../../provider-keys/provider-keys.service.js';
 import type { ProviderAssistant } from './assistants.dtos.js';
 
+/** What the value of a header may contain. */
+const SENDABLE = /^[\x20-\x7e\xa0-\xff]*$/;
 /** For all requests to the platform together, in milliseconds. */
 const TIMEOUT_MS = 30_000;
 /** Lists of a workspace at once in one process: each is up to some hundred requests to the platform. */
@@ -33,8 +35,8 @@ export class AssistantsService {
 
   /**
    * @param apiKey of the account; absent: the default key of the workspace
-   * @throws DomainError NOT_FOUND for an unknown provider; FORBIDDEN for an EDITOR without `apiKey`; BAD_REQUEST without any
-   *   key; CONFLICT if the provider's protocol has no list; UNPROCESSABLE_CONTENT and SERVICE_UNAVAILABLE with the words of
+   * @throws DomainError NOT_FOUND for an unknown provider; FORBIDDEN for an EDITOR without `apiKey`; BAD_REQUEST without a
+   *   key that can be sent; CONFLICT if the provider's protocol has no list; UNPROCESSABLE_CONTENT and SERVICE_UNAVAILABLE with the words of
    *   the platform; TOO_MANY_REQUESTS
    */
   async list(
@@ -48,6 +50,11 @@ export class AssistantsService {
     const { assistants, title } = PROTOCOLS.of(protocol);
     if (!assistants || url === undefined) {
       throw conflict(`${title} (${provider}_PROTOCOL) has no list of an account's assistants`);
+    }
+    if (apiKey !== undefined && !SENDABLE.test(apiKey)) {
+      throw invalidInput(
+        'apiKey must not contain control characters, or characters beyond U+00FF: it is sent in a header',
+      );
     }
     const { page, limit, offset } = window(query);
     const account = {
