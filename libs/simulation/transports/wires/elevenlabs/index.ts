@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { TextModule, WireModule } from '../../modules/module.js';
+import { elevenlabsAssistants } from './assistants.js';
 import { elevenlabsSession } from './dial.js';
 import { ELEVENLABS_FINDINGS } from './findings.js';
 import { lineRateOf, TEXT_OPTIONS, VOICE_OPTIONS } from './options.js';
@@ -12,6 +13,7 @@ const ACCOUNT = {
   defaultUrl: 'https://api.elevenlabs.io',
   provides: { words: true, toolCalls: 'answered', keys: false },
   reservedHeaders: ['xi-api-key'],
+  assistants: elevenlabsAssistants,
 } as const;
 
 const STEPS = {
