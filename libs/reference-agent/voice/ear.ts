@@ -43,8 +43,10 @@ interface Segment {
 
 /** Speech of the caller since the agent last took the turn. */
 export interface Utterance {
-  /** When its last audible sample arrived. */
+  /** When it ended for the gate, which decides about turns: known while it is heard, up to two frames from its last sample. */
   readonly endMs: number;
+  /** When its last sample above -45 dBFS arrived, if the silence after it is quiet; otherwise `endMs`. */
+  readonly lastSampleMs: number;
   /** Active milliseconds, and those of its last segment of uninterrupted speech. */
   readonly activeMs: number;
   readonly segmentActiveMs: number;
@@ -58,6 +60,9 @@ export class Ear {
   private segments: Segment[] = [];
   private lastSoundAt = -Infinity;
   private endMs = 0;
+  private lastSampleMs = 0;
+  /** Whether all frames since the last segment were quiet. */
+  private isQuietSince = false;
   private isIgnoring = false;
   private recognised: { readonly frames: number; readonly heard: Heard } | undefined;
 
@@ -67,13 +72,14 @@ export class Ear {
     const last = this.segments[this.segments.length - 1];
     if (!last) return undefined;
     const activeMs = this.segments.reduce((sum, segment) => sum + segment.activeMs, 0);
-    return { endMs: this.endMs, activeMs, segmentActiveMs: last.activeMs };
+    const lastSampleMs = last.isClosed && this.isQuietSince ? this.lastSampleMs : this.endMs;
+    return { endMs: this.endMs, lastSampleMs, activeMs, segmentActiveMs: last.activeMs };
   }
 
   /** Takes the frame that ended at `now`. */
   hear(now: number, frame: Int16Array): void {
     const gated = this.gate.pass(frame);
-    const { isActive, audibleMs } = gated;
+    const { isActive, audibleMs, isQuiet } = gated;
     this.recent.push({ frame, isActive });
     if (this.recent.length > ONSET_FRAMES + MARGIN_FRAMES) this.recent.shift();
     if (isActive || audibleMs > 0) this.lastSoundAt = now;
@@ -85,8 +91,9 @@ export class Ear {
     }
     const isSilent = silentMs >= SEGMENT_END_MS;
     const open = this.segments.find(({ isClosed }) => !isClosed);
+    this.isQuietSince = isQuiet && (open !== undefined || this.isQuietSince);
     if (open) this.extend(open, now, frame, gated, isSilent);
-    else if (this.isOnset()) this.open(now, audibleMs);
+    else if (this.isOnset()) this.open(now, gated);
   }
 
   /** Forgets the utterance. @param ignoresRest whether the rest of the caller's line is ignored as well */
@@ -114,16 +121,18 @@ export class Ear {
     return this.recent.slice(-ONSET_FRAMES).filter(({ isActive }) => isActive).length >= ONSET_ACTIVE;
   }
 
-  private open(now: number, audibleMs: number): void {
+  private open(now: number, { audibleMs, sampleMs }: GatedFrame): void {
     const activeMs = this.recent.filter(({ isActive }) => isActive).length * FRAME_MS;
     this.segments.push({ frames: this.recent.map(({ frame }) => frame), activeMs, isClosed: false });
     this.endMs = now - FRAME_MS + audibleMs;
+    this.lastSampleMs = now - FRAME_MS + sampleMs;
   }
 
   private extend(segment: Segment, now: number, frame: Int16Array, gated: GatedFrame, isSilent: boolean): void {
-    const { isActive, audibleMs } = gated;
+    const { isActive, audibleMs, sampleMs } = gated;
     segment.frames.push(frame);
     if (audibleMs > 0) this.endMs = now - FRAME_MS + audibleMs;
+    if (sampleMs > 0) this.lastSampleMs = now - FRAME_MS + sampleMs;
     if (isActive) segment.activeMs += FRAME_MS;
     if (isSilent) this.close(segment);
   }
