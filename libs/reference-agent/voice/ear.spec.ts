@@ -29,6 +29,12 @@ describe('the end of a line', () => {
     expect(Math.abs(sampleMs)).toBeLessThan(1);
   });
 
+  it('is that of a last sound that lasts', () => {
+    const { gateMs, sampleMs } = lateness(sequence(WITHOUT_PAUSE, quieter(melody('ssss'), 16)));
+    expect(gateMs).toBeLessThan(-200);
+    expect(Math.abs(sampleMs)).toBeLessThan(1);
+  });
+
   it('is that of its last active frame beside audible noise', () => {
     const { gateMs, sampleMs } = lateness(WITHOUT_PAUSE, (pcm) => withNoise(pcm, 'white', 15, 1));
     expect(sampleMs).toBe(gateMs);

@@ -23,6 +23,8 @@ export interface Recogniser {
 
 /** Milliseconds of silence that end a segment of speech. */
 const SEGMENT_END_MS = 200;
+/** Silence without audible noise, by which the end of a sound is known to the sample. */
+const QUIET_MS = 100;
 /** No line has a longer pause, unless its caller hesitates. */
 const LINE_END_MS = 600;
 /** Kept of the audio before and after a segment, so that weak consonants are not lost. */
@@ -43,7 +45,7 @@ interface Segment {
 
 /** Speech of the caller since the agent last took the turn. */
 export interface Utterance {
-  /** When it ended for the gate, which decides about turns: known while it is heard, up to two frames from its last sample. */
+  /** When it ended for the gate, which decides about turns: it takes quiet last sounds for noise. */
   readonly endMs: number;
   /** When its last sample above -45 dBFS arrived, if the silence after it is quiet; otherwise `endMs`. */
   readonly lastSampleMs: number;
@@ -60,9 +62,9 @@ export class Ear {
   private segments: Segment[] = [];
   private lastSoundAt = -Infinity;
   private endMs = 0;
-  private lastSampleMs = 0;
-  /** Whether all frames since the last segment were quiet. */
-  private isQuietSince = false;
+  private lastSampleMs = -Infinity;
+  /** Of the quiet frames up to now. */
+  private quietMs = 0;
   private isIgnoring = false;
   private recognised: { readonly frames: number; readonly heard: Heard } | undefined;
 
@@ -72,14 +74,14 @@ export class Ear {
     const last = this.segments[this.segments.length - 1];
     if (!last) return undefined;
     const activeMs = this.segments.reduce((sum, segment) => sum + segment.activeMs, 0);
-    const lastSampleMs = last.isClosed && this.isQuietSince ? this.lastSampleMs : this.endMs;
+    const lastSampleMs = this.quietMs >= QUIET_MS ? this.lastSampleMs : this.endMs;
     return { endMs: this.endMs, lastSampleMs, activeMs, segmentActiveMs: last.activeMs };
   }
 
   /** Takes the frame that ended at `now`. */
   hear(now: number, frame: Int16Array): void {
     const gated = this.gate.pass(frame);
-    const { isActive, audibleMs, isQuiet } = gated;
+    const { isActive, audibleMs } = gated;
     this.recent.push({ frame, isActive });
     if (this.recent.length > ONSET_FRAMES + MARGIN_FRAMES) this.recent.shift();
     if (isActive || audibleMs > 0) this.lastSoundAt = now;
@@ -91,9 +93,9 @@ export class Ear {
     }
     const isSilent = silentMs >= SEGMENT_END_MS;
     const open = this.segments.find(({ isClosed }) => !isClosed);
-    this.isQuietSince = isQuiet && (open !== undefined || this.isQuietSince);
     if (open) this.extend(open, now, frame, gated, isSilent);
-    else if (this.isOnset()) this.open(now, gated);
+    else if (this.isOnset()) this.open(now, audibleMs);
+    this.date(now, gated);
   }
 
   /** Forgets the utterance. @param ignoresRest whether the rest of the caller's line is ignored as well */
@@ -121,18 +123,23 @@ export class Ear {
     return this.recent.slice(-ONSET_FRAMES).filter(({ isActive }) => isActive).length >= ONSET_ACTIVE;
   }
 
-  private open(now: number, { audibleMs, sampleMs }: GatedFrame): void {
+  /** A sound that is too quiet for the gate, such as an "s", still belongs to what it follows. */
+  private date(now: number, { sampleMs, isQuiet }: GatedFrame): void {
+    this.quietMs = isQuiet ? this.quietMs + FRAME_MS : 0;
+    const follows = this.segments.some(({ isClosed }) => !isClosed) || now - this.lastSampleMs <= SEGMENT_END_MS;
+    if (sampleMs > 0 && follows) this.lastSampleMs = now - FRAME_MS + sampleMs;
+  }
+
+  private open(now: number, audibleMs: number): void {
     const activeMs = this.recent.filter(({ isActive }) => isActive).length * FRAME_MS;
     this.segments.push({ frames: this.recent.map(({ frame }) => frame), activeMs, isClosed: false });
     this.endMs = now - FRAME_MS + audibleMs;
-    this.lastSampleMs = now - FRAME_MS + sampleMs;
   }
 
   private extend(segment: Segment, now: number, frame: Int16Array, gated: GatedFrame, isSilent: boolean): void {
-    const { isActive, audibleMs, sampleMs } = gated;
+    const { isActive, audibleMs } = gated;
     segment.frames.push(frame);
     if (audibleMs > 0) this.endMs = now - FRAME_MS + audibleMs;
-    if (sampleMs > 0) this.lastSampleMs = now - FRAME_MS + sampleMs;
     if (isActive) segment.activeMs += FRAME_MS;
     if (isSilent) this.close(segment);
   }
