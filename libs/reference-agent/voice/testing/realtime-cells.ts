@@ -15,9 +15,8 @@ import {
   isRealtimeFault,
   type RealtimeFaultName,
   SHARED_FAULT_NAMES,
-  WORD_FAULT_NAMES,
-  type WordFaultName,
 } from '../realtime/realtime-faults.js';
+import { WORD_FAULT_NAMES, type WordFaultName } from '../word-faults.js';
 import { evaluationOf as voiceEvaluationOf, LINES, type LineName } from './voice-cells.js';
 import type { RealtimeCallOptions, VoiceCalls } from './voice-call.js';
 
@@ -169,6 +168,16 @@ export class RealtimeCells {
       ...(fault && isRealtimeFault(fault) && { fault }),
       ...(cell.about === 'words' && { session: WORD_SESSION }),
     });
+  }
+
+  /** Calls of the first seed with another result than the expected one, each with what was found instead. */
+  async deviations(platform: WordPlatform, isChosen: (cell: RealtimeCell) => boolean): Promise<string[]> {
+    const found: string[] = [];
+    for (const cell of realtimeCells(1, platform).filter(isChosen)) {
+      const judged = judgedRealtime(cell, await this.call(cell));
+      if (!judged.isRight) found.push(`${cell.key}, ${cell.line}: ${judged.found}`);
+    }
+    return found;
   }
 
   /** The agent understands the lines of one evaluation at a time. */

@@ -10,6 +10,7 @@ import type { VoiceMeasures } from '../../voice/facts/results.js';
 import type { KnownFindings } from '../../voice/wire/known-finding.js';
 import type { VoiceCallOptions } from '../../voice/wire/voice-transport.js';
 import type { WireState } from '../../voice/wire/wire.js';
+import type { ListAssistants } from './assistants.js';
 import type { AgentCall, AgentEndpoint, FirstSpeaker } from './endpoint.js';
 
 export interface ProtocolOption {
@@ -73,6 +74,8 @@ interface ModuleBase {
   readonly reservedHeaders: readonly string[];
   /** What a connection test must reach, in order, each with what is said of it when it passed. */
   readonly steps: Readonly<Record<string, string>>;
+  /** Absent if the platform has no list of an account's assistants. */
+  readonly assistants?: ListAssistants;
 }
 
 /** A protocol of text that takes turns. */
@@ -143,6 +146,8 @@ export interface WireSession<State extends WireState = WireState> {
   readonly streamAddress?: string | undefined;
   /** @throws CallFailure; the signal's reason */
   dial(options: DialOptions): Promise<Dialled<State>>;
+  /** What it means that the WebSocket was refused; without it, that the agent refuses the call. */
+  refused?(failure: Failure): Failure;
   /** What the agent asks for after it has hung up; the verdict does not wait for it longer than the signal. */
   after?(facts: VoiceFacts, signal: AbortSignal): Promise<Found>;
   /** Further requests of a connection test. @param problem why the test failed */

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { TextModule, WireModule } from '../../modules/module.js';
+import { elevenlabsAssistants } from './assistants.js';
 import { elevenlabsSession } from './dial.js';
 import { ELEVENLABS_FINDINGS } from './findings.js';
 import { lineRateOf, TEXT_OPTIONS, VOICE_OPTIONS } from './options.js';
@@ -15,6 +16,7 @@ const ACCOUNT = {
   bills: true,
   takes: { variables: true, ownVariables: 'system__', assistantVersion: true },
   runsTools: true,
+  assistants: elevenlabsAssistants,
 } as const;
 
 const STEPS = {
