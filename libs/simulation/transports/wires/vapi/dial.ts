@@ -1,0 +1,71 @@
+import type { AudioFormat } from '../../../../audio/index.js';
+import { secretsOfUrl } from '../../../other-side/other-side.js';
+import { CallFailure } from '../../../timeline/failure.js';
+import type { JsonValue } from '../../../timeline/text.js';
+import { foreignAddress } from '../../http/foreign-address.js';
+import { PlatformApi } from '../../http/platform-api.js';
+import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
+import type { Dialled, WireSession } from '../../modules/module.js';
+import { endCall, handleOf, type VapiHandle } from './calls.js';
+import { vapiFinding } from './findings.js';
+import { callFields, formatOf } from './options.js';
+import { blocked, cureOf, VAPI_RULES } from './refusals.js';
+import type { VapiState } from './wire.js';
+
+/** The transport of a call whose audio comes over a WebSocket. */
+const transportOf = ({ encoding, rate }: ReturnType<typeof formatOf>) => ({
+  provider: 'vapi.websocket',
+  audioFormat: { format: encoding === 'mulaw' ? 'mulaw' : 'pcm_s16le', container: 'raw', sampleRate: rate },
+});
+
+/** One voice call: it is created with the key, and its WebSocket is dialled without any of our headers. */
+export function vapiSession(endpoint: AgentEndpoint, call: AgentCall): WireSession<VapiState> {
+  const api = new PlatformApi(VAPI_RULES, endpoint, call.client, call);
+  const format = formatOf(endpoint.options);
+  return {
+    agent: api.platform,
+    secrets: api.secrets,
+    skippedSteps: {},
+    cure: (_step, failure) => cureOf(failure),
+    dial: async ({ signal, onStep }): Promise<Dialled<VapiState>> => {
+      const { assistantVersion, ledger } = call;
+      const body = {
+        ...callFields(call, endpoint.options),
+        ...(assistantVersion !== undefined && { assistantVersion }),
+        transport: transportOf(format),
+      };
+      const created = await api.json('/call', { method: 'POST', body, signal, onPhase: onStep });
+      const handle = handleOf(created);
+      if (!handle) throw api.notUnderstood('its answer is not the record of a call');
+      await ledger?.placed(handle as unknown as JsonValue, handle.id);
+      try {
+        const dialled = dialledOf(api, created, handle, format);
+        onStep('accepted');
+        return dialled;
+      } catch (error) {
+        // With a ledger, the call is ended by its line, before it is dialled again.
+        if (!ledger) await endCall(handle as unknown as JsonValue, { endpoint, client: call.client, signal });
+        throw error;
+      }
+    },
+  };
+}
+
+/** @throws CallFailure for a call that cannot be carried out */
+function dialledOf(api: PlatformApi, created: unknown, handle: VapiHandle, format: AudioFormat): Dialled<VapiState> {
+  const { transport, subscriptionLimits } = created as {
+    readonly transport?: { readonly websocketCallUrl?: unknown };
+    readonly subscriptionLimits?: { readonly concurrencyBlocked?: unknown };
+  };
+  if (subscriptionLimits?.concurrencyBlocked === true) throw new CallFailure(blocked(api.platform));
+  const address = foreignAddress(transport?.websocketCallUrl, 'wss', 'the transport of the call');
+  if (!address) throw api.notUnderstood('its answer has no websocketCallUrl that begins with wss://');
+  const addresses = [...address.secrets, ...secretsOfUrl(handle.controlUrl ?? '')];
+  const missing = { ...vapiFinding('no_control', 'POST /call answered without monitor.controlUrl'), atMs: 0 };
+  return {
+    socket: { url: address.url, headers: {}, shownUrl: address.shown },
+    state: { format, addresses, secrets: [...api.secrets.all, ...addresses] },
+    sounds: [],
+    found: { findings: handle.controlUrl === null ? [missing] : [], events: [] },
+  };
+}
