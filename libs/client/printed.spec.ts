@@ -56,6 +56,10 @@ describe('printed results', () => {
         },
       ],
       warnings: [HOSTILE],
+      agentVariables: {},
+      assistantVersion: null,
+      maxPaidAttempts: 2,
+      maxPaidSeconds: null,
       protocol: HOSTILE,
       medium: 'text' as const,
     };

@@ -30,14 +30,18 @@ export class CallsService {
   /** @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's call */
   async get(caller: Caller, id: string): Promise<CallDetails> {
     const row = requireOwned(caller, await this.repository.find(uuidOrNotFound(id)));
-    const { evaluation, agent, agentVersion, protocol, medium, result } = row;
+    const { agentVariables, assistantVersion } = row;
+    const { evaluation, agent, agentVersion, protocol, medium, platform, result } = row;
     return {
       ...toCall(row),
       evaluation,
       agent,
       agentVersion,
+      agentVariables,
+      assistantVersion,
       protocol,
       medium,
+      platform,
       ...toRecord(result, recordingOf(row)),
       attempts: attemptsWithResults(row),
     };
