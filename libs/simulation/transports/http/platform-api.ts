@@ -4,7 +4,8 @@ import { OtherSide, secretsOfUrl, withoutSecrets } from '../../other-side/other-
 import { type SentSecrets, sentSecrets } from '../../other-side/secrets.js';
 import { CallFailure, type Failure, type FailureCode } from '../../timeline/failure.js';
 import type { AgentCall, AgentEndpoint } from '../modules/endpoint.js';
-import { agentUrl, type UrlValues } from './agent-url.js';
+import type { PlatformAccount } from '../modules/assistants.js';
+import { agentUrl } from './agent-url.js';
 import { codeOfStatus, OUTBOUND_CODES, systemError } from './outbound-failures.js';
 
 /** A response of a platform that is none of the wanted ones. */
@@ -21,6 +22,12 @@ export interface PlatformRules {
   readonly authorization: (apiKey: string) => Readonly<Record<string, string>>;
   /** @param byStatus what the status says in general */
   readonly refused: (platform: OtherSide, refusal: Refusal, byStatus: FailureCode) => Failure;
+}
+
+interface ApiAccount extends Omit<PlatformAccount, 'apiKey'> {
+  readonly apiKey?: string | undefined;
+  /** Those of the connection; secret, but for the id of the call. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 interface JsonRequest {
@@ -46,15 +53,26 @@ export class PlatformApi {
   readonly platform: OtherSide;
   readonly secrets: SentSecrets;
 
+  /** @param urlSecrets what must not be shown of the address */
   constructor(
     private readonly rules: PlatformRules,
-    private readonly endpoint: AgentEndpoint,
-    private readonly client: AgentCall['client'],
-    private readonly values: UrlValues = { assistantId: '', phoneNumber: '', callId: '' },
+    private readonly account: ApiAccount,
+    urlSecrets = secretsOfUrl(account.url),
   ) {
-    const { url, shownUrl = withoutSecrets(url), apiKey, headers } = endpoint;
-    this.secrets = sentSecrets([apiKey], headers, secretsOfUrl(url));
-    this.platform = new OtherSide(agentUrl(shownUrl, values), this.secrets.all);
+    const { url, shownUrl = withoutSecrets(url), apiKey, headers = {} } = account;
+    const { 'x-call-id': _callId, ...secretHeaders } = headers;
+    this.secrets = sentSecrets([apiKey], secretHeaders, urlSecrets);
+    this.platform = new OtherSide(shownUrl, this.secrets.all);
+  }
+
+  /** For one call of an agent. */
+  static ofCall(rules: PlatformRules, endpoint: AgentEndpoint, call: AgentCall): PlatformApi {
+    const { url, shownUrl = withoutSecrets(url), headers, apiKey } = endpoint;
+    const account = {
+      ...{ client: call.client, url: agentUrl(url, call), shownUrl: agentUrl(shownUrl, call), apiKey },
+      headers: { ...headers, 'x-call-id': call.callId },
+    };
+    return new PlatformApi(rules, account, secretsOfUrl(url));
   }
 
   /** @returns the JSON of a response 2xx @throws CallFailure; the signal's reason */
@@ -80,7 +98,7 @@ export class PlatformApi {
   }
 
   private addressOf(path: string, query: Readonly<Record<string, string>>): string {
-    const url = new URL(agentUrl(this.endpoint.url, this.values));
+    const url = new URL(this.account.url);
     if (url.protocol !== 'https:' && this.rules.vendorHost.test(url.hostname)) {
       const what = 'a key is sent to the platform over TLS only: its address must begin with https://';
       throw new CallFailure('connection_failed', this.platform.describe({ what, isPermanent: true }));
@@ -92,16 +110,14 @@ export class PlatformApi {
 
   private async send(url: string, request: JsonRequest): Promise<OutboundResponse> {
     const { method = 'GET', body, timeoutMs = TIMEOUT_MS, maxBytes = MAX_ANSWER, signal, onPhase, onSent } = request;
-    const { apiKey, headers } = this.endpoint;
-    const { callId } = this.values;
+    const { client, apiKey, headers } = this.account;
     try {
-      return await this.client.request({
+      return await client.request({
         ...{ url, method, timeoutMs, maxBodyBytes: maxBytes },
         headers: {
           ...(body && { 'content-type': 'application/json' }),
           ...(apiKey !== undefined && this.rules.authorization(apiKey)),
           ...headers,
-          ...(callId !== '' && { 'x-call-id': callId }),
         },
         ...(body && { body: JSON.stringify(body) }),
         ...(signal && { signal }),

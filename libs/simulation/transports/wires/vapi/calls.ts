@@ -45,7 +45,7 @@ export async function endCall(handle: JsonValue, { endpoint, client, signal }: P
   const { id, controlUrl } = handle as unknown as VapiHandle;
   const refused = controlUrl === null ? 'controlEnabled of the assistant is false' : await asked(controlUrl, client, signal);
   if (refused === undefined) return;
-  const api = new PlatformApi(VAPI_RULES, endpoint, client);
+  const api = new PlatformApi(VAPI_RULES, { ...endpoint, client });
   const record = await api
     .json(`/call/${encodeURIComponent(id)}`, { maxBytes: MAX_RECORDS, signal })
     .catch((error: unknown) => {
@@ -76,7 +76,7 @@ async function asked(url: string, client: OutboundClient, signal: AbortSignal): 
 /** The call that has the mark of an attempt, if it may be open. */
 export async function findCall(attemptId: string, request: PlatformRequest): Promise<JsonValue | null> {
   const { endpoint, client, signal } = request;
-  const api = new PlatformApi(VAPI_RULES, endpoint, client);
+  const api = new PlatformApi(VAPI_RULES, { ...endpoint, client });
   const query = { createdAtGt: new Date(Date.now() - SEARCHED_MS).toISOString(), limit: '1000' };
   const records = await api.json('/call', { query, maxBytes: MAX_RECORDS, signal });
   if (!Array.isArray(records)) throw api.notUnderstood('its answer is not a list of calls');

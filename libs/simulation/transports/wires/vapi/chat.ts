@@ -13,7 +13,7 @@ const ANSWER_MS = 60_000;
 
 /** Turns of text with an assistant: one request each, which names the chat before it. */
 export function vapiChatTransport(endpoint: AgentEndpoint, call: AgentCall): Transport {
-  const api = new PlatformApi(VAPI_RULES, endpoint, call.client, call);
+  const api = PlatformApi.ofCall(VAPI_RULES, endpoint, call);
   return {
     name: endpoint.protocol,
     secrets: api.secrets,

@@ -20,7 +20,7 @@ const transportOf = ({ encoding, rate }: ReturnType<typeof formatOf>) => ({
 
 /** One voice call: it is created with the key, and its WebSocket is dialled without any of our headers. */
 export function vapiSession(endpoint: AgentEndpoint, call: AgentCall): WireSession<VapiState> {
-  const api = new PlatformApi(VAPI_RULES, endpoint, call.client, call);
+  const api = PlatformApi.ofCall(VAPI_RULES, endpoint, call);
   const format = formatOf(endpoint.options);
   return {
     agent: api.platform,

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { lineRateOf } from '../../modules/common-options.js';
 import type { TextModule, WireModule } from '../../modules/module.js';
+import { vapiAssistants } from './assistants.js';
 import { endCall, findCall } from './calls.js';
 import { vapiChatTransport } from './chat.js';
 import { vapiSession } from './dial.js';
@@ -14,6 +15,7 @@ const ACCOUNT = {
   defaultUrl: 'https://api.vapi.ai',
   provides: { words: true, toolCalls: 'seen', keys: false },
   reservedHeaders: [],
+  assistants: vapiAssistants,
 } as const;
 
 const STEPS = {

@@ -19,8 +19,9 @@ interface Turn {
   readonly item: Item;
   /** The first of the platform's accounts that has words of the turn, in order of preference where both have them. */
   source: Source | undefined;
-  /** The platform's own name of the turn. */
-  key: string | number | undefined;
+  /** The platform's own names of the turn. */
+  turnId: string | undefined;
+  number: number | undefined;
   /** Characters that were reported, and milliseconds of sound that arrived. */
   characters: number;
   loudMs: number;
@@ -35,9 +36,9 @@ interface Turn {
   wordMs: number;
 }
 
-const turnOf = (item: Item, key?: Turn['key']): Turn => ({
-  ...{ item, source: undefined, key, characters: 0, loudMs: 0, isCut: false, rest: '' },
-  ...{ count: 0, text: '', pieceMs: 0, wordMs: Infinity },
+const turnOf = (item: Item): Turn => ({
+  ...{ item, source: undefined, turnId: undefined, number: undefined, characters: 0, loudMs: 0, isCut: false },
+  ...{ rest: '', count: 0, text: '', pieceMs: 0, wordMs: Infinity },
 });
 
 interface SaidOf {
@@ -91,9 +92,12 @@ export class AgentWords {
   }
 
   /** Words as they are played. After an interruption no further ones come. */
-  spoken(now: number, { turn: key, text, count, words }: SpokenMessage): void {
+  spoken(now: number, { turn: number, text, count, words }: SpokenMessage): void {
     this.isPlayedReported = true;
-    this.name(now, key);
+    if (number !== this.turn.number) {
+      this.beginIfOver(now);
+      Object.assign(this.turn, { number, count: 0, text: '' });
+    }
     if (!this.takes('spoken')) return;
     const { turn } = this;
     if (words) return this.placed(now, words);
@@ -111,8 +115,9 @@ export class AgentWords {
 
   /** A part of what the model generates, ahead of its audio. */
   model(now: number, turnId: string, text: string): void {
-    if (this.turn.isCut && this.turn.key === turnId) return;
-    this.name(now, turnId);
+    if (turnId === this.turn.turnId && this.turn.isCut) return;
+    if (turnId !== this.turn.turnId) this.beginIfOver(now);
+    this.turn.turnId = turnId;
     if (this.isPlayedReported || !this.takes('model')) return;
     this.modelAt = now;
     this.turn.rest += text;
@@ -141,14 +146,10 @@ export class AgentWords {
   }
 
   /** Words of another turn begin it, unless they come while the one before is still heard. */
-  private name(now: number, key: Turn['key']): void {
-    const { turn } = this;
-    if (turn.key === key && !turn.isCut) return;
-    const isBegun = turn.loudMs > 0 || turn.isCut;
-    const isOver = turn.isCut || now - this.loudEndMs >= PAUSE_MS.afterCaller || this.callerMs > this.loudEndMs;
-    if (isBegun && isOver) this.begin(now);
-    this.turn.key = key;
-    Object.assign(this.turn, { count: 0, text: '' });
+  private beginIfOver(now: number): void {
+    const { loudMs, isCut } = this.turn;
+    const isQuiet = now - this.loudEndMs >= PAUSE_MS.afterCaller || this.callerMs > this.loudEndMs;
+    if (isCut || (loudMs > 0 && isQuiet)) this.begin(now);
   }
 
   private isNewAt(fromMs: number): boolean {
