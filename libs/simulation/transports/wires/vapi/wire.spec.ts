@@ -37,8 +37,10 @@ describe('a call of Vapi', () => {
   });
 
   it('reports what the platform understood of the caller', async () => {
-    const { voice } = await execute({ onStart: [{ send: [client.transcript('user', 'A table.')] }] });
-    expect(JSON.stringify(voice)).toContain('A table.');
+    const onTurn = [[{ send: [client.transcript('user', 'Ben are you open?'), ...says('t1', 'At noon.', 700)] }]];
+    const definition = { script: [{ say: 'When are you open?' }, { waitSeconds: 2 }, { end: 'Done' }] };
+    const { timeline } = await execute({ onTurn }, definition);
+    expect(JSON.stringify(timeline)).toContain('Ben are you open?');
   });
 
   it('reads tools whose arguments are an object', async () => {
