@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { addAgentImportCommand } from './agent-import.js';
 import * as commands from './commands.js';
 import type { FollowFlags } from './commands.js';
 import { addImportCallCommand } from './call-import.js';
@@ -36,6 +37,7 @@ Environment:
   VAT_URL            URL of the service (default: ${DEFAULT_URL})
   VAT_API_KEY        API key of the workspace; starting and cancelling runs requires the role EDITOR
   VAT_API_KEY_FILE   file that contains the key, as an alternative
+  VAT_PROVIDER_KEY   key of a provider's account, for vat agent import; VAT_PROVIDER_KEY_FILE: a file that contains it
 
 Exit codes:
   0  the gate is met
@@ -146,6 +148,7 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
     });
   addOptions(compare, REACHING);
   addConnectionCommand(program, io, conclude);
+  addAgentImportCommand(program, (command) => addOptions(command, REACHING), io, conclude);
 
   for (const [kind, what] of [
     ['report', 'report as an HTML page'],

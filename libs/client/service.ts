@@ -12,10 +12,13 @@ import type {
   Call,
   ConnectionTest,
   Agent,
+  Assistant,
+  CreateAgentRequest,
   Evaluation,
   ImportResult,
 } from './api-types.js';
 import { type CommandError, EXIT, isTemporary, misuse, RefusedError, UnreachableError } from './errors.js';
+import { everyPage } from './pages.js';
 import { type Patience, retryingFetch } from './retrying-fetch.js';
 
 export type * from './api-types.js';
@@ -86,6 +89,30 @@ export class Service {
       const query = { page, limit: PAGE_SIZE, ...(deleted && { deleted: 'true' as const }) };
       return await this.read(() => this.client.GET('/agents', { params: { query } }), 'Path /agents');
     });
+  }
+
+  async createAgent(body: CreateAgentRequest): Promise<Agent> {
+    const { data } = await this.write(
+      (header) => this.client.POST('/agents', { params: { header }, body }),
+      'Path /agents',
+    );
+    return data;
+  }
+
+  /** The assistants of an account. @param apiKey of the account; absent: the default key of the workspace */
+  assistants(provider: string, apiKey: string | undefined): Promise<Assistant[]> {
+    const body = apiKey === undefined ? {} : { apiKey };
+    return everyPage((page) =>
+      // Nothing is written, so that a failed attempt is repeated as that of a read.
+      this.read(
+        () =>
+          this.client.POST('/providers/{provider}/assistants', {
+            params: { path: { provider }, query: { page, limit: PAGE_SIZE } },
+            body,
+          }),
+        `The provider ${provider}`,
+      ),
+    );
   }
 
   evaluations(agentId: string): Promise<Evaluation[]> {
@@ -366,20 +393,6 @@ const missingRun =
     if (baseline === undefined || !issues.some((issue) => /^with\b/.test(issue))) return run(id);
     return baseline === 'previous' ? 'An earlier run to compare with' : run(baseline);
   };
-
-interface Page<T> {
-  readonly data: readonly T[];
-  readonly meta: { readonly pageCount: number };
-}
-
-async function everyPage<T>(read: (page: number) => Promise<Page<T>>): Promise<T[]> {
-  const all: T[] = [];
-  for (let page = 1; ; page++) {
-    const { data, meta } = await read(page);
-    all.push(...data);
-    if (page >= meta.pageCount) return all;
-  }
-}
 
 /** Whether repeating the request cannot succeed. */
 export const isFinalRefusal = (error: unknown): boolean =>

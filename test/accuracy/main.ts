@@ -14,7 +14,8 @@
  * - The stored voice calls (replay.json): every hash must be as before.
  *
  * Usage: npm run accuracy [-- REPETITIONS] [--write], where --write updates the tables in docs/guides/accuracy.md;
- * npm run accuracy -- --realtime [--write] for the calls over OpenAI Realtime only, --elevenlabs for those over ElevenLabs, --lag for those with stalls only
+ * npm run accuracy -- --realtime [--write] for the calls over OpenAI Realtime only, --elevenlabs for those over ElevenLabs
+ * (--elevenlabs-text for its calls in text), --lag for those with stalls only
  */
 import { OutboundClient } from '../../libs/outbound-http/index.js';
 import { type FaultName, startReferenceAgent } from '../../libs/reference-agent/index.js';
@@ -38,7 +39,7 @@ import { matrixTable, writeTable } from './matrix/table.js';
 import { mapLimited } from './limited.js';
 import { measureLags } from './lag.js';
 import { Progress } from './progress.js';
-import { measureElevenLabs, measureRealtime } from './realtime.js';
+import { measureElevenLabs, measureElevenLabsTextOnly, measureRealtime } from './realtime.js';
 import { measureImported } from './imported.js';
 import { compareReplay } from './stored-replay.js';
 import { measureMisheard } from './telephone-misheard.js';
@@ -192,6 +193,7 @@ async function main(): Promise<void> {
 const alone = [
   ['--realtime', measureRealtime],
   ['--elevenlabs', measureElevenLabs],
+  ['--elevenlabs-text', measureElevenLabsTextOnly],
   ['--lag', measureLags],
   ['--imported', measureImported],
 ] as const;

@@ -1,4 +1,5 @@
 import {
+  faultTable,
   judgedRealtime,
   LINES,
   type RealtimeCell,
@@ -15,6 +16,7 @@ import {
   type WordPlatform,
 } from '../../libs/reference-agent/testing/voice.js';
 import type { RecordingSink } from '../../libs/simulation/index.js';
+import { measureElevenLabsText } from './elevenlabs-text.js';
 import { mapLimited } from './limited.js';
 import { Progress } from './progress.js';
 import { startRealtimeAgents } from './realtime-agent.js';
@@ -31,8 +33,14 @@ const print = (line = ''): void => void process.stdout.write(`${line}\n`);
 /** Calls of the reference agent as a Realtime server; prints the tables. @returns whether the limits hold */
 export const measureRealtime = (isWritten: boolean): Promise<boolean> => measure('openai-realtime', isWritten);
 
-/** Calls of the reference agent as one of ElevenLabs; prints the table. @returns whether the limits hold */
+/** Calls of the reference agent as one of ElevenLabs; prints the tables. @returns whether the limits hold */
 export const measureElevenLabs = (isWritten: boolean): Promise<boolean> => measure('elevenlabs', isWritten);
+
+/** Only those in text. @returns whether the limits hold */
+export async function measureElevenLabsTextOnly(isWritten: boolean): Promise<boolean> {
+  const calls = new VoiceCalls();
+  return measureText(calls, isWritten).finally(() => calls.close());
+}
 
 const TABLES: Readonly<Record<WordPlatform, string>> = { 'openai-realtime': 'realtime', elevenlabs: 'elevenlabs' };
 
@@ -63,11 +71,22 @@ async function measure(platform: WordPlatform, isWritten: boolean): Promise<bool
     }
     if (isWritten) await replaceTable(TABLES[platform], table);
     // The rows of the matrix are about words, which both platforms report in the same way.
-    const isMatrixRight = platform === 'elevenlabs' || (await measureMatrix(calls, isWritten));
-    return [...virtual, ...sockets].every(({ isRight }) => isRight) && unlike.length === 0 && isMatrixRight;
+    const isRestRight = await (platform === 'elevenlabs' ? measureText : measureMatrix)(calls, isWritten);
+    return [...virtual, ...sockets].every(({ isRight }) => isRight) && unlike.length === 0 && isRestRight;
   } finally {
     await calls.close();
   }
+}
+
+/** The text protocol of ElevenLabs, and the table of what both show. @returns whether the limits hold */
+async function measureText(calls: VoiceCalls, isWritten: boolean): Promise<boolean> {
+  const { table, isRight } = await measureElevenLabsText(calls);
+  print(`\nelevenlabs-text\n\n${table}`);
+  if (isWritten) {
+    await replaceTable('elevenlabs-text', table);
+    await replaceTable('faults', faultTable(), 'elevenlabs.md');
+  }
+  return isRight;
 }
 
 /** @returns whether the limits hold */

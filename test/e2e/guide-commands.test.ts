@@ -69,6 +69,8 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
   'docs/guides/agents.md: npm run reference-agent -- --fault': 'libs/reference-agent/program.spec.ts tests the options',
   'docs/guides/agents.md: npm run reference-agent -- --as': 'libs/reference-agent/program.spec.ts tests the options',
   'docs/guides/realtime.md: npm run reference-agent': 'test/realtime/openai-realtime.test.ts calls it',
+  'docs/guides/elevenlabs.md: VAT_PROVIDER_KEY=':
+    'needs an account; test/e2e/assistants.test.ts imports that of the double',
   'docs/guides/elevenlabs.md: npm run reference-agent': 'test/realtime/elevenlabs.test.ts calls it',
   'docs/guides/ci.md: curl -sSfo client.tgz': 'publishes to a private registry',
   'docs/guides/recordings.md: curl':

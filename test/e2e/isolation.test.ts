@@ -214,8 +214,10 @@ describe('every operation of the OpenAPI document', () => {
     expect(chosen.map(({ name }) => name)).toEqual([
       'PUT /workspace/provider-keys/{provider}',
       'DELETE /workspace/provider-keys/{provider}',
+      // Stores nothing; assistants.test.ts tests that it uses no default key of another workspace.
+      'POST /providers/{provider}/assistants',
     ]);
-    await forEach(chosen, async (operation) => {
+    await forEach(chosen.slice(0, 2), async (operation) => {
       const path = await pathOf(operation, foreign);
       const list = path.slice(0, path.lastIndexOf('/'));
       const before = await foreign.admin.get(list);

@@ -16,6 +16,7 @@ export { type RoundTrip, roundTripOf } from '../voice/testing/round-trip.js';
 export { type RecordedVoiceCall, remeasured } from '../voice/testing/remeasured.js';
 export { DELIVERY_STYLES, type LagCell, lagCells, type LagResult, measureLag } from '../voice/testing/lag-cells.js';
 export { STILL_THERE } from '../voice/voice-agent.js';
+export { faultTable } from '../voice/elevenlabs/fault-table.js';
 export { TODAY, VoiceCalls } from '../voice/testing/voice-call.js';
 export {
   evaluationOf,

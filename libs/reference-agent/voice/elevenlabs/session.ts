@@ -1,4 +1,5 @@
 import { decodeMulaw, encodeAudio, StreamResampler } from '../../../audio/index.js';
+import { isFault } from '../../faults.js';
 import type { ToolName } from '../../tools.js';
 import { CallerFrames } from '../caller-frames.js';
 import { RATE } from '../frames.js';
@@ -121,8 +122,9 @@ export class ElevenLabsAgentSession {
     };
     if (conversation?.text_only === true) {
       const { fault, today } = this.options;
-      const wordFault = fault !== undefined && isWordFault(fault) ? fault : undefined;
-      this.text = new TextSession(this.socket, { fault: wordFault, now: () => today, clientTools: CLIENT_TOOLS });
+      // `slow-answer` has the same name on the telephone.
+      const planted = fault !== undefined && isFault(fault) ? { fault } : {};
+      this.text = new TextSession(this.socket, { ...planted, now: () => today, clientTools: CLIENT_TOOLS });
     } else this.agent.start(this.now);
   }
 

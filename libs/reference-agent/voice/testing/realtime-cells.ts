@@ -171,6 +171,16 @@ export class RealtimeCells {
     });
   }
 
+  /** Calls of the first seed with another result than the expected one, each with what was found instead. */
+  async deviations(platform: WordPlatform, isChosen: (cell: RealtimeCell) => boolean): Promise<string[]> {
+    const found: string[] = [];
+    for (const cell of realtimeCells(1, platform).filter(isChosen)) {
+      const judged = judgedRealtime(cell, await this.call(cell));
+      if (!judged.isRight) found.push(`${cell.key}, ${cell.line}: ${judged.found}`);
+    }
+    return found;
+  }
+
   /** The agent understands the lines of one evaluation at a time. */
   preparedFor(key: EvaluationKey): ReturnType<VoiceCalls['prepareFor']> {
     const { script } = wordEvaluations[EVALUATION_KEYS.indexOf(key)]!;

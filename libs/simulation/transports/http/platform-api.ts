@@ -24,22 +24,24 @@ export interface PlatformRules {
   readonly refused: (platform: OtherSide, refusal: Refusal, byStatus: FailureCode) => Failure;
 }
 
-interface ApiAccount extends Omit<PlatformAccount, 'apiKey'> {
+export interface ApiAccount extends Omit<PlatformAccount, 'apiKey'> {
   readonly apiKey?: string | undefined;
-  /** Those of the connection; secret, but for the id of the call. */
+  /** Those of the connection; secret. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-interface JsonRequest {
+export interface ApiRequest {
   readonly method?: 'GET' | 'POST';
   readonly body?: object;
   /** What the platform is asked about, beside the path. */
   readonly query?: Readonly<Record<string, string>>;
+  /** Beside those of the account; no secrets. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
   readonly signal?: AbortSignal | undefined;
   readonly connections?: Connections;
-  readonly onPhase?: ((phase: string) => void) | undefined;
+  readonly onStep?: ((step: string) => void) | undefined;
   readonly onSent?: () => void;
   /** The status and beginning of a response that has another status than 2xx, or of any other response. */
   readonly onAnswer?: (status: number, said: string) => void;
@@ -60,36 +62,36 @@ export class PlatformApi {
     urlSecrets = secretsOfUrl(account.url),
   ) {
     const { url, shownUrl = withoutSecrets(url), apiKey, headers = {} } = account;
-    const { 'x-call-id': _callId, ...secretHeaders } = headers;
-    this.secrets = sentSecrets([apiKey], secretHeaders, urlSecrets);
+    this.secrets = sentSecrets([apiKey], headers, urlSecrets);
     this.platform = new OtherSide(shownUrl, this.secrets.all);
   }
 
   /** For one call of an agent. */
   static ofCall(rules: PlatformRules, endpoint: AgentEndpoint, call: AgentCall): PlatformApi {
     const { url, shownUrl = withoutSecrets(url), headers, apiKey } = endpoint;
-    const account = {
-      ...{ client: call.client, url: agentUrl(url, call), shownUrl: agentUrl(shownUrl, call), apiKey },
-      headers: { ...headers, 'x-call-id': call.callId },
-    };
+    const [base, shown] = [agentUrl(url, call), agentUrl(shownUrl, call)];
+    const account = { client: call.client, url: base, shownUrl: shown, apiKey, headers };
     return new PlatformApi(rules, account, secretsOfUrl(url));
   }
 
   /** @returns the JSON of a response 2xx @throws CallFailure; the signal's reason */
-  async json(path: string, request: JsonRequest = {}): Promise<unknown> {
-    const { status, headers, body, truncated } = await this.send(this.addressOf(path, request.query ?? {}), request);
-    const said = body.toString('utf8');
-    request.onAnswer?.(status, this.platform.excerpt(said));
-    if (status < 200 || status >= 300) {
-      const refusal = { status, said, retryAfterMs: retryAfterMs(headers['retry-after']) };
-      throw new CallFailure(this.rules.refused(this.platform, refusal, codeOfStatus(status)));
-    }
-    if (truncated) throw new CallFailure('answer_too_large', this.platform.describe({ status }));
+  async json(path: string, request: ApiRequest = {}): Promise<unknown> {
+    const said = await this.text(path, request);
     try {
       return JSON.parse(said);
     } catch (cause) {
-      throw this.notUnderstood('its answer is not JSON', cause);
+      throw this.notUnderstood('its answer is not JSON, or too long', cause);
     }
+  }
+
+  /** @returns the body of a response 2xx, up to `maxBytes` @throws CallFailure; the signal's reason */
+  async text(path: string, request: ApiRequest): Promise<string> {
+    const { status, headers, body } = await this.send(this.addressOf(path, request.query ?? {}), request);
+    const said = body.toString('utf8');
+    request.onAnswer?.(status, this.platform.excerpt(said));
+    if (status >= 200 && status < 300) return said;
+    const refusal = { status, said, retryAfterMs: retryAfterMs(headers['retry-after']) };
+    throw new CallFailure(this.rules.refused(this.platform, refusal, codeOfStatus(status)));
   }
 
   /** What it said is not shown: it may have addresses that can be called. */
@@ -108,8 +110,8 @@ export class PlatformApi {
     return url.href;
   }
 
-  private async send(url: string, request: JsonRequest): Promise<OutboundResponse> {
-    const { method = 'GET', body, timeoutMs = TIMEOUT_MS, maxBytes = MAX_ANSWER, signal, onPhase, onSent } = request;
+  private async send(url: string, request: ApiRequest): Promise<OutboundResponse> {
+    const { method = 'GET', body, timeoutMs = TIMEOUT_MS, maxBytes = MAX_ANSWER, signal, onStep, onSent } = request;
     const { client, apiKey, headers } = this.account;
     try {
       return await client.request({
@@ -118,11 +120,12 @@ export class PlatformApi {
           ...(body && { 'content-type': 'application/json' }),
           ...(apiKey !== undefined && this.rules.authorization(apiKey)),
           ...headers,
+          ...request.headers,
         },
         ...(body && { body: JSON.stringify(body) }),
         ...(signal && { signal }),
         ...(request.connections && { connections: request.connections }),
-        ...(onPhase && { onPhase }),
+        ...(onStep && { onPhase: onStep }),
         ...(onSent && { onSent }),
       });
     } catch (cause) {

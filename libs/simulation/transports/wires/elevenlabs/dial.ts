@@ -1,20 +1,15 @@
-import { OutboundError, type OutboundResponse } from '../../../../outbound-http/index.js';
-import { retryAfterMs } from '../../../../text/index.js';
-import { OtherSide, secretsOfUrl, withoutSecrets } from '../../../other-side/other-side.js';
-import { type SentSecrets, sentSecrets } from '../../../other-side/secrets.js';
+import { secretsOfUrl, withoutSecrets } from '../../../other-side/other-side.js';
 import { CallFailure } from '../../../timeline/failure.js';
 import { agentUrl } from '../../http/agent-url.js';
 import { type ForeignAddress, foreignAddress } from '../../http/foreign-address.js';
-import { codeOfStatus, OUTBOUND_CODES, systemError } from '../../http/outbound-failures.js';
 import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
 import type { Dialled, WireSession } from '../../modules/module.js';
+import { Api } from './api.js';
 import { type ElevenLabsOptions, initiation } from './options.js';
-import { cureOf, refusedRequest } from './refusals.js';
+import { cureOf, refusedAddress } from './refusals.js';
 import type { ElevenLabsState } from './wire.js';
 
 const PATH = '/v1/convai/conversation/get-signed-url';
-const VENDOR_HOST = /(^|\.)elevenlabs\.io\.?$/i;
-const TIMEOUT_MS = 15_000;
 const MAX_ANSWER = 64 * 1024;
 
 interface SignOptions {
@@ -22,52 +17,25 @@ interface SignOptions {
   readonly onStep?: (step: string) => void;
 }
 
-/** One call of an agent: the account that reaches it, and its signed address. */
-export class Account {
-  readonly platform: OtherSide;
-  readonly secrets: SentSecrets;
-
+/** One call of an agent, over voice or in text. */
+export class Account extends Api {
   constructor(
-    private readonly endpoint: AgentEndpoint,
+    endpoint: AgentEndpoint,
     private readonly call: AgentCall,
   ) {
     const { url, shownUrl = withoutSecrets(url), apiKey, headers } = endpoint;
-    this.secrets = sentSecrets([apiKey], headers, secretsOfUrl(url));
-    this.platform = new OtherSide(agentUrl(shownUrl, call), this.secrets.all);
+    const [base, shown] = [agentUrl(url, call), agentUrl(shownUrl, call)];
+    super({ client: call.client, url: base, shownUrl: shown, apiKey, headers }, secretsOfUrl(url));
   }
 
-  /** The key is sent in this request alone. @throws CallFailure; the signal's reason */
+  /** @throws CallFailure; the signal's reason */
   async signedAddress({ signal, onStep }: SignOptions = {}): Promise<ForeignAddress> {
-    const { apiKey, headers } = this.endpoint;
-    const { assistantId, callId, client } = this.call;
-    const url = new URL(agentUrl(this.endpoint.url, this.call));
-    if (url.protocol !== 'https:' && VENDOR_HOST.test(url.hostname)) {
-      const what = 'a key is sent to the platform over TLS only: its address must begin with https://';
-      throw new CallFailure('connection_failed', this.platform.describe({ what, isPermanent: true }));
-    }
-    url.pathname = url.pathname.replace(/\/+$/, '') + PATH;
-    url.searchParams.set('agent_id', assistantId.toWellFormed());
-    let response: OutboundResponse;
-    try {
-      response = await client.request({
-        ...{ url: url.href, method: 'GET', timeoutMs: TIMEOUT_MS, maxBodyBytes: MAX_ANSWER },
-        headers: { ...headers, ...(apiKey !== undefined && { 'xi-api-key': apiKey }), 'x-call-id': callId },
-        ...(signal && { signal }),
-        ...(onStep && { onPhase: onStep }),
-      });
-    } catch (cause) {
-      if (!(cause instanceof OutboundError)) throw cause;
-      signal?.throwIfAborted();
-      throw new CallFailure(OUTBOUND_CODES[cause.reason], this.platform.describe({ what: systemError(cause) }), {
-        cause,
-      });
-    }
-    const { status, headers: answered } = response;
-    const said = response.body.toString('utf8');
-    if (status < 200 || status >= 300) {
-      const refusal = { status, said, retryAfterMs: retryAfterMs(answered['retry-after']) };
-      throw new CallFailure(refusedRequest(this.platform, refusal, codeOfStatus(status)));
-    }
+    const { assistantId, callId } = this.call;
+    const said = await this.get(PATH, {
+      query: { agent_id: assistantId.toWellFormed() },
+      headers: { 'x-call-id': callId },
+      ...{ maxBytes: MAX_ANSWER, signal, onStep },
+    });
     onStep?.('accepted');
     const address = signedAddressOf(said, assistantId);
     if (address) return address;
@@ -86,6 +54,7 @@ export function elevenlabsSession(endpoint: AgentEndpoint, call: AgentCall): Wir
     agent: platform,
     secrets,
     skippedSteps: {},
+    refused: (failure) => refusedAddress(platform, failure),
     cure: (_step, failure) => cureOf(failure),
     dial: async (dialling): Promise<Dialled<ElevenLabsState>> => {
       const address = await account.signedAddress(dialling);

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { lineRateOf } from '../../modules/common-options.js';
 import type { TextModule, WireModule } from '../../modules/module.js';
+import { elevenlabsAssistants } from './assistants.js';
 import { elevenlabsSession } from './dial.js';
 import { ELEVENLABS_FINDINGS } from './findings.js';
 import { TEXT_OPTIONS, VOICE_OPTIONS } from './options.js';
@@ -13,6 +14,7 @@ const ACCOUNT = {
   defaultUrl: 'https://api.elevenlabs.io',
   provides: { words: true, toolCalls: 'answered', keys: false },
   reservedHeaders: ['xi-api-key'],
+  assistants: elevenlabsAssistants,
 } as const;
 
 const STEPS = {

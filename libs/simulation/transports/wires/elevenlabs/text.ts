@@ -14,7 +14,7 @@ import { HANG_UP_TOOLS } from '../../text/hang-up.js';
 import { Account } from './dial.js';
 import { type PlatformError, readMessage, type ServerMessage } from './messages.js';
 import { type ElevenLabsOptions, initiation } from './options.js';
-import { endedByError, isFinal, isRefusal, notTextOnly } from './refusals.js';
+import { closedByError, endedByError, isFinal, notTextOnly, refusedAddress } from './refusals.js';
 
 /** For the TCP connection, TLS and the upgrade, and then for the platform to be ready. */
 const CONNECT_MS = 15_000;
@@ -160,7 +160,8 @@ class TextLine implements Line {
       onMessage: (data) => this.receive(data),
       onClose: (code, reason) => this.closed(code, reason),
       onBroken: (what) => this.fail(failure('connection_lost', this.platform.describe({ what }))),
-      onFailure: (broken) => this.fail(broken.failure),
+      onFailure: ({ failure: broken }) =>
+        this.fail(broken.code === 'http_refused' ? refusedAddress(this.platform, broken) : broken),
     });
     await ready;
     return openedAt;
@@ -246,11 +247,8 @@ class TextLine implements Line {
   }
 
   private closed(code: number, reason: string): void {
-    const { error } = this;
-    if (error || isRefusal(code)) {
-      const said = [error?.said ?? '', reason].filter((words) => words !== '').join('; ');
-      return this.fail(endedByError(this.platform, { code: error?.code ?? code, said }));
-    }
+    const byError = closedByError(this.platform, this.error, { code, reason });
+    if (byError) return this.fail(byError);
     const what = `closed with code ${code}`;
     if (!this.isReady) return this.fail(failure('not_ready', this.platform.describe({ what, said: reason })));
     if (!HANG_UP_CODES.has(code)) return this.fail(failure('connection_lost', this.platform.describe({ what })));

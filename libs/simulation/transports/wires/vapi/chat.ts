@@ -84,13 +84,14 @@ class ChatLine implements Line {
     return this.api.json('/chat', {
       method: 'POST',
       timeoutMs: ANSWER_MS,
+      headers: { 'x-call-id': this.call.callId },
       body: {
         ...callFields(this.call, this.endpoint.options),
         input: text,
         ...(previousChatId !== undefined && { previousChatId }),
       },
       connections: this.connections,
-      onPhase: this.line.onPhase as ((phase: string) => void) | undefined,
+      onStep: this.line.onPhase as ((step: string) => void) | undefined,
       onSent: () => {
         record.sentAt = this.now;
         onSent();

@@ -9,7 +9,7 @@ import type { Dialled, WireSession } from '../../modules/module.js';
 import { endCall, handleOf, type VapiHandle } from './calls.js';
 import { vapiFinding } from './findings.js';
 import { callFields, formatOf } from './options.js';
-import { blocked, cureOf, VAPI_RULES } from './refusals.js';
+import { blocked, cureOf, expired, VAPI_RULES } from './refusals.js';
 import type { VapiState } from './wire.js';
 
 /** The transport of a call whose audio comes over a WebSocket. */
@@ -26,6 +26,7 @@ export function vapiSession(endpoint: AgentEndpoint, call: AgentCall): WireSessi
     agent: api.platform,
     secrets: api.secrets,
     skippedSteps: {},
+    refused: (failure) => expired(api.platform, failure),
     cure: (_step, failure) => cureOf(failure),
     dial: async ({ signal, onStep }): Promise<Dialled<VapiState>> => {
       const { assistantVersion, ledger } = call;
@@ -34,7 +35,8 @@ export function vapiSession(endpoint: AgentEndpoint, call: AgentCall): WireSessi
         ...(assistantVersion !== undefined && { assistantVersion }),
         transport: transportOf(format),
       };
-      const created = await api.json('/call', { method: 'POST', body, signal, onPhase: onStep });
+      const headers = { 'x-call-id': call.callId };
+      const created = await api.json('/call', { method: 'POST', headers, body, signal, onStep });
       const handle = handleOf(created);
       if (!handle) throw api.notUnderstood('its answer is not the record of a call');
       await ledger?.placed(handle as unknown as JsonValue, handle.id);

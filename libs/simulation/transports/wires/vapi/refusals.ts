@@ -6,6 +6,7 @@ const KEY = 'check the apiKey of the agent: it must be a private key of the orga
 const AGENT = 'check the assistantId of the agent, and that the apiKey is of the same organisation';
 const CREDIT = 'check the credit and the payment method of the organisation';
 const BUSY = 'wait, or raise the limit of the organisation on calls at once';
+const EXPIRED = 'the call was awaited no longer: check that nothing delays WebSockets of this service to the platform';
 const LENGTH = 'raise maxDurationSeconds of the assistant, or shorten the call';
 
 /** What the platform means by its words, and what to do about it; the first that fits. */
@@ -13,11 +14,7 @@ const MEANINGS: readonly (readonly [RegExp, FailureCode, string])[] = [
   [/concurren|too.many|rate.?limit/i, 'rate_limited', BUSY],
   [/wallet|credit|payment|billing|subscription|card.details/i, 'platform_refused', CREDIT],
   [/max.?duration/i, 'platform_refused', LENGTH],
-  [
-    /transport-never-connected/i,
-    'not_ready',
-    'the platform awaited the connection for too long: check that the service may open WebSockets to it',
-  ],
+  [/transport-never-connected/i, 'not_ready', EXPIRED],
   [/invalid.(api.)?key|unauthori[sz]ed|forbidden|private.key/i, 'platform_refused', KEY],
   [/assistant.{0,60}(not.(found|exist|valid)|version)|couldn.t (get|find) assistant/i, 'platform_refused', AGENT],
 ];
@@ -50,6 +47,10 @@ function refusedRequest(platform: OtherSide, refusal: Refusal, byStatus: Failure
 /** The call was created although the limit on calls at once is reached: it must not stay. */
 export const blocked = (platform: OtherSide): Failure =>
   failure('platform_busy', platform.describe({ what: `the platform set concurrencyBlocked, ${BUSY}` }));
+
+/** A WebSocket that was not opened: the platform awaits it for about 20 s. */
+export const expired = (platform: OtherSide, { status, said }: Failure): Failure =>
+  failure('not_ready', platform.describe({ what: `HTTP ${status}, ${EXPIRED}`, status, said }));
 
 /** The agent or its settings ended the call. */
 const BY_AGENT = /^(assistant-(ended|said|forwarded)|silence-timed-out|voicemail|call\.forwarding|call\.ending\.hook)/;

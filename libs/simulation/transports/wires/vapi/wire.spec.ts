@@ -157,7 +157,7 @@ describe('the end of a call', () => {
     ['call.start.error-subscription-insufficient-credits', 'platform_refused', /check the credit/],
     ['call.start.error-subscription-concurrency-limit-reached', 'rate_limited', /limit of the organisation/],
     ['assistant-not-found', 'platform_refused', /check the assistantId/],
-    ['call.in-progress.error-vapifault-transport-never-connected', 'not_ready', /awaited the connection/],
+    ['call.in-progress.error-vapifault-transport-never-connected', 'not_ready', /awaited no longer/],
     ['pipeline-error-openai-llm-failed', 'agent_error', /pipeline-error-openai-llm-failed/],
   ])('is an error with the words of the platform: %s', async (reason, code, words) => {
     const { outcome, failure } = await execute(greeted({ afterMs: 2_500, send: [ends(reason)] }));
