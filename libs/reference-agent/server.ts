@@ -74,7 +74,12 @@ export async function startReferenceAgent(options: ReferenceAgentServerOptions =
   };
 }
 
-function voiceServiceOf({ telephone, realtime, elevenlabs, vapi }: ReferenceAgentServerOptions): VoiceService | undefined {
+function voiceServiceOf({
+  telephone,
+  realtime,
+  elevenlabs,
+  vapi,
+}: ReferenceAgentServerOptions): VoiceService | undefined {
   if (elevenlabs) return new ElevenLabsService(elevenlabs);
   if (vapi) return new VapiService(vapi);
   return realtime ? new RealtimeService(realtime) : telephone && new Telephone(telephone);

@@ -166,7 +166,10 @@ export class VapiService {
 
 const recordOf = ({ record, status }: PlacedCall): object => ({ ...record, status });
 
-const notFound = (message: string): readonly [number, object] => [404, { message, error: 'Not Found', statusCode: 404 }];
+const notFound = (message: string): readonly [number, object] => [
+  404,
+  { message, error: 'Not Found', statusCode: 404 },
+];
 
 const unknownAgent = (agent: string) =>
   notFound(`Couldn't get assistant. ${agent.slice(0, 100)} does not exist. ${noSuchFault('vapi')}`);

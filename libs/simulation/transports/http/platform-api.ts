@@ -59,7 +59,7 @@ export class PlatformApi {
   constructor(
     private readonly rules: PlatformRules,
     private readonly account: ApiAccount,
-    urlSecrets = secretsOfUrl(account.url),
+    urlSecrets: readonly string[] = secretsOfUrl(account.url),
   ) {
     const { url, shownUrl = withoutSecrets(url), apiKey, headers = {} } = account;
     this.secrets = sentSecrets([apiKey], headers, urlSecrets);

@@ -22,7 +22,12 @@ export const vapiAssistants: ListAssistants = async (account, { offset, limit },
   const all = (await list('/assistant')).filter(({ id }) => textOf(id) !== null);
   const shown = all.slice(offset, offset + limit);
   const numbers = shown.length === 0 ? [] : await list('/phone-number');
-  const items = shown.map((one) => assistantOf(one, numbers.find(({ assistantId }) => assistantId === one['id'])));
+  const items = shown.map((one) =>
+    assistantOf(
+      one,
+      numbers.find(({ assistantId }) => assistantId === one['id']),
+    ),
+  );
   return { items, total: all.length };
 };
 

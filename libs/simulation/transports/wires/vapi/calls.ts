@@ -43,7 +43,8 @@ const controlAddress = (call: Fields): ForeignAddress | undefined =>
  */
 export async function endCall(handle: JsonValue, { endpoint, client, signal }: PlatformRequest): Promise<void> {
   const { id, controlUrl } = handle as unknown as VapiHandle;
-  const refused = controlUrl === null ? 'controlEnabled of the assistant is false' : await asked(controlUrl, client, signal);
+  const refused =
+    controlUrl === null ? 'controlEnabled of the assistant is false' : await asked(controlUrl, client, signal);
   if (refused === undefined) return;
   const api = new PlatformApi(VAPI_RULES, { ...endpoint, client });
   const record = await api

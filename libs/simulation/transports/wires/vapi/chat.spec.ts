@@ -26,7 +26,14 @@ describe('a chat with an assistant of Vapi', () => {
   async function serve(options: VapiServerOptions) {
     const double = await VapiServer.start({ apiKey: KEY, assistantId: 'assistant_01', ...options });
     doubles.push(double);
-    const endpoint = { protocol: 'vapi-chat', url: double.url, headers: {}, firstSpeaker: null, options: {}, apiKey: KEY };
+    const endpoint = {
+      protocol: 'vapi-chat',
+      url: double.url,
+      headers: {},
+      firstSpeaker: null,
+      options: {},
+      apiKey: KEY,
+    };
     return { double, endpoint };
   }
 

@@ -8,7 +8,8 @@ export const VAPI_FINDINGS = {
   ...COMMON_FINDINGS,
   false_interruption: {
     severity: 'error',
-    meaning: 'The platform reported `user-interrupted` although the caller made no sound; it stops the agent for nothing',
+    meaning:
+      'The platform reported `user-interrupted` although the caller made no sound; it stops the agent for nothing',
     source: `"user-interrupted" is sent when the user interrupts the assistant (${TYPINGS})`,
   },
   no_words: {

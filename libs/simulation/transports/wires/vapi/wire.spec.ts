@@ -101,9 +101,12 @@ describe('the words of an agent of Vapi', () => {
   it('belong to one turn across a pause inside it, also where the caller makes a sound', async () => {
     const long = 'Our tables on the terrace are free from noon, and those inside from six in the evening on.';
     const rest: Act = { afterMs: 4_500, send: audio(3_500) };
-    const result = await execute({ onStart: [{ send: says('t1', long, 2_500) }, rest] }, {
-      script: [{ waitSeconds: 10 }, { end: 'Done' }],
-    });
+    const result = await execute(
+      { onStart: [{ send: says('t1', long, 2_500) }, rest] },
+      {
+        script: [{ waitSeconds: 10 }, { end: 'Done' }],
+      },
+    );
     expect(textsOf(result).join(' ')).toBe(long);
   });
 
@@ -122,7 +125,10 @@ describe('an interruption', () => {
   it.each([false, true])('stops what was not played, and its words; paced: %s', async (isPaced) => {
     const interrupted: Act = { afterMs: 1_600, send: [client.interrupted('t1'), client.model(' and more', 't1')] };
     const next: Act = { afterMs: 3_400, send: says('t2', 'Of course.', 800) };
-    const result = await execute({ onStart: [{ send: says('t1', long, 6_000) }, interrupted, next], isPaced }, BARGES_IN);
+    const result = await execute(
+      { onStart: [{ send: says('t1', long, 6_000) }, interrupted, next], isPaced },
+      BARGES_IN,
+    );
     const [first] = result.voice!.lanes.agent;
     expect(first!.endMs).toBeLessThan(1_750);
     expect(textsOf(result).at(-1)).toBe('Of course.');
@@ -138,7 +144,9 @@ describe('an interruption', () => {
 });
 
 describe('the end of a call', () => {
-  const greeted = (...more: Act[]): { onStart: Act[] } => ({ onStart: [{ send: says('t1', GREETING, 2_000) }, ...more] });
+  const greeted = (...more: Act[]): { onStart: Act[] } => ({
+    onStart: [{ send: says('t1', GREETING, 2_000) }, ...more],
+  });
   const ends = (reason: string): ClientMessage => client.ended(reason);
 
   it.each(['assistant-ended-call', 'assistant-said-end-call-phrase', 'silence-timed-out'])(
@@ -187,7 +195,9 @@ describe('other messages', () => {
     expect(voice!.wireFindings).toEqual([]);
     const bad = ['no JSON', '[]', '{"type":"transcript"}', '{"type":"tool-calls","toolCallList":[1]}'];
     const result = await execute({ onStart: [{ send: [...bad, ...says('t1', GREETING, 4_000)] }] });
-    expect(result.voice!.wireFindings).toMatchObject([{ code: 'invalid_message', detail: expect.stringContaining('4 times') as string }]);
+    expect(result.voice!.wireFindings).toMatchObject([
+      { code: 'invalid_message', detail: expect.stringContaining('4 times') as string },
+    ]);
   });
 
   it('and their words are kept without the secrets of the addresses', async () => {

@@ -59,6 +59,7 @@ export class VapiServer {
   readonly ends: ('control' | 'message' | 'agent' | 'limit')[] = [];
   mostCalls = 0;
   private readonly calls = new Map<string, PlacedCall>();
+  private readonly relayed = new Map<string, PlacedCall>();
   private readonly chats: Chats;
   private readonly http = createServer((request, response) => void this.answer(request, response));
   private readonly webSockets = new WebSocketServer({ noServer: true });
@@ -99,6 +100,12 @@ export class VapiServer {
     await new Promise((resolve) => this.http.close(resolve));
   }
 
+  /** Takes a connection at this path, as of a call that was created. */
+  awaitAt(path: string): void {
+    this.create({});
+    this.relayed.set(path, [...this.calls.values()].at(-1)!);
+  }
+
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url = '', headers } = request;
     const body = (method === 'POST' ? await json(request).catch(() => ({})) : {}) as Requested['body'];
@@ -114,7 +121,8 @@ export class VapiServer {
     const { refusal, apiKey } = this.options;
     if (refusal) return send(refusal.status, refusal.body, refusal.headers);
     if (apiKey !== undefined && headers.authorization !== `Bearer ${apiKey}`) {
-      const message = 'Invalid Key. Hot tip, you may be using the private key instead of the public key, or vice versa.';
+      const message =
+        'Invalid Key. Hot tip, you may be using the private key instead of the public key, or vice versa.';
       return send(401, { message, error: 'Unauthorized', statusCode: 401 });
     }
     return send(...this.api(method, pathname, body));
@@ -181,7 +189,8 @@ export class VapiServer {
   }
 
   private awaited(url: string): PlacedCall | undefined {
-    const call = this.calls.get(/^\/([^/]+)\/transport$/.exec(url)?.[1] ?? '');
+    const { pathname } = new URL(url, this.url);
+    const call = this.relayed.get(pathname) ?? this.calls.get(/^\/([^/]+)\/transport$/.exec(pathname)?.[1] ?? '');
     return call?.status === 'queued' ? call : undefined;
   }
 
