@@ -14,7 +14,7 @@ export class Api extends PlatformApi {
     super(RULES, account, urlSecrets);
   }
 
-  /** @returns the body of a response that is no error. @throws CallFailure; the signal's reason */
+  /** @returns the body of a response 2xx. @throws CallFailure; the signal's reason */
   get(path: string, request: ApiRequest): Promise<string> {
     return this.text(path, request);
   }

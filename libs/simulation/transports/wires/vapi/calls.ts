@@ -18,7 +18,7 @@ export interface VapiHandle {
 /** Records of calls have their messages and transcripts. */
 const MAX_RECORDS = 16 * 1024 * 1024;
 const END_MS = 10_000;
-/** A call is searched for among those of so many milliseconds. */
+/** A call is searched for among those of the last milliseconds. */
 const SEARCHED_MS = 60 * 60_000;
 const ENDED: ReadonlySet<unknown> = new Set(['ended', 'not-found', 'deletion-failed']);
 

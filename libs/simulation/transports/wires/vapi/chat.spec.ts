@@ -73,7 +73,7 @@ describe('a chat with an assistant of Vapi', () => {
     });
   });
 
-  it('sees the tools that the platform runs, whose results are no words of the agent', async () => {
+  it('sees the tools that the platform runs, whose results are not its words', async () => {
     const chat: ChatScript = [
       [calls('c1', 'find_table', { people: 4 }), result('c1', '{"table":7}'), says('Table 7 is free.')],
     ];
@@ -97,7 +97,7 @@ describe('a chat with an assistant of Vapi', () => {
   });
 
   it.each([
-    ['an output that is no list', { status: 201, body: '{"id":"c","output":{}}' }],
+    ['an output that is not a list', { status: 201, body: '{"id":"c","output":{}}' }],
     ['no id', { status: 201, body: '{"output":[]}' }],
     ['what is not JSON', { status: 200, body: 'Hello' }],
   ])('is an error of the platform with %s', async (_what, refusal) => {

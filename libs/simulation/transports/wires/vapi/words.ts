@@ -4,13 +4,13 @@ import type { SpokenMessage } from './messages.js';
 
 /** A peak below it is silence: -44 dBFS. */
 const LOUD = 200;
-/** Silence that follows a sound for so long belongs to no item, since words are not spread over it. */
+/** Silence that follows a sound for longer belongs to no item, since words are not spread over it. */
 const TRAIL_MS = 300;
 /** Silence after which the agent's next sound is a new turn: if the caller was heard in between, and in any case. */
 const PAUSE_MS = { afterCaller: 500, alone: 2_000 };
-/** Speech has about so many characters in a second: before, the agent has more to say of its turn. */
+/** Speech has about this many characters in a second: before, the agent has more to say of its turn. */
 const CHARACTERS_PER_SECOND = 14;
-/** With nothing new for so long the last word of the model is complete. */
+/** With nothing new for this long the last word of the model is complete. */
 const WORD_MS = 200;
 
 type Source = 'spoken' | 'model' | 'transcript';
@@ -58,7 +58,7 @@ export interface Reports {
 /**
  * The agent's turns, each an item of the core, with the words of the best account of it: as played (`assistant.speechStarted`),
  * else as generated (`model-output`), else as transcribed (`transcript`). The platform says of no audio to which turn it
- * belongs: a turn begins with sound after silence, or with words of another turn while nothing is heard.
+ * belongs: a turn begins when audio is heard after silence, or with words of another turn while nothing is heard.
  */
 export class AgentWords {
   private turn = turnOf(1);

@@ -5,7 +5,7 @@ type Message = string | Uint8Array;
 /** What the platform does at a time after its cause. */
 export interface Act {
   readonly afterMs?: number;
-  /** Messages, audio, and what is no message, as text. */
+  /** Messages, audio, and what is not a message, as text. */
   readonly send?: readonly (ClientMessage | Message)[];
   readonly close?: { readonly code: number; readonly reason?: string };
 }
