@@ -14,7 +14,7 @@ export class Chats {
     previousChatId: unknown,
     options: Pick<ReferenceAgentOptions, 'fault' | 'now' | 'slowMs'>,
   ): Promise<object | undefined> {
-    const before = previousChatId === undefined ? [] : this.histories.get(String(previousChatId));
+    const before = previousChatId === undefined ? [] : this.histories.get(previousChatId as string);
     if (!before) return undefined;
     const history: Message[] = [...before, { role: 'user', content: input }];
     const output = await outputOf(createReferenceAgent(options), history);

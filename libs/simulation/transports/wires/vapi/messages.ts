@@ -25,7 +25,8 @@ export type VapiMessage =
     }
   | { readonly type: 'ended'; readonly reason: string }
   | { readonly type: 'note'; readonly detail: string }
-  | { readonly type: 'other' | 'invalid' };
+  | { readonly type: 'other' }
+  | { readonly type: 'invalid' };
 
 const MAX_ID = 256;
 const OTHER = { type: 'other' } as const;

@@ -67,14 +67,14 @@ describe('the words of an agent of Vapi', () => {
     ['with times', [client.spoken(FIRST, 0, alignment(FIRST, 2_000))]],
   ] as const)('are those that were played, %s, before those of the model', async (_how, messages) => {
     const model = [client.model('Never said at all.', 't1')];
-    const result = await execute({ onStart: [greet(messages[0]!, ...model, ...messages.slice(1))] });
+    const result = await execute({ onStart: [greet(messages[0], ...model, ...messages.slice(1))] });
     expect(textsOf(result)).toEqual([FIRST]);
   });
 
   it('have the times of the platform where it says them', async () => {
     const result = await execute({ onStart: [greet(client.spoken(FIRST, 0, alignment(FIRST, 2_000)))] });
     expect(result.voice!.wordsFrom).toMatchObject({ source: 'wire', times: 'word' });
-    const [good, evening] = result.voice!.words!;
+    const [good, evening] = result.voice!.words;
     expect(evening!.startMs - good!.startMs).toBeCloseTo((5 * 2_000) / FIRST.length, -2);
   });
 

@@ -28,8 +28,8 @@ export class Chats {
   answer(body: Readonly<Record<string, unknown>>): [number, unknown] {
     const { previousChatId, assistantId, input } = body;
     if (typeof input !== 'string' || input === '') return badRequest('input should not be empty');
-    const turn = previousChatId === undefined ? 0 : this.turns.get(String(previousChatId));
-    if (turn === undefined) return badRequest(`Previous chat ${String(previousChatId)} not found`);
+    const turn = previousChatId === undefined ? 0 : this.turns.get(previousChatId as string);
+    if (turn === undefined) return badRequest('Previous chat not found');
     const id = randomUUID();
     this.turns.set(id, turn + 1);
     const now = new Date().toISOString();
