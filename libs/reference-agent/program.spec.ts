@@ -66,6 +66,14 @@ describe('agentProgram', () => {
     expect((await run('--fault', 'false-interruption')).started).toEqual([]);
   });
 
+  it('is an assistant of Vapi, with the faults that it can have there', async () => {
+    const args = ['--as', 'vapi', '--auth-token', 'secret', '--fault'];
+    const { started, printed } = await run(...args, 'broken-message');
+    expect(started).toMatchObject([{ vapi: { fault: 'broken-message', apiKey: 'secret' } }]);
+    expect(printed).toContain('POST http://127.0.0.1:1/chat ');
+    expect((await run(...args, 'wrong-correction')).started).toEqual([]);
+  });
+
   it('prints the addresses of text and telephone', async () => {
     const { printed } = await run();
     expect(printed).toContain('POST http://127.0.0.1:1/v1/chat/completions');
@@ -76,6 +84,7 @@ describe('agentProgram', () => {
     ['twilio-media-streams', 'no-clear', 'wrong-fact'],
     ['openai-realtime', 'wrong-fact', 'no-clear'],
     ['elevenlabs', 'false-interruption', 'no-clear'],
+    ['vapi', 'no-word-messages', 'no-clear'],
   ])('names the faults that exist over %s', async (platform, fault, other) => {
     const { printed } = await run('--as', platform);
     const names = new RegExp(`^  ${platform}: (.*)$`, 'm').exec(printed)?.[1]?.split(', ');

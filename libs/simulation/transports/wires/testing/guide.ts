@@ -4,7 +4,7 @@ import type { TextModule, WireModule } from '../../modules/module.js';
 
 /** A suite for the spec of a platform with protocols for both media: the guide says what the modules say. */
 export function guideOf(file: string, voice: WireModule<never>, text: TextModule): void {
-  const guide = readFileSync(path.resolve(__dirname, '../../../../../docs/guides', file), 'utf8');
+  const guide = readFileSync(path.resolve('docs/guides', file), 'utf8');
   const rows = guide
     .split('\n')
     .filter((line) => line.startsWith('|'))
