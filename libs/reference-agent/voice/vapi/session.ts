@@ -125,6 +125,7 @@ export class VapiAgentSession {
         this.running = calls.map(({ id }) => id);
       },
       hangUp: () => {
+        if (this.isMute) return;
         this.socket.send(messages.ended('assistant-ended-call'));
         this.socket.close();
       },

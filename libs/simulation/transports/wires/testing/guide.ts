@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { TextModule, WireModule } from '../../modules/module.js';
+import type { WireModule } from '../../modules/module.js';
+
+type Described = Pick<WireModule, 'name' | 'options' | 'defaultUrl'>;
 
 /** A suite for the spec of a platform with protocols for both media: the guide says what the modules say. */
-export function guideOf(file: string, voice: WireModule<never>, text: TextModule): void {
+export function guideOf(file: string, voice: Described & Pick<WireModule, 'findings'>, text: Described): void {
   const guide = readFileSync(path.resolve('docs/guides', file), 'utf8');
   const rows = guide
     .split('\n')

@@ -12,6 +12,8 @@ import { callFields, formatOf } from './options.js';
 import { blocked, cureOf, expired, VAPI_RULES } from './refusals.js';
 import type { VapiState } from './wire.js';
 
+const END_MS = 10_000;
+
 /** The transport of a call whose audio comes over a WebSocket. */
 const transportOf = ({ encoding, rate }: ReturnType<typeof formatOf>) => ({
   provider: 'vapi.websocket',
@@ -39,14 +41,20 @@ export function vapiSession(endpoint: AgentEndpoint, call: AgentCall): WireSessi
       const created = await api.json('/call', { method: 'POST', headers, body, signal, onStep });
       const handle = handleOf(created);
       if (!handle) throw api.notUnderstood('its answer is not the record of a call');
+      /** With a ledger, the call is ended by its line, before it is dialled again. */
+      const end = async () => {
+        const request = { endpoint, client: call.client, signal: AbortSignal.timeout(END_MS) };
+        if (!ledger) await endCall(handle as unknown as JsonValue, request);
+      };
       await ledger?.placed(handle as unknown as JsonValue, handle.id);
       try {
         const dialled = dialledOf(api, created, handle, format);
         onStep('accepted');
+        // The connection may be given up before it can carry a last message.
+        signal.addEventListener('abort', () => void end().catch(() => undefined), { once: true });
         return dialled;
       } catch (error) {
-        // With a ledger, the call is ended by its line, before it is dialled again.
-        if (!ledger) await endCall(handle as unknown as JsonValue, { endpoint, client: call.client, signal });
+        await end();
         throw error;
       }
     },

@@ -139,7 +139,8 @@ class VapiWire extends JsonWire implements Wire {
   private toolCall(now: number, call: Of<'tools'>['calls'][number]): void {
     if (this.toolCalls.has(call.id) || this.toolCalls.size >= MAX_KEPT) return;
     this.toolCalls.add(call.id);
-    this.side.toolCall(now, call);
+    const { id, name, json } = call;
+    this.side.toolCall(now, { id, name: this.clean(name), json: this.clean(json) });
   }
 
   private ended(now: number, reason: string): void {

@@ -10,8 +10,8 @@ const TRAIL_MS = 300;
 const PAUSE_MS = { afterCaller: 500, alone: 2_000 };
 /** Speech has about this many characters in a second: before, the agent has more to say of its turn. */
 const CHARACTERS_PER_SECOND = 14;
-/** With nothing new for this long the last word of the model is complete. */
-const WORD_MS = 200;
+/** Words of the model are reported at this interval; with nothing new for this long the last one is complete. */
+const WORDS_MS = 200;
 
 type Source = 'spoken' | 'model' | 'transcript';
 
@@ -67,6 +67,7 @@ export class AgentWords {
   private loudEndMs = -Infinity;
   private callerMs = -Infinity;
   private modelAt = -Infinity;
+  private releasedAt = -Infinity;
   private isPlayedReported = false;
   hasWords = false;
 
@@ -121,7 +122,6 @@ export class AgentWords {
     if (this.isPlayedReported || !this.takes('model')) return;
     this.modelAt = now;
     this.turn.rest += text;
-    this.release(now, this.turn.rest.search(/\S*$/));
   }
 
   /** What the platform understood of its own agent, after it was heard. */
@@ -142,7 +142,10 @@ export class AgentWords {
   }
 
   tick(now: number): void {
-    if (now - this.modelAt >= WORD_MS) this.complete(now);
+    const { rest } = this.turn;
+    if (rest === '' || now - this.releasedAt < WORDS_MS) return;
+    this.releasedAt = now;
+    this.release(now, now - this.modelAt >= WORDS_MS ? rest.length : rest.search(/\S*$/));
   }
 
   /** Words of another turn begin it, unless they come while the one before is still heard. */
@@ -153,9 +156,9 @@ export class AgentWords {
   }
 
   private isNewAt(fromMs: number): boolean {
-    const { loudMs, characters, isCut } = this.turn;
+    const { loudMs, characters, rest, isCut } = this.turn;
     if (isCut) return true;
-    const hasMoreToSay = characters * 1_000 > loudMs * CHARACTERS_PER_SECOND;
+    const hasMoreToSay = (characters + rest.length) * 1_000 > loudMs * CHARACTERS_PER_SECOND;
     const pauseMs = this.callerMs > this.loudEndMs ? PAUSE_MS.afterCaller : PAUSE_MS.alone;
     return loudMs > 0 && !hasMoreToSay && fromMs - this.loudEndMs >= pauseMs;
   }
