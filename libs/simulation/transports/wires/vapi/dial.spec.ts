@@ -21,7 +21,9 @@ const callOf = (client: OutboundClient, more: Partial<AgentCall> = {}): AgentCal
   ...{ client, assistantId: 'assistant_01', phoneNumber: '', callId: ATTEMPT, ...more },
 });
 const dial = (client: OutboundClient, endpoint: Partial<AgentEndpoint> = {}, call: Partial<AgentCall> = {}) =>
-  vapi.session(endpointOf(endpoint), callOf(client, call)).dial({ signal, onStep: () => undefined });
+  vapi
+    .session(endpointOf(endpoint), callOf(client, call))
+    .dial({ signal: new AbortController().signal, onStep: () => undefined });
 const failureOf = (done: Promise<unknown>) =>
   done.then(
     () => undefined,

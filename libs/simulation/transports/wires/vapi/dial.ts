@@ -51,7 +51,7 @@ export function vapiSession(endpoint: AgentEndpoint, call: AgentCall): WireSessi
         const dialled = dialledOf(api, created, handle, format);
         onStep('accepted');
         // The connection may be given up before it can carry a last message.
-        signal.addEventListener('abort', () => void end().catch(() => undefined), { once: true });
+        if (!ledger) signal.addEventListener('abort', () => void end().catch(() => undefined), { once: true });
         return dialled;
       } catch (error) {
         await end();

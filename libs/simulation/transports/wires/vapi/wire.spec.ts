@@ -86,6 +86,16 @@ describe('the words of an agent of Vapi', () => {
     expect(textsOf(result)).toEqual([FIRST, 'Hello?']);
   });
 
+  it('are complete when the platform has understood the last of them, also if the call ends at once', async () => {
+    const ends = { afterMs: 2_050, send: [client.ended('assistant-ended-call')], close: { code: 1000 } };
+    const heard = { afterMs: 2_020, send: [client.transcript('assistant', 'how can i help')] };
+    const script = [{ send: says('t1', FIRST, 2_000) }, ends];
+    const [unsure, sure] = [await execute({ onStart: script }), await execute({ onStart: [...script, heard] })];
+    const uncertain = ({ voice }: Executed) => voice!.words.filter((word) => word.uncertain).map(({ text }) => text);
+    expect(uncertain(unsure)).toEqual(['help?']);
+    expect(uncertain(sure)).toEqual([]);
+  });
+
   it('are the same if the platform sends its audio as it is heard, with silence in between', async () => {
     const onTurn = [[{ send: [client.speech('user', 'stopped'), ...says('t2', 'From noon to ten.', 1_500)] }]];
     const script = { onStart: [{ send: says('t1', FIRST, 2_000) }], onTurn };

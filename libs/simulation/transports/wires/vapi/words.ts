@@ -13,6 +13,9 @@ const CHARACTERS_PER_SECOND = 14;
 /** Words of the model are reported at this interval; with nothing new for this long the last one is complete. */
 const WORDS_MS = 200;
 
+/** Letters and digits by which the end of a transcript is recognised. */
+const LAST_WORDS = 12;
+
 type Source = 'spoken' | 'model' | 'transcript';
 
 interface Turn {
@@ -28,7 +31,7 @@ interface Turn {
   isCut: boolean;
   /** Words of the model whose last one may not be complete. */
   rest: string;
-  /** What was said of the text of the turn as it is played: words, and the text itself. */
+  /** What was reported of the text of the turn as it is played: words, and the text itself, also as it is generated. */
   count: number;
   text: string;
   /** Where the present piece of audio begins in the item, and where its last word ends. */
@@ -122,11 +125,17 @@ export class AgentWords {
     if (this.isPlayedReported || !this.takes('model')) return;
     this.modelAt = now;
     this.turn.rest += text;
+    this.turn.text += text;
   }
 
   /** What the platform understood of its own agent, after it was heard. */
   transcript(now: number, text: string): void {
-    if (this.takes('transcript')) this.say(now, text);
+    if (this.takes('transcript')) return this.say(now, text);
+    const last = plain(text).slice(-LAST_WORDS);
+    if (last === '' || !plain(this.turn.text).endsWith(last)) return;
+    // It has heard the last words: nothing of the turn follows.
+    this.complete(now);
+    this.reports.said(now, '', { item: this.turn.item, final: true });
   }
 
   /** The caller interrupted the agent: nothing of the turn follows. */
@@ -200,5 +209,7 @@ export class AgentWords {
     this.reports.said(now, words, { item: this.turn.item, final: true, ...of });
   }
 }
+
+const plain = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
 const isLoud = (pcm: Int16Array): boolean => pcm.some((sample) => Math.abs(sample) > LOUD);
