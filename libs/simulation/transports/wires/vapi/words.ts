@@ -29,6 +29,8 @@ interface Turn {
   characters: number;
   loudMs: number;
   isCut: boolean;
+  /** Whether its last words were heard. */
+  isDone: boolean;
   /** Words of the model whose last one may not be complete. */
   rest: string;
   /** What was reported of the text of the turn as it is played: words, and the text itself, also as it is generated. */
@@ -40,7 +42,16 @@ interface Turn {
 }
 
 const turnOf = (item: Item): Turn => ({
-  ...{ item, source: undefined, turnId: undefined, number: undefined, characters: 0, loudMs: 0, isCut: false },
+  ...{
+    item,
+    source: undefined,
+    turnId: undefined,
+    number: undefined,
+    characters: 0,
+    loudMs: 0,
+    isCut: false,
+    isDone: false,
+  },
   ...{ rest: '', count: 0, text: '', pieceMs: 0, wordMs: Infinity },
 });
 
@@ -88,9 +99,11 @@ export class AgentWords {
   audio(now: number, pcm: Int16Array): Item | undefined {
     const [fromMs, ms] = [Math.max(now, this.endsMs), (pcm.length * 1_000) / this.rate];
     this.endsMs = fromMs + ms;
-    if (!isLoud(pcm)) return this.endsMs - this.loudEndMs <= TRAIL_MS ? this.turn.item : undefined;
+    const isTrail = !this.turn.isDone && this.endsMs - this.loudEndMs <= TRAIL_MS;
+    if (!isLoud(pcm)) return isTrail ? this.turn.item : undefined;
     if (this.isNewAt(fromMs)) this.begin(now);
     this.loudEndMs = this.endsMs;
+    this.turn.isDone = false;
     this.turn.loudMs += ms;
     return this.turn.item;
   }
@@ -135,6 +148,7 @@ export class AgentWords {
     if (last === '' || !plain(this.turn.text).endsWith(last)) return;
     // It has heard the last words: nothing of the turn follows.
     this.complete(now);
+    this.turn.isDone = true;
     this.reports.said(now, '', { item: this.turn.item, final: true });
   }
 
