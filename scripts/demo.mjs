@@ -11,6 +11,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
+  correctedTimeEvaluation,
   expectationOf,
   FAULTS,
   isExpected,
@@ -20,6 +21,7 @@ import {
   VOICE_FAULTS,
   voiceEvaluations,
   voiceExpectationOf,
+  WRONG_TIME_CHECKS,
 } from '../dist/libs/reference-agent/index.js';
 import { FliteEngine } from '../dist/libs/speech/index.js';
 
@@ -39,8 +41,7 @@ const KEYS = [
 ];
 const VOICE_FAULT = 'ignores-barge-in';
 const VOICE_KEY = 'phone-barge-in';
-const WORD_FAULT = 'wrong-fact';
-const WORD_KEY = 'house-facts';
+const WORD_FAULT = 'ignores-correction';
 const START_TIMEOUT_MS = 30_000;
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const reportFile = path.resolve('demo-report.html');
@@ -58,7 +59,7 @@ const telephone = {
   prepare: () => prepareVoice({ speech, today: Date.now(), lines: linesOf(telephoneEvaluation('')) }),
 };
 const agent = await startReferenceAgent({ port: 0, fault: FAULT, latencyMs: 150, tokensPerSecond: 150, telephone });
-const spokenWords = { speech, today: Date.now(), lines: linesOf(wordEvaluation('')), faults: [WORD_FAULT] };
+const spokenWords = { speech, today: Date.now(), lines: linesOf(correctedTimeEvaluation('')), faults: [WORD_FAULT] };
 let prepared;
 const withWords = { prepare: () => (prepared ??= prepareVoice(spokenWords)) };
 const realtimeAgent = await startReferenceAgent({ port: 0, realtime: withWords });
@@ -157,7 +158,7 @@ Listen (left the caller, right the agent): file://${recordingFile}
 See and hear it on one page:               file://${callReportFile}`);
 }
 
-/** Calls the agent as a Realtime server, which reports its words: one of them is wrong. */
+/** Calls the agent as a Realtime server, which reports its words: it confirms a wrong time. */
 async function callOverRealtime(personalityId) {
   const agentId = await create('/agents', {
     provider: 'AGENT_PROVIDER_1',
@@ -167,14 +168,15 @@ async function callOverRealtime(personalityId) {
   });
   const address = `${realtimeAgent.url.replace(/^http/, 'ws')}/v1/realtime?model={assistantId}`;
   await request('PUT', `/agents/${agentId}/connection`, { protocol: 'openai-realtime', url: address });
-  await create(`/agents/${agentId}/evaluations`, wordEvaluation(personalityId));
+  await create(`/agents/${agentId}/evaluations`, correctedTimeEvaluation(personalityId));
   print(`
-Now a voice call over OpenAI Realtime, which reports what the agent says. It takes about half a minute:
+Now a voice call over OpenAI Realtime, which reports what the agent says. The caller corrects the time of its booking, in
+about half a minute:
 `);
   await runEvaluations(agentId, { name: 'Demo words', report: wordsReportFile });
   const [run] = await request('GET', `/agents/${agentId}/runs`);
   print(`\nThe planted fault: the agent ${FAULTS[WORD_FAULT].effect}.`);
-  const call = await requireExpected(run, expectationOf(WORD_FAULT, WORD_KEY));
+  const call = await requireExpected(run, { outcome: 'failed', fails: WRONG_TIME_CHECKS });
   print(`The call found it. What was said:
 ${spoken(call.timeline)}
 Its words on the time line: file://${wordsReportFile}`);
@@ -186,13 +188,13 @@ async function callOverElevenLabs(personalityId) {
   const assistants = await request('POST', '/providers/AGENT_PROVIDER_2/assistants?limit=100', { apiKey });
   const { assistantId, name } = assistants.find((one) => one.assistantId === `booking:${WORD_FAULT}`);
   const agentId = await create('/agents', { provider: 'AGENT_PROVIDER_2', assistantId, name, apiKey });
-  await create(`/agents/${agentId}/evaluations`, wordEvaluation(personalityId));
+  await create(`/agents/${agentId}/evaluations`, correctedTimeEvaluation(personalityId));
   print(`
 Last, the same evaluation in text, with an agent of ElevenLabs: a key and the id "${assistantId}" are enough.
 `);
   await runEvaluations(agentId, { name: 'Demo ElevenLabs', report: textReportFile });
   const [run] = await request('GET', `/agents/${agentId}/runs`);
-  await requireExpected(run, expectationOf(WORD_FAULT, WORD_KEY));
+  await requireExpected(run, { outcome: 'failed', fails: WRONG_TIME_CHECKS });
   print(`\nThe call found the same fault. Report: file://${textReportFile}`);
 }
 
@@ -219,10 +221,6 @@ function spoken(timeline) {
 
 function telephoneEvaluation(personalityId) {
   return voiceEvaluations(personalityId).find(({ key }) => key === VOICE_KEY);
-}
-
-function wordEvaluation(personalityId) {
-  return referenceEvaluations(personalityId).find(({ key }) => key === WORD_KEY);
 }
 
 /** What the caller says in an evaluation: the agent has to understand nothing else. */
@@ -277,7 +275,7 @@ function stopper() {
 /** The user's own service settings must not affect the demo. */
 function withoutServiceSettings(env) {
   const setting =
-    /^(PORT|HOST|ROLE|DATABASE_|DATA_DIR|REDIS_|DEFAULT_PLAN|PLAN_|BOOTSTRAP_|ENCRYPTION_|TRUST_|CORS_|LOG_|METRICS_|WORKER_|WEB_|LLM_|AGENT_PROVIDER_|OUTBOUND_)/;
+    /^(PORT|HOST|ROLE|DATABASE_|DATA_DIR|REDIS_|DEFAULT_PLAN|PLAN_|BOOTSTRAP_|ENCRYPTION_|TRUST_|CORS_|LOG_|METRICS_|WORKER_|WEB_|LLM_|STT_|TTS_|AGENT_PROVIDER_|PERSONALITY_PROVIDER_|OUTBOUND_)/;
   return Object.fromEntries(Object.entries(env).filter(([name]) => !setting.test(name)));
 }
 

@@ -21,10 +21,9 @@ import {
   isRealtimeFault,
   type RealtimeFaultName,
   SHARED_FAULT_NAMES,
-  WORD_FAULT_NAMES,
-  type WordFaultName,
 } from '../realtime/realtime-faults.js';
 import { isVapiFault, VAPI_FAULT_NAMES, type VapiFaultName } from '../vapi/vapi-faults.js';
+import { WORD_FAULT_NAMES, type WordFaultName } from '../word-faults.js';
 import { evaluationOf as voiceEvaluationOf, LINES, type LineName } from './voice-cells.js';
 import type { RealtimeCallOptions, VoiceCalls } from './voice-call.js';
 

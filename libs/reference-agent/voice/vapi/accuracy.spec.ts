@@ -1,4 +1,5 @@
-import { SHARED_FAULT_NAMES, WORD_FAULT_NAMES } from '../realtime/realtime-faults.js';
+import { SHARED_FAULT_NAMES } from '../realtime/realtime-faults.js';
+import { WORD_FAULT_NAMES } from '../word-faults.js';
 import { RealtimeCells } from '../testing/realtime-cells.js';
 import { VoiceCalls } from '../testing/voice-call.js';
 import { VAPI_FAULT_NAMES } from './vapi-faults.js';

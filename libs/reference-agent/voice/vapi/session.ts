@@ -3,7 +3,7 @@ import type { ToolName } from '../../tools.js';
 import { CallerFrames } from '../caller-frames.js';
 import { RATE } from '../frames.js';
 import type { AgentLine } from '../mouth.js';
-import { isWordFault } from '../realtime/realtime-faults.js';
+import { plantedBy } from '../word-faults.js';
 import { VoiceAgent, type VoiceAgentOptions } from '../voice-agent.js';
 import * as messages from './messages.js';
 import { isVapiOnlyFault, type VapiFaultName, type VapiOnlyFaultName } from './vapi-faults.js';
@@ -55,7 +55,7 @@ export class VapiAgentSession {
     this.format = format;
     this.fault = fault !== undefined && isVapiOnlyFault(fault) ? fault : undefined;
     this.frames = new CallerFrames(messages.CALL_FORMATS[format]);
-    const planted = fault === undefined || isVapiOnlyFault(fault) ? {} : faultOfAgent(fault);
+    const planted = fault === undefined || isVapiOnlyFault(fault) ? {} : plantedBy(fault);
     this.agent = new VoiceAgent(this.line(), { ...rest, ...planted, hostedTools: () => TOOLS });
   }
 
@@ -157,8 +157,3 @@ export class VapiAgentSession {
     for (const one of words) this.socket.send(one);
   }
 }
-
-/** The part of a fault that is not about the protocol. */
-const faultOfAgent = (
-  fault: Exclude<VapiFaultName, VapiOnlyFaultName>,
-): Pick<VoiceAgentOptions, 'fault' | 'wordFault'> => (isWordFault(fault) ? { wordFault: fault } : { fault });

@@ -1,4 +1,5 @@
-import { isWordFault, SHARED_FAULT_NAMES, type WordFaultName } from '../realtime/realtime-faults.js';
+import { SHARED_FAULT_NAMES } from '../realtime/realtime-faults.js';
+import { isWordFault, type WordFaultName } from '../word-faults.js';
 import type { VoiceFaultName } from '../voice-faults.js';
 
 /** Faults that only an assistant of Vapi can have, by name. */

@@ -12,6 +12,7 @@ import { conflict, DomainError, invalidInput, notFound } from '../../../platform
 import type { ComparedCase, ComparedResult, ComparedRun, RunComparison } from '../dto/comparison.responses.js';
 import { hasEnded, type RunEntity } from '../run.entity.js';
 import { RunsService } from '../runs.service.js';
+import { askedWarnings } from './asked.js';
 import { ComparisonRepository, type NamedCase } from './comparison.repository.js';
 import type { BaselineFigures } from './run-baseline.entity.js';
 import type { CaseFigures, ComparedLatency } from './run-figures.js';
@@ -65,7 +66,7 @@ export class ComparisonService {
     if (!baseline) return undefined;
     const [figures] = await this.repository.figures([run]);
     const planned = await this.repository.cases(run.id);
-    return comparisonOf(
+    return this.comparisonOf(
       { figures: figures!, ...agentOf(run), planned: byCaseKey(planned) },
       { figures: baseline, ...agentOf(run) },
     );
@@ -77,7 +78,7 @@ export class ComparisonService {
     const isSameAgent = run.agentId === other.agentId;
     // Evaluations belong to an agent, so those of two agents have nothing in common but their keys.
     const identify = isSameAgent ? byCaseKey : byRowOfKey;
-    return comparisonOf(
+    return this.comparisonOf(
       { figures: current!, ...agentOf(run), planned: identify(planned) },
       {
         figures: before!,
@@ -85,6 +86,26 @@ export class ComparisonService {
         ...(!isSameAgent && { planned: identify(await this.repository.cases(other.id)) }),
       },
     );
+  }
+
+  private async comparisonOf(current: Side & { readonly planned: Identified }, baseline: Side): Promise<RunComparison> {
+    const shared = sharedCases(current, baseline);
+    // Whole results are read only of two media: within one, the same checks are decided.
+    const isOneMedium = current.figures.latency.clock === baseline.figures.latency.clock;
+    const [now, then] = await Promise.all(
+      [current, baseline].map(async ({ figures }) => {
+        const asked = await this.repository.asked(figures.id, isOneMedium);
+        return new Map(asked.map((one) => [one.evaluationId, one]));
+      }),
+    );
+    // The rows of an evaluation are asked the same.
+    const evaluations = new Map(shared.map((one) => [one.evaluationId, one])).values();
+    const askedTwice = [...evaluations].flatMap(({ evaluationName: name, evaluationId, baseline: { caseKey } }) => {
+      const [asked, before] = [now!.get(evaluationId), then!.get(evaluationOf(caseKey))];
+      return asked && before ? [{ name, current: asked, baseline: before }] : [];
+    });
+    const comparison = comparisonOf(shared, current, baseline);
+    return { ...comparison, warnings: [...comparison.warnings, ...askedWarnings(askedTwice)] };
   }
 
   /** Runs that were started by an earlier version of the service have no stored figures of the previous run. */
@@ -130,15 +151,30 @@ const byRowOfKey = (cases: readonly NamedCase[]): Identified =>
 /** The hash of the row of variables; empty without variables. */
 const rowOf = (caseKey: string): string => caseKey.split('#')[1] ?? '';
 
-function comparisonOf(current: Side & { readonly planned: Identified }, baseline: Side): RunComparison {
+/** The id of the evaluation of a case. */
+const evaluationOf = (caseKey: string): string => caseKey.split('#')[0] ?? '';
+
+/** A case of both runs. */
+interface SharedCase extends NamedCase {
+  readonly evaluationName: string;
+  readonly current: CaseFigures;
+  readonly baseline: CaseFigures;
+}
+
+function sharedCases(current: Side & { readonly planned: Identified }, baseline: Side): SharedCase[] {
   const now = byKey(current.figures);
   const before = byKey(baseline.figures);
-  const shared = [...current.planned].flatMap(([identity, one]) => {
+  return [...current.planned].flatMap(([identity, one]) => {
     const earlierKey = baseline.planned ? baseline.planned.get(identity)?.caseKey : identity;
     const [currently, earlier] = [now.get(one.caseKey), before.get(earlierKey ?? '')];
     const name = caseName(one.name, one.variables, one.caseKey);
-    return currently && earlier ? [{ ...one, name, current: currently, baseline: earlier }] : [];
+    return currently && earlier
+      ? [{ ...one, evaluationName: one.name, name, current: currently, baseline: earlier }]
+      : [];
   });
+}
+
+function comparisonOf(shared: readonly SharedCase[], current: Side, baseline: Side): RunComparison {
   const comparison = compareCases(shared);
   const [total, totalBefore] = [sum(shared.map((one) => one.current)), sum(shared.map((one) => one.baseline))];
   const missing = current.figures.cases.length - shared.length;
@@ -168,18 +204,7 @@ const comparedRun = ({ figures, agentId, agentName }: Side): Omit<ComparedRun, k
 };
 
 function comparedCase(
-  {
-    caseKey,
-    evaluationId,
-    key,
-    variables: row,
-    name,
-    current,
-    baseline,
-  }: NamedCase & {
-    readonly current: CaseFigures;
-    readonly baseline: CaseFigures;
-  },
+  { caseKey, evaluationId, key, variables: row, name, current, baseline }: SharedCase,
   difference: Difference,
   of: { readonly current: Side; readonly baseline: Side },
 ): ComparedCase {
