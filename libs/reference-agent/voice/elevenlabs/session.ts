@@ -6,6 +6,7 @@ import { RATE } from '../frames.js';
 import type { AgentLine } from '../mouth.js';
 import { HeardAccount } from '../realtime/heard-account.js';
 import { VoiceAgent, type VoiceAgentOptions } from '../voice-agent.js';
+import { plantedBy } from '../word-faults.js';
 import { type ElevenLabsFaultName, type ElevenLabsOnlyFaultName, isElevenLabsOnlyFault } from './elevenlabs-faults.js';
 import * as messages from './messages.js';
 import { TextSession } from './text-session.js';

@@ -2,27 +2,12 @@ import { type Connections, OutboundError, type OutboundResponse } from '../../..
 import { retryAfterMs } from '../../../text/index.js';
 import { OtherSide, secretsOfUrl, withoutSecrets } from '../../other-side/other-side.js';
 import { type SentSecrets, sentSecrets } from '../../other-side/secrets.js';
-import { CallFailure, type Failure, type FailureCode } from '../../timeline/failure.js';
+import { CallFailure } from '../../timeline/failure.js';
 import type { AgentCall, AgentEndpoint } from '../modules/endpoint.js';
 import type { PlatformAccount } from '../modules/assistants.js';
 import { agentUrl } from './agent-url.js';
 import { codeOfStatus, OUTBOUND_CODES, systemError } from './outbound-failures.js';
-
-/** A response of a platform that is none of the wanted ones. */
-export interface Refusal {
-  readonly status: number;
-  readonly said: string;
-  readonly retryAfterMs: number | undefined;
-}
-
-export interface PlatformRules {
-  /** Hosts of the vendor: without TLS they get no key. */
-  readonly vendorHost: RegExp;
-  /** The headers that carry the key. */
-  readonly authorization: (apiKey: string) => Readonly<Record<string, string>>;
-  /** @param byStatus what the status says in general */
-  readonly refused: (platform: OtherSide, refusal: Refusal, byStatus: FailureCode) => Failure;
-}
+import type { PlatformRules } from './platform-rules.js';
 
 export interface ApiAccount extends Omit<PlatformAccount, 'apiKey'> {
   readonly apiKey?: string | undefined;

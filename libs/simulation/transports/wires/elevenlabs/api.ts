@@ -1,4 +1,5 @@
-import { type ApiAccount, type ApiRequest, PlatformApi, type PlatformRules } from '../../http/platform-api.js';
+import { type ApiAccount, type ApiRequest, PlatformApi } from '../../http/platform-api.js';
+import type { PlatformRules } from '../../http/platform-rules.js';
 import { refusedRequest } from './refusals.js';
 
 const RULES: PlatformRules = {

@@ -1,6 +1,6 @@
 import type { OtherSide } from '../../../other-side/other-side.js';
 import { failure, type Failure, type FailureCode } from '../../../timeline/failure.js';
-import type { PlatformRules, Refusal } from '../../http/platform-api.js';
+import type { PlatformRules, Refusal } from '../../http/platform-rules.js';
 
 const KEY = 'check the apiKey of the agent: it must be a private key of the organisation';
 const AGENT = 'check the assistantId of the agent, and that the apiKey is of the same organisation';
