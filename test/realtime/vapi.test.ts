@@ -152,7 +152,7 @@ describe('Vapi over sockets', () => {
   ] as const)(
     'is an error with the words of the platform at %s',
     async (_what, options, code, words) => {
-      const double = await serveDouble(options as Parameters<typeof VapiServer.start>[0]);
+      const double = await serveDouble(options);
       const { outcome, failure } = await call(double.url, LISTENS);
       expect({ outcome, code: failure?.code }).toEqual({ outcome: 'error', code });
       expect(failure!.message).toMatch(words);
