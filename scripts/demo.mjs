@@ -42,6 +42,8 @@ const KEYS = [
 const VOICE_FAULT = 'ignores-barge-in';
 const VOICE_KEY = 'phone-barge-in';
 const WORD_FAULT = 'ignores-correction';
+const TEXT_FAULT = 'wrong-fact';
+const TEXT_KEY = 'house-facts';
 const START_TIMEOUT_MS = 30_000;
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const reportFile = path.resolve('demo-report.html');
@@ -186,16 +188,18 @@ Its words on the time line: file://${wordsReportFile}`);
 async function callOverElevenLabs(personalityId) {
   const apiKey = 'the-demo-agent-needs-none';
   const assistants = await request('POST', '/providers/AGENT_PROVIDER_2/assistants?limit=100', { apiKey });
-  const { assistantId, name } = assistants.find((one) => one.assistantId === `booking:${WORD_FAULT}`);
+  const { assistantId, name } = assistants.find((one) => one.assistantId === `booking:${TEXT_FAULT}`);
   const agentId = await create('/agents', { provider: 'AGENT_PROVIDER_2', assistantId, name, apiKey });
-  await create(`/agents/${agentId}/evaluations`, correctedTimeEvaluation(personalityId));
+  const evaluation = referenceEvaluations(personalityId).find(({ key }) => key === TEXT_KEY);
+  await create(`/agents/${agentId}/evaluations`, evaluation);
   print(`
-Last, the same evaluation in text, with an agent of ElevenLabs: a key and the id "${assistantId}" are enough.
+Last, a call in text to an agent of ElevenLabs: a key and the id "${assistantId}" are enough.
 `);
   await runEvaluations(agentId, { name: 'Demo ElevenLabs', report: textReportFile });
   const [run] = await request('GET', `/agents/${agentId}/runs`);
-  await requireExpected(run, { outcome: 'failed', fails: WRONG_TIME_CHECKS });
-  print(`\nThe call found the same fault. Report: file://${textReportFile}`);
+  await requireExpected(run, expectationOf(TEXT_FAULT, TEXT_KEY));
+  print(`\nThe planted fault: the agent ${FAULTS[TEXT_FAULT].effect}.
+The call found it. Report: file://${textReportFile}`);
 }
 
 /** @returns the only call of a run @throws Error unless it has the result that the planted fault must have */

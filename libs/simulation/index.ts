@@ -94,6 +94,7 @@ export { warmUp } from './call/warm-up.js';
 export type { RecordingSink, VoiceTransport } from './voice/wire/voice-transport.js';
 export type { InProcessMediaAgentFactory } from './voice/call/in-process-agent.js';
 export type { VoiceFacts } from './voice/facts/facts.js';
+export type { HeardPiece } from './voice/facts/heard-piece.js';
 export { readFacts, storedFacts } from './voice/facts/stored-facts.js';
 export { type ImportedCall, importedFacts } from './voice/imported/imported-facts.js';
 export type { TranscriptEntry } from './voice/imported/transcript.js';

@@ -82,6 +82,11 @@ describe("the assistants of a provider's account", () => {
     expect([status, body.message]).toEqual([409, expect.stringContaining('AGENT_PROVIDER_1_PROTOCOL')]);
   });
 
+  it('are not listed with keys that cannot be sent in a header', async () => {
+    for (const apiKey of ['🍝', 'a\nb', '']) expectInvalid(await admin.post(PATH, { apiKey }), 'apiKey');
+    expectInvalid(await admin.post(PATH, { apiKey: '••••1234' }), 'apiKey');
+  });
+
   it("say with the platform's words why it refuses, and that it cannot be reached", async () => {
     const wrong = await admin.post<any>(PATH, { apiKey: 'sk_wrong_0987654321' });
     expect([wrong.status, wrong.body.code]).toEqual([422, 'UNPROCESSABLE_CONTENT']);

@@ -67,6 +67,9 @@ const TESTED_ELSEWHERE = [
 /** The same of a connection, tested by `connections.test.ts`: an address of its protocol, and objects with free names. */
 const OF_CONNECTION = ['url', 'headers', 'options'];
 
+/** Keys of an account are sent in a header, so not every text is one; `assistants.test.ts` tests them. */
+const OF_ACCOUNTS = { template: '/providers/{provider}/assistants', fields: ['apiKey'] };
+
 /** What a value needs beside it: a protocol has addresses of its own, only callers without a script think. */
 const BESIDE: Readonly<Record<string, object>> = {
   'fillers: true': { script: [] },
@@ -83,7 +86,8 @@ const fields = operations.flatMap((operation) => {
   const isEvaluation = 'scenarioText' in properties;
   const hasOtherRules = isEvaluation || 'evaluationIds' in properties;
   const elsewhere = 'firstSpeaker' in properties ? OF_CONNECTION : hasOtherRules ? TESTED_ELSEWHERE : [];
-  const names = Object.entries(properties).filter(([field]) => !elsewhere.includes(field));
+  const ofAccount = operation.template === OF_ACCOUNTS.template ? OF_ACCOUNTS.fields : [];
+  const names = Object.entries(properties).filter(([field]) => ![...elsewhere, ...ofAccount].includes(field));
   return names.map(([field, schema]) => ({
     ...operation,
     field,

@@ -43,6 +43,7 @@ export {
 } from '../voice/testing/realtime-cells.js';
 export { heardAgent } from '../voice/testing/heard-agent.js';
 export { Recognisers } from '../voice/testing/recognisers.js';
+export { SPEECH_FAILURES, type SpeechFailureName, SpeechFailures, speaks } from '../voice/testing/speech-failures.js';
 export {
   decisionOf,
   isHeardOnTelephone,

@@ -25,7 +25,7 @@ const failure = (status: number, message: string): ServerAnswer => ({ status, bo
 
 /** A server of `/v1/audio/transcriptions` that answers as it is given. */
 export class TranscriptionServer {
-  private readonly server = createServer((request, response) => void this.serve(request, response));
+  protected readonly server = createServer((request, response) => void this.serve(request, response));
 
   constructor(private readonly answer: (audio: ReceivedAudio) => ServerAnswer) {}
 

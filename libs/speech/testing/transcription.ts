@@ -1,4 +1,5 @@
 /** Doubles of transcription servers, which keep what they received. */
+import type { Socket } from 'node:net';
 import { listening, type ListeningBehaviour } from '../listening/listening.js';
 import type { SentenceListener } from '../listening/sentence-listener.js';
 import { type ReceivedAudio, type ServerAnswer, TranscriptionServer } from '../listening/transcription-server.js';
@@ -13,6 +14,17 @@ export class TranscriptionDouble extends TranscriptionServer {
   /** Most requests that were in progress at a time. */
   most = 0;
   private present = 0;
+  private readonly sockets: Socket[] = [];
+
+  constructor(...given: ConstructorParameters<typeof TranscriptionServer>) {
+    super(...given);
+    this.server.on('connection', (socket) => this.sockets.push(socket));
+  }
+
+  /** Bytes that reached it, of all connections. */
+  get bytes(): number {
+    return this.sockets.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
+  }
 
   protected override async take(audio: ReceivedAudio): Promise<ServerAnswer> {
     this.most = Math.max(this.most, ++this.present);

@@ -4,8 +4,8 @@ import { FAULTS, type FaultName } from '../../faults.js';
 import { VOICE_EVALUATION_KEYS } from '../evaluations.js';
 import { elevenlabsExpectationOf } from '../expected.js';
 import { SHARED_FAULT_NAMES } from '../realtime/realtime-faults.js';
-import { isWordFault, WORD_FAULT_NAMES } from '../word-faults.js';
 import { VOICE_FAULTS, VOICE_FAULT_NAMES, type VoiceFaultName } from '../voice-faults.js';
+import { isWordFault, WORD_FAULT_NAMES } from '../word-faults.js';
 import { ELEVENLABS_FAULT_NAMES, ELEVENLABS_FAULTS, type ElevenLabsFaultName } from './elevenlabs-faults.js';
 
 const NO_AUDIO = 'text has no audio';

@@ -9,10 +9,14 @@ import type { Settings } from '../../../platform/config/settings.js';
 import { Database } from '../../../platform/database/database.js';
 import { type Page, type PageRequest, window } from '../../../platform/database/page.js';
 import { conflict, DomainError, forbidden, invalidInput, notFound } from '../../../platform/errors/domain-error.js';
-import { MAX_LENGTH } from '../../../platform/http/dto/fields.js';
 import { ProviderKeysService } from '../../provider-keys/provider-keys.service.js';
 import type { ProviderAssistant } from './assistants.dtos.js';
 
+/** Characters that the fields of an agent can have: its prompt, and all others. */
+const MAX_PROMPT = 100_000;
+const MAX_TEXT = 255;
+/** What the value of a header may contain. */
+const SENDABLE = /^[\x20-\x7e\xa0-\xff]*$/;
 /** For all requests to the platform together, in milliseconds. */
 const TIMEOUT_MS = 30_000;
 /** Lists of a workspace at once in one process: each is up to some hundred requests to the platform. */
@@ -33,8 +37,8 @@ export class AssistantsService {
 
   /**
    * @param apiKey of the account; absent: the default key of the workspace
-   * @throws DomainError NOT_FOUND for an unknown provider; FORBIDDEN for an EDITOR without `apiKey`; BAD_REQUEST without any
-   *   key; CONFLICT if the provider's protocol has no list; UNPROCESSABLE_CONTENT and SERVICE_UNAVAILABLE with the words of
+   * @throws DomainError NOT_FOUND for an unknown provider; FORBIDDEN for an EDITOR without `apiKey`; BAD_REQUEST without a
+   *   key that can be sent; CONFLICT if the provider's protocol has no list; UNPROCESSABLE_CONTENT and SERVICE_UNAVAILABLE with the words of
    *   the platform; TOO_MANY_REQUESTS
    */
   async list(
@@ -49,6 +53,11 @@ export class AssistantsService {
     const url = ownUrl ?? defaultUrl;
     if (!assistants || url === undefined) {
       throw conflict(`${title} (${provider}_PROTOCOL) has no list of an account's assistants`);
+    }
+    if (apiKey !== undefined && !SENDABLE.test(apiKey)) {
+      throw invalidInput(
+        'apiKey must not contain control characters, or characters beyond U+00FF: it is sent in a header',
+      );
     }
     const { page, limit, offset } = window(query);
     const account = {
@@ -105,20 +114,19 @@ function refusal({ message, retryable, retryAfterMs }: Failure): DomainError {
 }
 
 /** An id that an agent cannot have cannot be registered. */
-const isUsable = ({ assistantId }: Assistant): boolean =>
-  stored(assistantId, MAX_LENGTH.identifier) === assistantId && assistantId !== '';
+const isUsable = ({ assistantId }: Assistant): boolean => stored(assistantId) === assistantId && assistantId !== '';
 
 function toResponse({ assistantId, name, language, phoneNumber, phoneNumberId, prompt }: Assistant): ProviderAssistant {
   return {
     assistantId,
-    name: stored(name, MAX_LENGTH.name),
-    language: stored(language, MAX_LENGTH.identifier),
-    phoneNumber: stored(phoneNumber, MAX_LENGTH.identifier),
-    phoneNumberId: stored(phoneNumberId, MAX_LENGTH.identifier),
-    prompt: stored(prompt, MAX_LENGTH.text),
+    name: stored(name),
+    language: stored(language),
+    phoneNumber: stored(phoneNumber),
+    phoneNumberId: stored(phoneNumberId),
+    prompt: stored(prompt, MAX_PROMPT),
   };
 }
 
 /** A text of the platform as an agent can have it. */
-const stored = (text: string | null, max: number): string | null =>
+const stored = (text: string | null, max = MAX_TEXT): string | null =>
   text === null ? null : clipped(text.replaceAll('\0', '').toWellFormed(), max);

@@ -154,6 +154,12 @@ export class ConnectionService {
     return Object.keys(variablesOf(connection?.options ?? {}));
   }
 
+  /** Whose words of an agent count on voice calls that the service does not make; `off` if it was erased. */
+  async transcription(agentId: string): Promise<TranscriptionMode> {
+    const agent = await this.repository.findCalled(agentId);
+    return agent ? this.transcriptionOf(agent.provider, agent.connection?.options).mode : 'off';
+  }
+
   /**
    * Decides on the protocol of an agent's calls (decision 105).
    * @param own protocol of the agent's own connection; null without one

@@ -75,6 +75,14 @@ describe('AgentWords', () => {
     expect(asked({}, { env: MODEL })).toBe(true);
   });
 
+  it('transcribes recordings that need words, whatever their caller would need', () => {
+    const recording = { protocol: 'recording' } as const;
+    expect(asked(NEEDING, recording)).toBe(true);
+    expect(asked(TIMES, recording)).toBe(false);
+    expect(asked({ ...TIMES, script: [] }, { ...recording, env: MODEL })).toBe(false);
+    expect(asked(NEEDING, { ...recording, transcription: 'off', env: { STT_ALWAYS: 'true' } })).toBe(false);
+  });
+
   it('leaves words to a platform that reports them, unless what was heard is to count', () => {
     expect(asked(NEEDING, { protocol: REALTIME })).toBe(false);
     expect(asked(NEEDING, { protocol: REALTIME, env: { STT_ALWAYS: 'true' } })).toBe(false);

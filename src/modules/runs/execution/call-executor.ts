@@ -135,10 +135,12 @@ export class CallExecutor {
     );
   }
 
-  private import(call: ClaimedCall, judged: Judged, signal: AbortSignal): Promise<CallResult> {
+  private async import(call: ClaimedCall, judged: Judged, signal: AbortSignal): Promise<CallResult> {
     const { model } = this;
     const { judgeSamples } = this.settings;
-    return this.importedCalls.execute(call, { ...judged, judgeSamples, ...(model && { model }) }, signal);
+    const transcription = await this.connections.transcription(call.agentId);
+    const words = this.words.options({ protocol: RECORDING, transcription }, judged.definition);
+    return this.importedCalls.execute(call, { ...judged, judgeSamples, ...(model && { model }) }, words, signal);
   }
 
   private async rejudge(callId: string, judged: Judged, signal: AbortSignal): Promise<CallResult> {

@@ -30,6 +30,8 @@ import { StartRepository } from './start.repository.js';
 
 /** Maximum number of evaluations listed in an error; the rest is only counted. */
 const MAX_LISTED = 20;
+const IMPORTED =
+  'The calls of the run were imported; nothing can be run again. To call the agent, start a run of the evaluation';
 
 /** Plans and starts runs. */
 @Injectable()
@@ -103,13 +105,14 @@ export class RunStarterService {
   /**
    * Starts a run with the plan of an earlier one, with the evaluations and personalities stored in it.
    * @param onlyFailed only cases with a call that did not pass
-   * @throws DomainError NOT_FOUND or FORBIDDEN for the run; CONFLICT if its agent or a personality was deleted, or if
-   *   there is nothing to run
+   * @throws DomainError NOT_FOUND or FORBIDDEN for the run; CONFLICT if its calls were imported, its agent or a personality
+   *   was deleted, or there is nothing to run
    */
   async rerun(caller: Caller, runId: string, onlyFailed: boolean): Promise<RunDetails> {
     return this.database.transaction(async () => {
       const run = requireOwned(caller, await this.runs.find(uuidOrNotFound(runId)));
       if (onlyFailed && !hasEnded(run.status)) throw conflict('The run has not ended yet');
+      if (await this.repository.hasImportedCalls(run.id)) throw conflict(IMPORTED);
       if (await this.agents.isDeleted(run.agentId)) throw conflict('The agent of the run was deleted');
       const agent = await this.agents.describe(caller, run.agentId, { lock: true });
       const choice = await this.connections.choose(agent, run.medium);

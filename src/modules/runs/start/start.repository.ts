@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { PROTOCOLS } from '../../../../libs/simulation/index.js';
+import { PROTOCOLS, RECORDING } from '../../../../libs/simulation/index.js';
 import { Database } from '../../../platform/database/database.js';
 import type { CallEntity } from '../call.entity.js';
 import type { RunEntity } from '../run.entity.js';
@@ -61,6 +61,9 @@ const READ_PLAN = `
    WHERE e.run_id = $1 AND k.cases IS NOT NULL
    ORDER BY e.position`;
 
+/** Those of runs that judge such calls again, too. */
+const HAS_IMPORTED_CALLS = 'SELECT EXISTS (SELECT 1 FROM calls WHERE run_id = $1 AND protocol = $2) AS "isImported"';
+
 export type NewRun = Pick<
   RunEntity,
   | 'id'
@@ -107,6 +110,12 @@ export class StartRepository {
   /** @param onlyFailed only cases with a call that did not pass */
   async readPlan(runId: string, onlyFailed: boolean): Promise<PlannedEvaluation[]> {
     return this.database.query(READ_PLAN, [runId, onlyFailed]);
+  }
+
+  /** Whether calls of a run were recorded elsewhere. */
+  async hasImportedCalls(runId: string): Promise<boolean> {
+    const [row] = await this.database.query<{ isImported: boolean }>(HAS_IMPORTED_CALLS, [runId, RECORDING]);
+    return row?.isImported ?? false;
   }
 
   async insertRun(run: NewRun): Promise<RunEntity> {
