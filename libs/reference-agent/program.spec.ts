@@ -76,6 +76,14 @@ describe('agentProgram', () => {
     expect((await run('--fault', 'false-interruption')).started).toEqual([]);
   });
 
+  it('is an assistant of Vapi, with the faults that it can have there', async () => {
+    const args = ['--as', 'vapi', '--auth-token', 'secret', '--fault'];
+    const { started, printed } = await run(...args, 'broken-message');
+    expect(started).toMatchObject([{ vapi: { fault: 'broken-message', apiKey: 'secret' } }]);
+    expect(printed).toContain('POST http://127.0.0.1:1/chat ');
+    expect((await run(...args, 'wrong-correction')).started).toEqual([]);
+  });
+
   it('is a transcription server instead of an agent, and says how it is used', async () => {
     const { started, printed, servers } = await run('--as', 'transcription-server', '--port', '4012');
     expect([started, servers]).toEqual([[], [expect.objectContaining({ port: 4012, host: '127.0.0.1' })]]);
@@ -96,6 +104,7 @@ describe('agentProgram', () => {
     ['twilio-media-streams', 'wrong-fact', 'no-answer'],
     ['openai-realtime', 'wrong-fact', 'no-clear'],
     ['elevenlabs', 'false-interruption', 'no-clear'],
+    ['vapi', 'no-word-messages', 'no-clear'],
   ])('names the faults that exist over %s', async (platform, fault, other) => {
     const { printed } = await run('--as', platform);
     const names = new RegExp(`^  ${platform}: (.*)$`, 'm').exec(printed)?.[1]?.split(', ');

@@ -26,11 +26,12 @@ import {
   type ElevenLabsFaultName,
   isElevenLabsFault,
 } from './voice/elevenlabs/elevenlabs-faults.js';
+import { isVapiFault, VAPI_FAULT_NAMES, VAPI_FAULTS, type VapiFaultName } from './voice/vapi/vapi-faults.js';
 import { startTranscription } from './voice/transcription.js';
 import { isVoiceFault, VOICE_FAULT_NAMES, VOICE_FAULTS, type VoiceFaultName } from './voice/voice-faults.js';
 import { isTelephoneFault, WORD_FAULT_NAMES } from './voice/word-faults.js';
 
-type AnyFaultName = FaultName | VoiceFaultName | RealtimeFaultName | ElevenLabsFaultName;
+type AnyFaultName = FaultName | VoiceFaultName | RealtimeFaultName | ElevenLabsFaultName | VapiFaultName;
 
 /** In place of an agent: a server that understands what the agent says. */
 const TRANSCRIPTION = 'transcription-server';
@@ -86,7 +87,7 @@ export function agentProgram(start = startReferenceAgent, startServer = startTra
     .addOption(
       new Option(
         '--auth-token <token>',
-        'on voice calls: check the signatures of Twilio; as openai-realtime or elevenlabs: the API key',
+        'on voice calls: check the signatures of Twilio; as openai-realtime, elevenlabs or vapi: the API key',
       ).env('TWILIO_AUTH_TOKEN'),
     )
     .option('--public-url <url>', 'on the telephone: address of this server as Twilio sees it')
@@ -126,6 +127,10 @@ function voiceAddresses(as: Platform, url: string): string {
     return `  elevenlabs GET  ${url}/v1/convai/conversation/get-signed-url?agent_id=${AGENT_NAME}   (voice and text of ElevenLabs)
              GET  ${url}/v1/convai/conversation/get-signed-url?agent_id=${AGENT_NAME}:FAULT`;
   }
+  if (as === 'vapi') {
+    return `  vapi       POST ${url}/call                          (voice of Vapi: assistantId "${AGENT_NAME}" or "${AGENT_NAME}:FAULT")
+             POST ${url}/chat                          (the same in text)`;
+  }
   return `  telephone  POST ${url}/voice                         (webhook of Twilio Media Streams)
              POST ${url}/agents/${AGENT_NAME}:FAULT/voice`;
 }
@@ -155,6 +160,7 @@ function agentOptions(as: Platform, options: ServerFlags): ReferenceAgentServerO
     'twilio-media-streams': () => ({ telephone: { ...common, ...plant(isTelephoneFault), authToken, publicUrl } }),
     'openai-realtime': () => ({ realtime: { ...common, ...plant(isRealtimeFault), apiKey: authToken } }),
     elevenlabs: () => ({ elevenlabs: { ...common, ...plant(isElevenLabsFault), apiKey: authToken } }),
+    vapi: () => ({ vapi: { ...common, ...plant(isVapiFault), apiKey: authToken } }),
   };
   return { ...rest, ...fault, ...services[as]() };
 }
@@ -197,12 +203,17 @@ export function faultList(): string {
     '',
     `Faults with --as elevenlabs: ${[...SHARED_FAULT_NAMES, ...WORD_FAULT_NAMES].join(', ')}, and`,
     ...list(ELEVENLABS_FAULT_NAMES, ELEVENLABS_FAULTS),
+    '',
+    `Faults with --as vapi: ${[...SHARED_FAULT_NAMES, ...WORD_FAULT_NAMES].join(', ')}, and`,
+    ...list(VAPI_FAULT_NAMES, VAPI_FAULTS),
   ].join('\n');
 }
 
 function fault(name: string): AnyFaultName {
-  if (isFault(name) || isVoiceFault(name) || isRealtimeFault(name) || isElevenLabsFault(name)) return name;
-  const names = [...FAULT_NAMES, ...VOICE_FAULT_NAMES, ...REALTIME_FAULT_NAMES, ...ELEVENLABS_FAULT_NAMES];
+  if (isFault(name) || isVoiceFault(name)) return name;
+  if (isRealtimeFault(name) || isElevenLabsFault(name) || isVapiFault(name)) return name;
+  const ofPlatforms = [...REALTIME_FAULT_NAMES, ...ELEVENLABS_FAULT_NAMES, ...VAPI_FAULT_NAMES];
+  const names = [...FAULT_NAMES, ...VOICE_FAULT_NAMES, ...ofPlatforms];
   throw new InvalidArgumentError(`Valid faults: ${[...new Set<string>(names)].join(', ')}.`);
 }
 

@@ -14,6 +14,7 @@ import { type CompletionRequest, readCompletionRequest, RequestError } from './c
 import { FAULT_NAMES, type FaultName, isFault, isHealthy } from './faults.js';
 import { ElevenLabsService, type ElevenLabsServiceOptions } from './voice/elevenlabs/service.js';
 import { RealtimeService, type RealtimeServiceOptions } from './voice/realtime/service.js';
+import { VapiService, type VapiServiceOptions } from './voice/vapi/service.js';
 import { Telephone, type TelephoneOptions } from './voice/telephone.js';
 
 export interface ReferenceAgentServerOptions extends ReferenceAgentOptions {
@@ -26,6 +27,8 @@ export interface ReferenceAgentServerOptions extends ReferenceAgentOptions {
   readonly realtime?: RealtimeServiceOptions;
   /** In place of the telephone, the agent is one of ElevenLabs, over voice and text. */
   readonly elevenlabs?: ElevenLabsServiceOptions;
+  /** In place of the telephone, the agent is an assistant of Vapi, over voice and chat. */
+  readonly vapi?: VapiServiceOptions;
 }
 
 /** What answers voice calls on the agent's port. */
@@ -71,8 +74,14 @@ export async function startReferenceAgent(options: ReferenceAgentServerOptions =
   };
 }
 
-function voiceServiceOf({ telephone, realtime, elevenlabs }: ReferenceAgentServerOptions): VoiceService | undefined {
+function voiceServiceOf({
+  telephone,
+  realtime,
+  elevenlabs,
+  vapi,
+}: ReferenceAgentServerOptions): VoiceService | undefined {
   if (elevenlabs) return new ElevenLabsService(elevenlabs);
+  if (vapi) return new VapiService(vapi);
   return realtime ? new RealtimeService(realtime) : telephone && new Telephone(telephone);
 }
 

@@ -75,6 +75,9 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
   'docs/guides/elevenlabs.md: VAT_PROVIDER_KEY=':
     'needs an account; test/e2e/assistants.test.ts imports that of the double',
   'docs/guides/elevenlabs.md: npm run reference-agent': 'test/realtime/elevenlabs.test.ts calls it',
+  'docs/guides/vapi.md: VAT_PROVIDER_KEY=':
+    'needs an account; dial.spec.ts of the wire lists the assistants of the double',
+  'docs/guides/vapi.md: npm run reference-agent': 'test/realtime/vapi.test.ts calls it',
   'docs/guides/ci.md: curl -sSfo client.tgz': 'publishes to a private registry',
   'docs/guides/recordings.md: curl':
     'the call here is a text call; test/realtime/voice-calls.test.ts downloads both files',
@@ -286,7 +289,7 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
 
   it('has JSON bodies only in the guides to connections', () => {
     expect(new Set(bodies.map(({ document }) => document))).toEqual(
-      new Set(['connections', 'elevenlabs', 'realtime', 'twilio'].map((name) => `docs/guides/${name}.md`)),
+      new Set(['connections', 'elevenlabs', 'realtime', 'twilio', 'vapi'].map((name) => `docs/guides/${name}.md`)),
     );
   });
 

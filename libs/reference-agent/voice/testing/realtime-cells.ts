@@ -8,7 +8,13 @@ import {
   type ElevenLabsFaultName,
   isElevenLabsFault,
 } from '../elevenlabs/elevenlabs-faults.js';
-import { elevenlabsExpectationOf, isExpected, type RealtimeExpectation, realtimeExpectationOf } from '../expected.js';
+import {
+  elevenlabsExpectationOf,
+  isExpected,
+  type RealtimeExpectation,
+  realtimeExpectationOf,
+  vapiExpectationOf,
+} from '../expected.js';
 import { CALLER_VOICES } from '../prepare.js';
 import {
   REALTIME_FAULT_NAMES,
@@ -16,12 +22,13 @@ import {
   type RealtimeFaultName,
   SHARED_FAULT_NAMES,
 } from '../realtime/realtime-faults.js';
+import { isVapiFault, VAPI_FAULT_NAMES, type VapiFaultName } from '../vapi/vapi-faults.js';
 import { WORD_FAULT_NAMES, type WordFaultName } from '../word-faults.js';
 import { evaluationOf as voiceEvaluationOf, LINES, type LineName } from './voice-cells.js';
 import type { RealtimeCallOptions, VoiceCalls } from './voice-call.js';
 
 /** Platforms that report the agent's words. */
-export type WordPlatform = 'openai-realtime' | 'elevenlabs';
+export type WordPlatform = 'openai-realtime' | 'elevenlabs' | 'vapi';
 
 /** A call of the text evaluations, for what the agent says and does. */
 interface WordCell {
@@ -38,7 +45,7 @@ interface WordCell {
 interface SoundCell {
   readonly platform: WordPlatform;
   readonly about: 'voice';
-  readonly fault: RealtimeFaultName | ElevenLabsFaultName | undefined;
+  readonly fault: RealtimeFaultName | ElevenLabsFaultName | VapiFaultName | undefined;
   readonly key: VoiceEvaluationKey;
   readonly line: LineName;
   /** Counts from 1; varies the noise and the voice of the caller. */
@@ -62,6 +69,7 @@ const VOICE_KEYS = VOICE_EVALUATION_KEYS.filter((key) => key !== 'phone-keys');
 export const WORD_PLATFORM_FAULTS = {
   'openai-realtime': [...SHARED_FAULT_NAMES, ...REALTIME_FAULT_NAMES],
   elevenlabs: [...SHARED_FAULT_NAMES, ...ELEVENLABS_FAULT_NAMES],
+  vapi: [...SHARED_FAULT_NAMES, ...VAPI_FAULT_NAMES],
 } as const satisfies Readonly<Record<WordPlatform, readonly string[]>>;
 
 const [PLAIN] = LINES;
@@ -103,6 +111,7 @@ export function expectedOf(cell: RealtimeCell): RealtimeExpectation {
     const { platform, fault, key } = cell;
     if (platform === 'elevenlabs')
       return elevenlabsExpectationOf(fault && isElevenLabsFault(fault) ? fault : undefined, key);
+    if (platform === 'vapi') return vapiExpectationOf(fault && isVapiFault(fault) ? fault : undefined, key);
     return realtimeExpectationOf(fault && isRealtimeFault(fault) ? fault : undefined, key);
   }
   const expected = expectationOf(cell.fault, cell.key);
@@ -162,6 +171,9 @@ export class RealtimeCells {
         ...common,
         ...(fault && isElevenLabsFault(fault) && { fault }),
       });
+    }
+    if (platform === 'vapi') {
+      return this.calls.callVapi(evaluation, voice, { ...common, ...(fault && isVapiFault(fault) && { fault }) });
     }
     return this.calls.callRealtime(evaluation, voice, {
       ...common,

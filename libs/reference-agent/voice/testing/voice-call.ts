@@ -18,7 +18,7 @@ import {
   VirtualClock,
   type VoiceTransport,
 } from '../../../simulation/index.js';
-import { elevenlabsWire, realtimeWire, twilioWire } from '../../../simulation/testing/wires.js';
+import { elevenlabsWire, realtimeWire, twilioWire, vapiWire } from '../../../simulation/testing/wires.js';
 import {
   babbleLoop,
   CachedSpeech,
@@ -33,6 +33,7 @@ import type { CallerLine } from '../caller-lines.js';
 import { type PreparedVoice, prepareVoice } from '../prepare.js';
 import { ElevenLabsAgentSession, type ElevenLabsSessionOptions } from '../elevenlabs/session.js';
 import { RealtimeAgentSession, type RealtimeSessionOptions } from '../realtime/session.js';
+import { VapiAgentSession, type VapiSessionOptions } from '../vapi/session.js';
 import { TwilioAgentSession } from '../twilio-session.js';
 import { delayed } from './delay.js';
 import type { VoiceAgentOptions } from '../voice-agent.js';
@@ -85,6 +86,9 @@ export interface ElevenLabsCallOptions
     Pick<RealtimeCallOptions, 'prepared' | 'recording'> {
   readonly isTelephone?: boolean;
 }
+
+export type VapiCallOptions = Pick<VapiSessionOptions, 'fault' | 'responseMs' | 'onAnswer'> &
+  Omit<ElevenLabsCallOptions, 'fault' | 'format'>;
 
 /** What the calls of both protocols, in process and over sockets, differ in. */
 interface Execution {
@@ -171,6 +175,23 @@ export class VoiceCalls {
       wire: elevenlabsWire({ initiation, sendsActivity: true, signature: [], secrets: [] }),
       lineRate: isTelephone ? 8_000 : 16_000,
       agent: (socket) => new ElevenLabsAgentSession(socket, { ...agent, ...prepared, today: TODAY }),
+    });
+    return this.execute(evaluation, voice, transport, { recording, clock: new VirtualClock() });
+  }
+
+  /** The same with the agent as an assistant of Vapi. */
+  callVapi(evaluation: EvaluationInput, voice: string, options: VapiCallOptions = {}): Promise<CallResult> {
+    const { prepared = this.prepared } = options;
+    if (!prepared) throw new Error('prepare() was not called');
+    const { recording, isTelephone = false, ...agent } = options;
+    const lineRate = isTelephone ? 8_000 : 16_000;
+    const format = { encoding: isTelephone ? 'mulaw' : 'pcm16', rate: lineRate } as const;
+    const transport = virtualCalls({
+      ...{ wire: vapiWire({ format, addresses: [], secrets: [] }), lineRate },
+      agent: (socket) =>
+        new VapiAgentSession(socket, {
+          ...{ ...agent, ...prepared, today: TODAY, format: isTelephone ? 'mulaw' : 'pcm_s16le' },
+        }),
     });
     return this.execute(evaluation, voice, transport, { recording, clock: new VirtualClock() });
   }

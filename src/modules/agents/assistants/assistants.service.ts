@@ -48,9 +48,9 @@ export class AssistantsService {
     query: PageRequest,
   ): Promise<Page<ProviderAssistant>> {
     if (!isAgentProvider(provider)) throw notFound();
-    const { protocol, url: own } = this.settings.agentProviders[provider];
+    const { protocol, url: ownUrl } = this.settings.agentProviders[provider];
     const { assistants, title, defaultUrl } = PROTOCOLS.of(protocol);
-    const url = own ?? defaultUrl;
+    const url = ownUrl ?? defaultUrl;
     if (!assistants || url === undefined) {
       throw conflict(`${title} (${provider}_PROTOCOL) has no list of an account's assistants`);
     }
@@ -63,7 +63,7 @@ export class AssistantsService {
     const account = {
       ...{ client: this.client, url, apiKey: apiKey ?? (await this.defaultKey(caller, provider)) },
       // An address that was set belongs to the operator, not to the workspace.
-      ...(own !== undefined && { shownUrl: `${provider}_URL` }),
+      ...(ownUrl !== undefined && { shownUrl: `${provider}_URL` }),
     };
     return this.limited(caller.workspaceId, async () => {
       const { items, total } = await assistants(account, { offset, limit }, AbortSignal.timeout(TIMEOUT_MS));

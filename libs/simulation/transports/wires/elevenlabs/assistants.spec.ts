@@ -3,7 +3,7 @@ import type { Failure } from '../../../timeline/failure.js';
 import { elevenlabs, elevenlabsText } from './index.js';
 import type { ListedAgent } from './testing/double/account.js';
 import { ElevenLabsServer } from './testing/double/server.js';
-import { StubClient } from './testing/stub-client.js';
+import { StubClient } from '../testing/stub-client.js';
 
 const KEY = 'sk_1234567890abcdef';
 const { signal } = new AbortController();

@@ -1,6 +1,7 @@
 import { secretsOfUrl, withoutSecrets } from '../../../other-side/other-side.js';
 import { CallFailure } from '../../../timeline/failure.js';
 import { agentUrl } from '../../http/agent-url.js';
+import { type ForeignAddress, foreignAddress } from '../../http/foreign-address.js';
 import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
 import type { Dialled, WireSession } from '../../modules/module.js';
 import { Api } from './api.js';
@@ -9,16 +10,7 @@ import { cureOf, refusedAddress } from './refusals.js';
 import type { ElevenLabsState } from './wire.js';
 
 const PATH = '/v1/convai/conversation/get-signed-url';
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/i;
 const MAX_ANSWER = 64 * 1024;
-
-/** Where a conversation is reached; a secret in all but its origin. */
-export interface SignedAddress {
-  readonly url: string;
-  /** What is shown of it. */
-  readonly shown: string;
-  readonly secrets: readonly string[];
-}
 
 interface SignOptions {
   readonly signal?: AbortSignal;
@@ -37,7 +29,7 @@ export class Account extends Api {
   }
 
   /** @throws CallFailure; the signal's reason */
-  async signedAddress({ signal, onStep }: SignOptions = {}): Promise<SignedAddress> {
+  async signedAddress({ signal, onStep }: SignOptions = {}): Promise<ForeignAddress> {
     const { assistantId, callId, ledger } = this.call;
     const said = await this.get(PATH, {
       query: addressQuery(this.call),
@@ -86,17 +78,13 @@ export function elevenlabsSession(endpoint: AgentEndpoint, call: AgentCall): Wir
 }
 
 /** @returns undefined for what is not one, or would be dialled without TLS beyond this machine */
-function signedAddressOf(body: string, assistantId: string): SignedAddress | undefined {
+function signedAddressOf(body: string, assistantId: string): ForeignAddress | undefined {
   let signed: unknown;
   try {
     signed = (JSON.parse(body) as { signed_url?: unknown } | null)?.signed_url;
   } catch {
     return undefined;
   }
-  if (typeof signed !== 'string' || !URL.canParse(signed)) return undefined;
-  const { protocol, hostname, username, password, hash, host } = new URL(signed);
-  const isEncrypted = protocol === 'wss:' || (protocol === 'ws:' && LOOPBACK.test(hostname));
-  if (!isEncrypted || username !== '' || password !== '' || hash !== '') return undefined;
-  const secrets = secretsOfUrl(signed).filter((value) => value !== assistantId);
-  return { url: signed, shown: `${protocol}//${host}, the signed address`, secrets };
+  const address = foreignAddress(signed, 'wss', 'the signed address');
+  return address && { ...address, secrets: address.secrets.filter((value) => value !== assistantId) };
 }

@@ -1,14 +1,11 @@
-import { type LineRate, TELEPHONE_RATE } from '../../../../audio/index.js';
-import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
+import type { AgentCall } from '../../modules/endpoint.js';
 import type { ProtocolOption } from '../../modules/module.js';
+import { choice, line, type Variables, variables } from '../../modules/common-options.js';
 
-const MAX_VARIABLES = 100;
-const MAX_JSON = 64 * 1024;
 /** Those of versions begin with `agtvrsn_`. */
 const BRANCH_ID = /^agtbrch_/;
 
 type Options = Readonly<Record<string, ProtocolOption>>;
-export type Variables = Readonly<Record<string, string | number | boolean>>;
 
 /** The options of a connection, as their validation guarantees. */
 export interface ElevenLabsOptions {
@@ -28,17 +25,11 @@ const mockTools: ProtocolOption = {
   violation: isBoolean,
 };
 
-const variables: ProtocolOption = {
-  isSecret: false,
-  description: 'object of strings, numbers and booleans: the dynamic variables of the agent',
-  violation: variablesViolation,
-};
-
 /** Options of `elevenlabs`. */
 export const VOICE_OPTIONS = {
   variables,
   mockTools,
-  line: choice('`wide` (default): 16 kHz; `telephone`: 8 kHz', ['wide', 'telephone']),
+  line,
   userActivity: {
     isSecret: false,
     description: 'whether the agent is sent `user_activity` once a second while the caller thinks; by default true',
@@ -55,9 +46,6 @@ export const TEXT_OPTIONS = {
     ['override', 'agent'],
   ),
 } as const satisfies Options;
-
-export const lineRateOf = ({ line }: AgentEndpoint['options']): LineRate =>
-  line === 'telephone' ? TELEPHONE_RATE : 16_000;
 
 /**
  * The first message: who calls, and the variables. Nothing in it alters the agent, but `textOnly` and `mockTools`, if they are
@@ -87,18 +75,3 @@ export const addressQuery = ({ assistantId, assistantVersion }: AgentCall): Read
     [BRANCH_ID.test(assistantVersion) ? 'branch_id' : 'version_id']: assistantVersion.toWellFormed(),
   }),
 });
-
-function choice(description: string, values: readonly [string, string]): ProtocolOption {
-  const violation = (value: unknown) =>
-    values.some((one) => one === value) ? undefined : `must be ${values.join(' or ')}`;
-  return { isSecret: false, description, violation };
-}
-
-function variablesViolation(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be an object';
-  const entries = Object.entries(value);
-  if (entries.length > MAX_VARIABLES) return `must have at most ${MAX_VARIABLES} variables`;
-  const wrong = entries.find(([, one]) => !['string', 'number', 'boolean'].includes(typeof one));
-  if (wrong) return `must have strings, numbers and booleans as values: ${wrong[0].slice(0, 100)} has another one`;
-  return JSON.stringify(value).length > MAX_JSON ? `must have at most ${MAX_JSON} characters of JSON` : undefined;
-}

@@ -6,11 +6,12 @@ import { EXCHANGE_LIMITS } from '../../../other-side/call-exchange.js';
 import { OtherSide } from '../../../other-side/other-side.js';
 import { CallFailure, type Failure, failure, failureOf } from '../../../timeline/failure.js';
 import { parseArguments } from '../../../timeline/text.js';
+import type { ForeignAddress } from '../../http/foreign-address.js';
 import { OUTBOUND_CODES } from '../../http/outbound-failures.js';
 import { AgentSocket } from '../../http/websocket.js';
 import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
 import { HANG_UP_TOOLS } from '../../text/hang-up.js';
-import { Account, type SignedAddress } from './dial.js';
+import { Account } from './dial.js';
 import { type PlatformError, readMessage, type ServerMessage } from './messages.js';
 import { type ElevenLabsOptions, initiation } from './options.js';
 import { closedByError, endedByError, isFinal, notTextOnly, refusedAddress } from './refusals.js';
@@ -142,7 +143,7 @@ class TextLine implements Line {
     return this.open(address, addresses);
   }
 
-  private async open(address: SignedAddress, addresses: readonly string[]): Promise<number> {
+  private async open(address: ForeignAddress, addresses: readonly string[]): Promise<number> {
     this.platform = new OtherSide(address.shown, [...this.account.secrets.all, ...address.secrets]);
     this.words = new Redaction(address.secrets);
     let openedAt = this.now;

@@ -2,7 +2,8 @@ import { type DefinitionInput, normalise } from '../../../../../evaluation-defin
 import { executeCall } from '../../../../index.js';
 import { virtualCalls } from '../../../../voice/call/virtual-call.js';
 import { collected, SOUNDS } from '../../../../voice/testing/virtual-calls.js';
-import { type ElevenLabsOptions, initiation, lineRateOf } from '../options.js';
+import { lineRateOf } from '../../../modules/common-options.js';
+import { type ElevenLabsOptions, initiation } from '../options.js';
 import elevenlabsEntry from '../wire.js';
 import { type ElevenLabsScript, ScriptedElevenLabs } from './double/agent.js';
 

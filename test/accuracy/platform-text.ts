@@ -18,17 +18,23 @@ const KEY = 'not-checked';
 /** What text can show: not the failures of HTTP. */
 const AGENTS: readonly (string | undefined)[] = [undefined, 'slow-answer', ...WORD_FAULT_NAMES];
 
-/** Every fault in each text evaluation over the text protocol of ElevenLabs, over sockets, once. */
-export async function measureElevenLabsText(calls: VoiceCalls): Promise<{ table: string; isRight: boolean }> {
+const PROTOCOLS = { elevenlabs: 'elevenlabs-text', vapi: 'vapi-chat' } as const;
+
+/** Every fault in each text evaluation over the text protocol of a platform, over sockets, once. */
+export async function measurePlatformText(
+  calls: VoiceCalls,
+  platform: keyof typeof PROTOCOLS,
+): Promise<{ table: string; isRight: boolean; protocol: string }> {
+  const protocol = PROTOCOLS[platform];
   const list = trials(1).filter(({ fault }) => AGENTS.includes(fault));
-  const elevenlabs = { prepare: () => calls.prepare(), now: () => TODAY };
-  const server = await startReferenceAgent({ port: 0, elevenlabs });
+  const service = { prepare: () => calls.prepare(), now: () => TODAY };
+  const server = await startReferenceAgent({ port: 0, [platform]: service });
   const client = new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] });
   const clock = new RealClock();
-  const progress = new Progress('elevenlabs-text, over sockets', list.length);
+  const progress = new Progress(`${protocol}, over sockets`, list.length);
   try {
     const tried = await mapLimited(list, CALLS_AT_ONCE, async (trial) => {
-      const endpoint = { protocol: 'elevenlabs-text', url: server.url, headers: {}, firstSpeaker: null, options: {} };
+      const endpoint = { protocol, url: server.url, headers: {}, firstSpeaker: null, options: {} };
       const assistantId = `booking:${trial.fault ?? 'healthy'}`;
       const call = { client, assistantId, phoneNumber: '', callId: `${assistantId}-${trial.key}` };
       const transport = transportTo({ ...endpoint, apiKey: KEY }, call);
@@ -37,7 +43,7 @@ export async function measureElevenLabsText(calls: VoiceCalls): Promise<{ table:
       progress.advance();
       return one;
     });
-    return { table: tableOf(tried), isRight: isPerfect(tally(tried)) };
+    return { table: tableOf(tried), isRight: isPerfect(tally(tried)), protocol };
   } finally {
     progress.end();
     await server.close();

@@ -1,4 +1,4 @@
-import { OutboundClient } from '../../../../../outbound-http/index.js';
+import { OutboundClient } from '../../../../outbound-http/index.js';
 
 type Answered = Awaited<ReturnType<OutboundClient['request']>>;
 type Request = Parameters<OutboundClient['request']>[0];
