@@ -91,7 +91,7 @@ export class ComparisonService {
       return await this.runs.require(caller, id);
     } catch (error) {
       if (error instanceof DomainError && error.code === 'NOT_FOUND')
-        throw notFound(`with: ${id} is not the id of a run`);
+        throw notFound(`with is not the id of a run: ${id}`);
       throw error;
     }
   }
