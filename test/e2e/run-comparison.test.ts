@@ -189,9 +189,10 @@ describe('comparison of runs', () => {
       const mine = await prepare('Anna');
       const foreign = await prepare('Anna');
       const [{ id }, other] = [await mine.run(), await foreign.run()];
-      expect(await compare(mine.client, id, `?with=${randomUUID()}`)).toMatchObject({
+      const unknown = randomUUID();
+      expect(await compare(mine.client, id, `?with=${unknown}`)).toMatchObject({
         status: 404,
-        body: { code: 'NOT_FOUND', issues: [{ message: 'with is not the id of a run' }] },
+        body: { code: 'NOT_FOUND', issues: [{ message: `with is not the id of a run: ${unknown}` }] },
       });
       expectNotFound(await compare(mine.client, randomUUID(), `?with=${id}`));
       expectForbidden(await compare(mine.client, id, `?with=${other.id}`));

@@ -51,7 +51,7 @@ export class ComparisonService {
     if (new Set(ids).size < ids.length) throw invalidInput('with must not name a run twice, nor this run');
     for (const [index, { id: other }] of matrix.runs.entries()) {
       if (matrix.cases.some(({ results }) => results.some(({ runId }) => runId === other))) continue;
-      throw invalidInput(`with: the run at position ${index} shares no case with this one`);
+      throw invalidInput(`with must be runs that share a case with this one; the one at position ${index} does not`);
     }
     return matrix;
   }
