@@ -109,11 +109,11 @@ describe('several runs side by side', () => {
     const { client, first, again, other } = await prepare(1);
     const { data } = (await client.get(`/runs/${again.id}/matrix?with=previous,${other.id}`)).body;
     expect(data.runs.map(({ id }: { id: string }) => id)).toEqual([again.id, first.id, other.id]);
-    // Five cases and two times all together, in both directions.
-    expect(data.runs[2].difference).toEqual({ change: 'undecided', pValue: null, callsNeeded: 5 });
+    // Five cases and two times all together, in both directions: 14 tests.
+    expect(data.runs[2].difference).toEqual({ change: 'undecided', pValue: null, callsNeeded: 6 });
     expect(data.warnings).toContain(
       '5 of 5 differences: too few counted calls in one of the two runs to find any; ' +
-        'with this number of runs and cases each run needs 5 of a case.',
+        'with this number of runs and cases each run needs 6 of a case.',
     );
     const byDefault = (await client.get(`/runs/${again.id}/matrix`)).body.data;
     expect(byDefault.runs.map(({ id }: { id: string }) => id)).toEqual([again.id, first.id]);
@@ -133,7 +133,11 @@ describe('several runs side by side', () => {
         'with must be "previous" or the id of a run, or up to 11 of them separated by commas',
       );
     }
-    expectNotFound(await matrix(`${again.id},${randomUUID()}`));
+    const unknown = randomUUID();
+    expect(await matrix(`${again.id},${unknown}`)).toMatchObject({
+      status: 404,
+      body: { issues: [{ message: `with is not the id of a run: ${unknown}` }] },
+    });
     expectNotFound(await matrix(again.id, randomUUID()));
     expectForbidden(await matrix(`${again.id},${theirs.id}`));
     expectForbidden(await client.get(`/runs/${first.id}/report?with=${again.id},${theirs.id}`));
