@@ -1,12 +1,6 @@
 import { matrixSection } from './matrix.js';
 import { matrixWith } from './testing/matrix.js';
-
-const words = (section: { toString(): string }) =>
-  section
-    .toString()
-    .replace(/<[^>]*>/g, ' ')
-    .replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)))
-    .replace(/\s+/g, ' ');
+import { words } from './testing/words.js';
 
 describe('matrixSection', () => {
   const eight = Array.from({ length: 8 }, (_, index) => `Platform ${index + 1}`);

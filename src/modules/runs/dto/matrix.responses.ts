@@ -1,10 +1,8 @@
-import { ApiProperty, getSchemaPath } from '@nestjs/swagger';
-import type { VariablesRow } from '../../../../libs/evaluation-definition/index.js';
-import { IdField, MAX_LENGTH, StringField } from '../../../platform/http/dto/fields.js';
+import { ApiProperty, getSchemaPath, PickType } from '@nestjs/swagger';
+import { MAX_LENGTH, StringField } from '../../../platform/http/dto/fields.js';
 import { SchemaField } from '../../../platform/openapi/named-schemas.js';
 import { orNull } from '../../../platform/openapi/schema-parts.js';
-import { variablesRow } from './call-schemas.js';
-import { ComparedDifference, ComparedResult, ComparedRun } from './comparison.responses.js';
+import { ComparedCase, ComparedDifference, ComparedResult, ComparedRun } from './comparison.responses.js';
 
 const DifferenceField = (of: string): PropertyDecorator =>
   SchemaField(
@@ -36,39 +34,8 @@ export class MatrixResult extends ComparedResult {
   difference: ComparedDifference | null;
 }
 
-/** A case of the first run. */
-export class MatrixCase {
-  @StringField({
-    description: "Identity of the case in the first run: the evaluation's id and, with variables, the hash of the row",
-    example: '4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2',
-    maxLength: MAX_LENGTH.identifier,
-  })
-  caseKey: string;
-
-  @IdField({ kind: 'evaluation', description: 'Evaluation of the first run' })
-  evaluationId: string;
-
-  @StringField({
-    description: "The evaluation's key",
-    example: 'books-a-table',
-    maxLength: MAX_LENGTH.name,
-    nullable: true,
-  })
-  key: string | null;
-
-  @SchemaField(
-    { ...variablesRow, nullable: true, description: 'Row of variables; null without', examples: [{ people: 4 }] },
-    true,
-  )
-  row: VariablesRow | null;
-
-  @StringField({
-    description: "The evaluation's name and, with variables, their values",
-    example: 'Books a table for four',
-    maxLength: MAX_LENGTH.text,
-  })
-  name: string;
-
+/** A case of the first run, as identified there. */
+export class MatrixCase extends PickType(ComparedCase, ['caseKey', 'evaluationId', 'key', 'row', 'name'] as const) {
   @ApiProperty({
     type: [MatrixResult],
     description: 'Its results, in the order of the runs, without runs that do not have it',
