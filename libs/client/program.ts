@@ -11,7 +11,7 @@ import { versionText } from './own-package.js';
 import type { StartRunRequest } from './service.js';
 import { addSuiteCommands } from './suite-program.js';
 
-interface RunFlags extends FollowFlags {
+export interface RunFlags extends FollowFlags {
   readonly agent?: string;
   readonly evaluation?: string[];
   readonly suite?: string;
@@ -24,6 +24,9 @@ interface RunFlags extends FollowFlags {
   readonly allowUncounted?: number;
   readonly notWorseThan?: string;
   readonly agentVersion?: string;
+  readonly variable?: Readonly<Record<string, string>>;
+  readonly assistantVersion?: string;
+  readonly maxPaidAttempts?: number;
   readonly name?: string;
   readonly dryRun?: boolean;
 }
@@ -85,6 +88,9 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
     .option('--allow-uncounted <n>', 'number of calls that may end as error or invalid', wholeNumber)
     .option('--not-worse-than <run>', 'no case may be worse than in this run: previous, or an id')
     .option('--agent-version <text>', 'version of the agent, for instance a commit; shown in results and comparisons')
+    .option('--variable <name=value>', "dynamic variable for the agent's platform; may be repeated", variable)
+    .option('--assistant-version <id>', 'version of the agent that its platform is asked for')
+    .option('--max-paid-attempts <n>', 'attempts at a call of a platform that bills, 1 to 3', wholeNumber)
     .option('--name <name>', 'name of the run')
     .option('--no-wait', 'print the id of the run and exit without following it')
     .option('--dry-run', 'print the plan without importing or starting anything')
@@ -190,9 +196,10 @@ function addOptions(command: Command, ...groups: (readonly Option[])[]): void {
   for (const option of groups.flat()) command.addOption(option);
 }
 
-function requestOf(flags: RunFlags): StartRunRequest {
+/** The request that the options of `vat run` stand for. */
+export function requestOf(flags: RunFlags): StartRunRequest {
   const { tag, repeat, medium, concurrency, minScore, minPassRate, allowUncounted, name } = flags;
-  const { notWorseThan, agentVersion } = flags;
+  const { notWorseThan, agentVersion, variable: agentVariables, assistantVersion, maxPaidAttempts } = flags;
   // Defaults are defined by the service.
   return {
     ...(name !== undefined && { name }),
@@ -205,6 +212,9 @@ function requestOf(flags: RunFlags): StartRunRequest {
     ...(allowUncounted !== undefined && { allowedUncounted: allowUncounted }),
     ...(notWorseThan !== undefined && { notWorseThan }),
     ...(agentVersion !== undefined && { agentVersion }),
+    ...(agentVariables && { agentVariables }),
+    ...(assistantVersion !== undefined && { assistantVersion }),
+    ...(maxPaidAttempts !== undefined && { maxPaidAttempts }),
   };
 }
 
@@ -221,7 +231,17 @@ export const OPTION_OF: Readonly<Record<string, string>> = {
   allowedUncounted: '--allow-uncounted',
   notWorseThan: '--not-worse-than',
   agentVersion: '--agent-version',
+  agentVariables: '--variable',
+  assistantVersion: '--assistant-version',
+  maxPaidAttempts: '--max-paid-attempts',
 };
+
+/** A value may contain `=`. */
+function variable(text: string, earlier: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined) throw new InvalidArgumentError('Must be NAME=VALUE.');
+  return { ...earlier, [name]: value };
+}
 
 const collect = (value: string, earlier: string[] = []): string[] => [...earlier, value];
 

@@ -175,6 +175,15 @@ describe('renderReport', () => {
     expect(words(row(await page(buildRun(evaluations, { status: 'RUNNING' }))))).toContain('Pending');
   });
 
+  it("says what was paid, and beside the latencies that they may be the account's", async () => {
+    const evaluations = [{ name: 'a', calls: [{ ...hostileCall('no'), outcome: 'passed' as const, score: 100 }] }];
+    const paid = words(await page(buildRun(evaluations, { paidSeconds: 12, callsThatWaited: 1 })));
+    expect(paid).toMatch(/Paid at the platform 12/);
+    expect(words(await page(buildRun(evaluations)))).not.toMatch(/Paid at the platform|waited for a line/);
+    const answered = words(await page({ ...sample, run: { ...sample.run, callsThatWaited: 1 } }));
+    expect(answered).toMatch(/Response latency .* 1 call waited for a line of the platform/);
+  });
+
   it('shows by how much a time may be off, and where speech goes on after a pause', async () => {
     const call = hostileCall('no');
     const speech = { type: 'speech', speaker: 'agent', text: 'One', start: 0, end: 0, turn: 1 } as const;

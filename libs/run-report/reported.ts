@@ -40,6 +40,10 @@ export interface ReportedRun extends GateSettings {
   readonly counts: ReportedCounts;
   /** Calls that needed a second attempt. */
   readonly retriedCalls: number;
+  /** Billed by the platform of the agent, over all attempts; null if it does not bill. */
+  readonly paidSeconds: number | null;
+  /** Calls for which no line of their platform was free at first. */
+  readonly callsThatWaited: number;
   /** With the run of the gate, or else with the previous one; null if there is none. */
   readonly comparison: ReportedComparison | null;
   /** Beside several other runs; null if that was not asked for. */

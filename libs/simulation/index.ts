@@ -75,12 +75,14 @@ export { agentUrl } from './transports/http/agent-url.js';
 export { chatCompletions, type ChatCompletionsOptions } from './transports/text/chat-completions/index.js';
 export { type AgentAction, inProcess } from './transports/text/in-process.js';
 export {
+  type AgentCall,
   type AgentEndpoint,
+  type CallLedger,
   FIRST_SPEAKERS,
   type FirstSpeaker,
   type ProtocolName,
 } from './transports/modules/endpoint.js';
-export type { Medium, ProtocolModule } from './transports/modules/module.js';
+export type { Medium, PlatformRequest, ProtocolModule } from './transports/modules/module.js';
 export { TRANSCRIPTION_MODES, type TranscriptionMode } from './transports/modules/voice-options.js';
 export { mediaThread, mediaThreadEvents, PROTOCOLS, transportTo } from './transports/protocols.js';
 export type { ThreadDeath } from './voice/thread/media-thread.js';

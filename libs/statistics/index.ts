@@ -1,4 +1,5 @@
 /** Outcomes of calls and the statistics of runs: scores, pass rates, latencies, comparison of runs, gate. Pure functions. */
+export { accountLimitNote } from './account-limit.js';
 export { comparisonWarnings, NO_PREVIOUS_RUN } from './baseline.js';
 export {
   type Change,

@@ -47,7 +47,8 @@ const OTHER_STATUSES: Readonly<Record<string, number>> = {
 
 /**
  * Fields with rules that their schema does not express: references, and the definition of an evaluation.
- * `evaluation-authoring.test.ts`, `evaluation-variables.test.ts`, `evaluation-voice.test.ts` and `run-start.test.ts` test them.
+ * `evaluation-authoring.test.ts`, `evaluation-variables.test.ts`, `evaluation-voice.test.ts`, `run-start.test.ts` and the specs of
+ * agentVariables test them.
  */
 const TESTED_ELSEWHERE = [
   'personalityId',
@@ -60,6 +61,7 @@ const TESTED_ELSEWHERE = [
   'variables',
   'toolResults',
   'conditions',
+  'agentVariables',
   'evaluationIds',
   'evaluationKeys',
 ];

@@ -22,6 +22,11 @@ export const runOf = (values: Partial<RunDetails> = {}): RunDetails => ({
   notWorseThan: null,
   baselineRunId: null,
   agentVersion: null,
+  agentVariables: {},
+  assistantVersion: null,
+  maxPaidAttempts: 2,
+  paidSeconds: null,
+  callsThatWaited: 0,
   derivedFrom: null,
   exitCode: 0,
   startedAt: NOW,
@@ -81,7 +86,16 @@ export function comparisonOf(name: string, values: Partial<RunComparison> = {}):
     latency,
   };
   const now = { ...before, runId: 'run', passed: 12, passRate: 0.6, ...rate(0.39, 0.78), score: 80 };
-  const run = { id: 'run', name, status: 'COMPLETED' as const, agentName: name, agentVersion: name, endedAt: NOW };
+  const run = {
+    id: 'run',
+    name,
+    status: 'COMPLETED' as const,
+    agentName: name,
+    agentVersion: name,
+    endedAt: NOW,
+    agentVariables: {},
+    assistantVersion: null,
+  };
   const overall = { change: 'worse', pValue: 0.01, callsNeeded: null } as const;
   return {
     ...overall,

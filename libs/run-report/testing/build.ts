@@ -63,6 +63,8 @@ export function buildRun(evaluations: readonly PlayedEvaluation[], more: Partial
     startedAt: at(400),
     endedAt: at(97_400),
     counts: countsOf(calls),
+    paidSeconds: null,
+    callsThatWaited: 0,
     retriedCalls: calls.filter(({ retries }) => retries > 0).length,
     evaluations: evaluations.map((evaluation, position) => reportedEvaluation(evaluation, position, counted, calls)),
     ...settings,

@@ -5,6 +5,7 @@ import { AgentSecrets } from './agent-secrets.js';
 import { AgentsController } from './agents.controller.js';
 import { AgentsRepository } from './agents.repository.js';
 import { AgentsService } from './agents.service.js';
+import { ConnectionTestLines } from './connection/connection-test-lines.service.js';
 import { ConnectionTestPolicy } from './connection/connection-test-policy.js';
 import { ConnectionTestRepository } from './connection/connection-test.repository.js';
 import { ConnectionTestService } from './connection/connection-test.service.js';
@@ -29,7 +30,8 @@ import { ErasedAgentsService } from './erased-agents.service.js';
     ConnectionTestService,
     ConnectionTestRepository,
     ConnectionTestPolicy,
+    ConnectionTestLines,
   ],
-  exports: [AgentsService, ConnectionService, ErasedAgentsService],
+  exports: [AgentsService, ConnectionService, ConnectionTestLines, ErasedAgentsService],
 })
 export class AgentsModule {}

@@ -2,7 +2,9 @@ import type { LineRate } from '../../../audio/index.js';
 import type { Transport } from '../../conversation/transport.js';
 import type { OtherSide } from '../../other-side/other-side.js';
 import type { SentSecrets } from '../../other-side/secrets.js';
+import type { OutboundClient } from '../../../outbound-http/index.js';
 import type { Failure } from '../../timeline/failure.js';
+import type { JsonValue } from '../../timeline/text.js';
 import type { PlatformEvent, VoiceFacts, WireFinding } from '../../voice/facts/facts.js';
 import type { VoiceMeasures } from '../../voice/facts/results.js';
 import type { KnownFindings } from '../../voice/wire/known-finding.js';
@@ -29,6 +31,14 @@ export interface Provides {
   readonly keys: boolean;
 }
 
+/** A request to a platform about a call that this process may not have made. */
+export interface PlatformRequest {
+  /** How the agent is reached now. */
+  readonly endpoint: AgentEndpoint;
+  readonly client: OutboundClient;
+  readonly signal: AbortSignal;
+}
+
 /** How a platform is reached: what the rest of the service knows of it. */
 interface ModuleBase {
   readonly name: string;
@@ -40,6 +50,21 @@ interface ModuleBase {
   readonly defaultUrl?: string;
   /** The same platform's protocol for the other medium. */
   readonly twin?: string;
+  /** Its calls cost money as long as they are open: they take lines and are kept in a ledger until they have ended. */
+  readonly bills?: boolean;
+  /** What of `AgentCall` its platform takes; neither unless it says so. */
+  readonly takes?: {
+    readonly variables?: boolean;
+    /** What names of variables begin with that the platform sets itself. */
+    readonly ownVariables?: string;
+    readonly assistantVersion?: boolean;
+  };
+  /** Whether it runs tools of the agent itself, so that they have real effects, beside those that `provides` speaks of. */
+  readonly runsTools?: boolean;
+  /** Ends a call that may be open. That it has ended already does not matter. @throws if the platform could not be asked */
+  readonly end?: (handle: JsonValue, request: PlatformRequest) => Promise<void>;
+  /** Handle of the call of an attempt (`AgentCall.callId`); null if the platform has none. @throws as `end` does */
+  readonly find?: (attemptId: string, request: PlatformRequest) => Promise<JsonValue | null>;
   /** Null: whichever side speaks. */
   readonly firstSpeaker: FirstSpeaker | null;
   readonly provides: Provides;

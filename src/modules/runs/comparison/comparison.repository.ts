@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { normaliseRow } from '../../../../libs/evaluation-definition/index.js';
 import type { ProtocolName } from '../../../../libs/simulation/index.js';
 import { MIN_TURNS_FOR_PERCENTILES } from '../../../../libs/statistics/index.js';
 import { Database } from '../../../platform/database/database.js';
@@ -46,7 +47,8 @@ interface FiguresRow {
   readonly percentiles: readonly [p50: number, p90: number, p95: number, p99: number, worst: number] | null;
 }
 
-const COMPARED = 'r.id, r.name, r.status, r.agent_version AS "agentVersion", r.ended_at AS "endedAt"';
+const COMPARED =
+  'r.id, r.name, r.status, r.agent_version AS "agentVersion", r.agent_variables AS "agentVariables", r.assistant_version AS "assistantVersion", r.ended_at AS "endedAt"';
 
 /**
  * The newest of the agent's runs ($1) with calls of its own that ended before a time ($2, by default now) and match. The number of cases ($3)
@@ -96,7 +98,10 @@ export interface NamedCase {
 }
 
 /** What a comparison names of a run. */
-export type ComparedRun = Pick<RunEntity, 'id' | 'name' | 'status' | 'agentVersion' | 'endedAt'>;
+export type ComparedRun = Pick<
+  RunEntity,
+  'id' | 'name' | 'status' | 'agentVersion' | 'agentVariables' | 'assistantVersion' | 'endedAt'
+>;
 
 /** SQL for comparing runs. */
 @Injectable()
@@ -159,11 +164,13 @@ export class ComparisonRepository {
 
 const NOTHING = { counted: 0, passed: 0, score: null, protocol: null, latencies: 0, percentiles: null };
 
-const identityOf = ({ id, name, status, agentVersion, endedAt }: ComparedRun) => ({
-  id,
-  name,
-  status,
-  agentVersion,
+const identityOf = ({ endedAt, ...run }: ComparedRun) => ({
+  id: run.id,
+  name: run.name,
+  status: run.status,
+  agentVersion: run.agentVersion,
+  agentVariables: normaliseRow(run.agentVariables),
+  assistantVersion: run.assistantVersion,
   endedAt: endedAt?.toISOString() ?? null,
 });
 

@@ -15,6 +15,7 @@ import {
   comparedRun,
   type OtherSide,
   type PlannedSide,
+  platformWarnings,
   sharedFigures,
   sideOf,
   sum,
@@ -145,6 +146,10 @@ function comparisonOf(current: PlannedSide, baseline: OtherSide): RunComparison 
     })),
     onlyInCurrent: missing,
     onlyInBaseline: baseline.figures.cases.length - shared.length,
-    warnings: [...comparisonWarnings({ shared, missing, comparison }), ...clockWarnings([current, baseline])],
+    warnings: [
+      ...comparisonWarnings({ shared, missing, comparison }),
+      ...clockWarnings([current, baseline]),
+      ...platformWarnings(current.figures, baseline.figures),
+    ],
   };
 }

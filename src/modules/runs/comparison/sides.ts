@@ -61,9 +61,11 @@ export const sum = (counts: readonly PassCounts[]): PassCounts => ({
 
 /** @param counts those of the cases that are compared */
 export function comparedRun({ figures, agentId, agentName }: Side, counts: PassCounts): ComparedRun {
-  const { id, name, status, agentVersion, endedAt, score, latency } = figures;
+  const { id, name, status, agentVersion, agentVariables = {}, assistantVersion = null } = figures;
+  const { endedAt, score, latency } = figures;
   return {
-    ...{ id, runId: id, agentId, agentName, name, status, agentVersion, endedAt, score, latency: withClock(latency) },
+    ...{ id, runId: id, agentId, agentName, name, status, agentVersion, agentVariables, assistantVersion },
+    ...{ endedAt, score, latency: withClock(latency) },
     ...passRate(counts),
   };
 }
@@ -90,4 +92,19 @@ const withClock = ({ clock = null, ...latency }: ComparedLatency) => ({ ...laten
 export function clockWarnings(sides: readonly Side[]): string[] {
   const clocks = new Set(sides.flatMap(({ figures }) => figures.latency.clock ?? []));
   return clocks.size < 2 ? [] : [`The latencies are measured on different clocks: ${[...clocks].join(' and ')}.`];
+}
+
+/** What the runs asked of the agent's platform, where that is not the same. */
+export function platformWarnings(current: BaselineFigures, baseline: BaselineFigures): string[] {
+  const { agentVariables = {}, assistantVersion = null } = current;
+  const { agentVariables: variablesThen = {}, assistantVersion: versionThen = null } = baseline;
+  const names = [...new Set([...Object.keys(variablesThen), ...Object.keys(agentVariables)])];
+  const changed = names.filter((name) => agentVariables[name] !== variablesThen[name]).sort();
+  const version = (given: string | null) => (given === null ? 'no version' : `"${given}"`);
+  return [
+    ...(changed.length > 0 ? [`The runs gave the agent different agentVariables: ${changed.join(', ')}.`] : []),
+    ...(assistantVersion === versionThen
+      ? []
+      : [`The runs asked for different versions: ${version(versionThen)}, then ${version(assistantVersion)}.`]),
+  ];
 }

@@ -20,6 +20,7 @@ import { SchemaField } from '../../../platform/openapi/named-schemas.js';
 import { orNull } from '../../../platform/openapi/schema-parts.js';
 import type { LatencyClock } from '../latency-clock.js';
 import { RUN_STATUSES, type RunStatus } from '../run.entity.js';
+import { AgentVariablesField, AssistantVersionField } from './agent-variables.field.js';
 import { PassRateInterval } from './agent-metrics.response.js';
 import { refTo, variablesRow } from './call-schemas.js';
 
@@ -110,6 +111,12 @@ export class ComparedRun extends ComparedResult {
     nullable: true,
   })
   agentVersion: string | null;
+
+  @AgentVariablesField('Dynamic variables that the run gave to the platform of the agent')
+  agentVariables: VariablesRow;
+
+  @AssistantVersionField()
+  assistantVersion: string | null;
 
   @TimestampField({ description: 'When it ended', nullable: true })
   endedAt: string | null;

@@ -19,6 +19,7 @@ import { PageQuery } from '../../../platform/http/dto/pagination.js';
 import { SchemaField } from '../../../platform/openapi/named-schemas.js';
 import { MEDIA, type Medium, OUTCOMES } from '../call.entity.js';
 import { RUN_STATUSES, type RunStatus } from '../run.entity.js';
+import { AgentVariablesField } from './agent-variables.field.js';
 import { variablesRow } from './call-schemas.js';
 import { GateFields, GateRequest, RunReferenceField } from './gate.fields.js';
 import type { Outcome } from '../../../../libs/statistics/index.js';
@@ -124,6 +125,17 @@ export class StartRunRequest extends GateRequest {
   })
   concurrency?: number;
 
+  @IntegerField({
+    description:
+      'Attempts at a call that its platform has answered, and may bill: after that many, the call is not tried again. Without effect over protocols that do not bill',
+    example: 2,
+    minimum: 1,
+    maximum: 3,
+    optional: true,
+    default: 2,
+  })
+  maxPaidAttempts?: number;
+
   @EnumField(MEDIA, {
     description:
       "Only with a protocol for such calls: refused with 409 if the agent has none; defaults to that of the agent's protocol",
@@ -142,6 +154,24 @@ export class StartRunRequest extends GateRequest {
     default: null,
   })
   agentVersion?: string | null;
+
+  @AgentVariablesField(
+    'Dynamic variables for the platform of the agent, for instance the name of the customer: at most 50 strings, numbers and booleans, above those of the `variables` of its connection. They are shown in results: no secrets',
+    { optional: true },
+  )
+  agentVariables?: VariablesRow;
+
+  @StringField({
+    description:
+      "Version of the agent that its platform is asked for, in the platform's own terms; by default the one that it has published",
+    example: 'branch-7',
+    minLength: 1,
+    maxLength: MAX_LENGTH.name,
+    optional: true,
+    nullable: true,
+    default: null,
+  })
+  assistantVersion?: string | null;
 
   @BooleanField({
     description: 'With `true` nothing is started; the response is the plan',
@@ -219,6 +249,17 @@ export class RunPlan extends GateFields {
   @StringField({ description: 'Version of the agent', example: 'a1b2c3d', maxLength: MAX_LENGTH.name, nullable: true })
   agentVersion: string | null;
 
+  @AgentVariablesField('Dynamic variables for the platform of the agent')
+  agentVariables: VariablesRow;
+
+  @StringField({
+    description: 'Version of the agent that its platform is asked for',
+    example: null,
+    maxLength: MAX_LENGTH.name,
+    nullable: true,
+  })
+  assistantVersion: string | null;
+
   @StringField({
     description: 'Protocol of the calls',
     example: 'chat-completions',
@@ -242,6 +283,18 @@ export class RunPlan extends GateFields {
 
   @IntegerField({ description: 'Total number of calls', example: 3, minimum: 1 })
   totalCalls: number;
+
+  @IntegerField({ description: 'Attempts at a call that its platform may bill', example: 2, minimum: 1, maximum: 3 })
+  maxPaidAttempts: number;
+
+  @IntegerField({
+    description:
+      'The most seconds that the platform can bill for the run: every call at its `maxDurationSeconds`, in all paid attempts; null if it does not bill',
+    example: null,
+    minimum: 0,
+    nullable: true,
+  })
+  maxPaidSeconds: number | null;
 
   @ApiProperty({ description: 'The evaluations, in order', type: [PlannedEvaluation] })
   evaluations: PlannedEvaluation[];

@@ -83,6 +83,8 @@ export class ResultsService {
         counts: { total: run.totalCalls, ...run.counts },
         retriedCalls: run.retriedCalls,
         ...(await this.compared(caller, entity, comparedWith)),
+        paidSeconds: run.paidSeconds,
+        callsThatWaited: run.callsThatWaited,
         serviceUrl: this.settings.publicUrl ?? null,
         evaluations: reportedEvaluations(plan, figures),
       },

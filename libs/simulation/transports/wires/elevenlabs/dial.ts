@@ -7,7 +7,7 @@ import { agentUrl } from '../../http/agent-url.js';
 import { codeOfStatus, OUTBOUND_CODES, systemError } from '../../http/outbound-failures.js';
 import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
 import type { Dialled, WireSession } from '../../modules/module.js';
-import { type ElevenLabsOptions, initiation } from './options.js';
+import { addressQuery, type ElevenLabsOptions, initiation } from './options.js';
 import { cureOf, refusedRequest } from './refusals.js';
 import type { ElevenLabsState } from './wire.js';
 
@@ -47,14 +47,14 @@ export class Account {
   /** The key is sent in this request alone. @throws CallFailure; the signal's reason */
   async signedAddress({ signal, onStep }: SignOptions = {}): Promise<SignedAddress> {
     const { apiKey, headers } = this.endpoint;
-    const { assistantId, callId, client } = this.call;
+    const { assistantId, callId, client, ledger } = this.call;
     const url = new URL(agentUrl(this.endpoint.url, this.call));
     if (url.protocol !== 'https:' && VENDOR_HOST.test(url.hostname)) {
       const what = 'a key is sent to the platform over TLS only: its address must begin with https://';
       throw new CallFailure('connection_failed', this.platform.describe({ what, isPermanent: true }));
     }
     url.pathname = url.pathname.replace(/\/+$/, '') + PATH;
-    url.searchParams.set('agent_id', assistantId.toWellFormed());
+    for (const [name, value] of Object.entries(addressQuery(this.call))) url.searchParams.set(name, value);
     let response: OutboundResponse;
     try {
       response = await client.request({
@@ -78,7 +78,11 @@ export class Account {
     }
     onStep?.('accepted');
     const address = signedAddressOf(said, assistantId);
-    if (address) return address;
+    if (address) {
+      // No request ends a conversation: it ends with its socket, so nothing is needed for that.
+      await ledger?.placed(null);
+      return address;
+    }
     // What it said is not shown: it may be an address that can be called.
     const what = 'its answer has no signed_url that begins with wss://';
     throw new CallFailure('bad_response', this.platform.describe({ what }));
@@ -100,7 +104,7 @@ export function elevenlabsSession(endpoint: AgentEndpoint, call: AgentCall): Wir
       return {
         socket: { url: address.url, headers: {}, shownUrl: address.shown },
         state: {
-          initiation: initiation(call.callId, options),
+          initiation: initiation(call, options),
           sendsActivity: options.userActivity ?? true,
           signature: address.secrets,
           secrets: [...secrets.all, ...address.secrets],

@@ -12,6 +12,9 @@ const ACCOUNT = {
   defaultUrl: 'https://api.elevenlabs.io',
   provides: { words: true, toolCalls: 'answered', keys: false },
   reservedHeaders: ['xi-api-key'],
+  bills: true,
+  takes: { variables: true, ownVariables: 'system__', assistantVersion: true },
+  runsTools: true,
 } as const;
 
 const STEPS = {

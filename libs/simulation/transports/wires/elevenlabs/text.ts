@@ -152,7 +152,7 @@ class TextLine implements Line {
       onOpen: () => {
         openedAt = this.record.sentAt = this.now;
         const isTextOnly = this.options.textOnly !== 'agent';
-        this.socket?.send(JSON.stringify(initiation(this.call.callId, this.options, isTextOnly)));
+        this.socket?.send(JSON.stringify(initiation(this.call, this.options, isTextOnly)));
         const nothing = failure('not_ready', `nothing within ${READY_MS / 1_000} s of the connection`);
         this.cancelReady = this.line.clock.schedule(READY_MS, () => this.fail(nothing));
       },

@@ -21,7 +21,7 @@ export async function execute(
   const recording = collected();
   let agent: ScriptedElevenLabs | undefined;
   const state = {
-    initiation: initiation('c-1', options),
+    initiation: initiation({ callId: 'c-1' }, options),
     sendsActivity: options.userActivity ?? true,
     ...{ signature: [], secrets: [] },
   };

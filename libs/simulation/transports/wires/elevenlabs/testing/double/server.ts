@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { type ElevenLabsScript, ScriptedElevenLabs } from './agent.js';
 import { server as messages } from './messages.js';
@@ -47,17 +48,18 @@ export class ElevenLabsServer {
   /** Conversations that cost money now, and most at once. */
   openCalls = 0;
   mostCalls = 0;
+  /**
+   * Called for a request, which tests may hold back, with the id of the attempt; for an upgrade, likewise; for the first message
+   * of a conversation; and for the end of its connection.
+   */
+  onEvent: (event: 'asked' | 'dialled' | 'begun' | 'closed', attempt?: string) => Promise<void> | void = () =>
+    undefined;
   private readonly signedAt = new Map<string, number>();
-  private readonly http = createServer((request, response) => this.answer(request, response));
+  private readonly http = createServer((request, response) => void this.asked(request, response));
   private readonly webSockets = new WebSocketServer({ noServer: true });
 
   private constructor(private readonly options: ElevenLabsServerOptions) {
-    this.http.on('upgrade', (request, socket, head) => {
-      this.upgrades.push({ url: request.url ?? '', headers: request.headers });
-      const status = this.upgradeRefusal(request);
-      if (status !== undefined) return void socket.end(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\n\r\n`);
-      this.webSockets.handleUpgrade(request, socket, head, (webSocket) => this.connected(webSocket));
-    });
+    this.http.on('upgrade', (request, socket, head) => void this.dialled(request, socket, head));
   }
 
   static async start(options: ElevenLabsServerOptions = {}): Promise<ElevenLabsServer> {
@@ -81,6 +83,20 @@ export class ElevenLabsServer {
   /** Takes an address with this signature. */
   accept(signature: string): void {
     this.signedAt.set(signature, Date.now());
+  }
+
+  private async dialled(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    socket.on('error', () => undefined);
+    this.upgrades.push({ url: request.url ?? '', headers: request.headers });
+    await this.onEvent('dialled');
+    const status = this.upgradeRefusal(request);
+    if (status !== undefined) return void socket.end(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\n\r\n`);
+    this.webSockets.handleUpgrade(request, socket, head, (webSocket) => this.connected(webSocket));
+  }
+
+  private async asked(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    await this.onEvent('asked', String(request.headers['x-call-id']));
+    this.answer(request, response);
   }
 
   private answer(request: IncomingMessage, response: ServerResponse): void {
@@ -131,6 +147,7 @@ export class ElevenLabsServer {
     let isFirst = true;
     webSocket.on('message', (data: Buffer) => {
       const text = data.toString('utf8');
+      if (isFirst) void this.onEvent('begun');
       const refusal = isFirst ? this.refusalOf(text) : undefined;
       isFirst = false;
       if (refusal === undefined) return agent.onMessage(performance.now(), text);
@@ -142,6 +159,7 @@ export class ElevenLabsServer {
     webSocket.on('close', (code) => {
       clearInterval(timer);
       this.closes.push(code);
+      void this.onEvent('closed');
       if (code !== 1006 || !this.options.keepsLostCalls) this.openCalls -= 1;
     });
   }

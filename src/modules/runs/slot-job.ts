@@ -1,5 +1,5 @@
-import { defineJob, type Job } from '../../../platform/queue/job.js';
-import type { Medium } from '../call.entity.js';
+import { defineJob, type Job } from '../../platform/queue/job.js';
+import type { Medium } from './call.entity.js';
 
 export interface SlotJob {
   readonly agentId: string;
