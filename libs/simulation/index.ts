@@ -82,6 +82,7 @@ export {
   type FirstSpeaker,
   type ProtocolName,
 } from './transports/modules/endpoint.js';
+export type { Assistant, ListedAssistants, PlatformAccount } from './transports/modules/assistants.js';
 export type { Medium, PlatformRequest, ProtocolModule } from './transports/modules/module.js';
 export { TRANSCRIPTION_MODES, type TranscriptionMode } from './transports/modules/voice-options.js';
 export { mediaThread, mediaThreadEvents, PROTOCOLS, transportTo } from './transports/protocols.js';

@@ -10,6 +10,7 @@ import type { VoiceMeasures } from '../../voice/facts/results.js';
 import type { KnownFindings } from '../../voice/wire/known-finding.js';
 import type { VoiceCallOptions } from '../../voice/wire/voice-transport.js';
 import type { WireState } from '../../voice/wire/wire.js';
+import type { ListAssistants } from './assistants.js';
 import type { AgentCall, AgentEndpoint, FirstSpeaker } from './endpoint.js';
 
 export interface ProtocolOption {
@@ -73,6 +74,8 @@ interface ModuleBase {
   readonly reservedHeaders: readonly string[];
   /** What a connection test must reach, in order, each with what is said of it when it passed. */
   readonly steps: Readonly<Record<string, string>>;
+  /** Absent if the platform has no list of an account's assistants. */
+  readonly assistants?: ListAssistants;
 }
 
 /** A protocol of text that takes turns. */
