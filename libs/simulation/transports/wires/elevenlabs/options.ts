@@ -1,14 +1,12 @@
 import { type LineRate, TELEPHONE_RATE } from '../../../../audio/index.js';
 import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
 import type { ProtocolOption } from '../../modules/module.js';
+import { type Variables, variablesOption } from '../../modules/variables-option.js';
 
-const MAX_VARIABLES = 100;
-const MAX_JSON = 64 * 1024;
 /** Those of versions begin with `agtvrsn_`. */
 const BRANCH_ID = /^agtbrch_/;
 
 type Options = Readonly<Record<string, ProtocolOption>>;
-export type Variables = Readonly<Record<string, string | number | boolean>>;
 
 /** The options of a connection, as their validation guarantees. */
 export interface ElevenLabsOptions {
@@ -28,15 +26,9 @@ const mockTools: ProtocolOption = {
   violation: isBoolean,
 };
 
-const variables: ProtocolOption = {
-  isSecret: false,
-  description: 'object of strings, numbers and booleans: the dynamic variables of the agent',
-  violation: variablesViolation,
-};
-
 /** Options of `elevenlabs`. */
 export const VOICE_OPTIONS = {
-  variables,
+  variables: variablesOption,
   mockTools,
   line: choice('`wide` (default): 16 kHz; `telephone`: 8 kHz', ['wide', 'telephone']),
   userActivity: {
@@ -48,7 +40,7 @@ export const VOICE_OPTIONS = {
 
 /** Options of `elevenlabs-text`. */
 export const TEXT_OPTIONS = {
-  variables,
+  variables: variablesOption,
   mockTools,
   textOnly: choice(
     '`override` (default): the conversation is asked to be text only; `agent`: nothing is overridden, since the agent is text only',
@@ -92,13 +84,4 @@ function choice(description: string, values: readonly [string, string]): Protoco
   const violation = (value: unknown) =>
     values.some((one) => one === value) ? undefined : `must be ${values.join(' or ')}`;
   return { isSecret: false, description, violation };
-}
-
-function variablesViolation(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be an object';
-  const entries = Object.entries(value);
-  if (entries.length > MAX_VARIABLES) return `must have at most ${MAX_VARIABLES} variables`;
-  const wrong = entries.find(([, one]) => !['string', 'number', 'boolean'].includes(typeof one));
-  if (wrong) return `must have strings, numbers and booleans as values: ${wrong[0].slice(0, 100)} has another one`;
-  return JSON.stringify(value).length > MAX_JSON ? `must have at most ${MAX_JSON} characters of JSON` : undefined;
 }
