@@ -49,7 +49,9 @@ export function agentProgram(start = startReferenceAgent): Command {
     .option('--fault <name>', 'fault to plant, one of --list-faults', fault)
     .option('--list-faults', 'print all faults and how to detect them, then exit')
     .addOption(
-      new Option('--as <platform>', 'how the agent answers voice calls').choices(PLATFORMS).default(PLATFORMS[0]),
+      new Option('--as <platform>', 'how the agent answers beside chat completions')
+        .choices(PLATFORMS)
+        .default(PLATFORMS[0]),
     )
     .option('--port <n>', 'port to listen on; 0 for any free port', wholeNumber(0, 65_535), DEFAULT_PORT)
     .option('--host <address>', 'address to listen on', DEFAULT_HOST)
@@ -69,7 +71,7 @@ export function agentProgram(start = startReferenceAgent): Command {
     .addOption(
       new Option(
         '--auth-token <token>',
-        'on voice calls: check the signatures of Twilio; as openai-realtime or elevenlabs: the API key',
+        'on voice calls: check the signatures of Twilio; as openai-realtime, elevenlabs or retell: the API key',
       ).env('TWILIO_AUTH_TOKEN'),
     )
     .option('--public-url <url>', 'on the telephone: address of this server as Twilio sees it')
@@ -99,6 +101,10 @@ function voiceAddresses(as: Platform, url: string): string {
     return `  elevenlabs GET  ${url}/v1/convai/conversation/get-signed-url?agent_id=${AGENT_NAME}   (voice and text of ElevenLabs)
              GET  ${url}/v1/convai/conversation/get-signed-url?agent_id=${AGENT_NAME}:FAULT`;
   }
+  if (as === 'retell') {
+    return `  retell     POST ${url}/agent-playground-completion/${AGENT_NAME}   (text of Retell)
+             POST ${url}/agent-playground-completion/${AGENT_NAME}:FAULT`;
+  }
   return `  telephone  POST ${url}/voice                         (webhook of Twilio Media Streams)
              POST ${url}/agents/${AGENT_NAME}:FAULT/voice`;
 }
@@ -117,6 +123,7 @@ async function startOrExplain(start: typeof startReferenceAgent, options: Omit<F
     'twilio-media-streams': () => ({ telephone: { ...common, ...plant(isVoiceFault), authToken, publicUrl } }),
     'openai-realtime': () => ({ realtime: { ...common, ...plant(isRealtimeFault), apiKey: authToken } }),
     elevenlabs: () => ({ elevenlabs: { ...common, ...plant(isElevenLabsFault), apiKey: authToken } }),
+    retell: () => ({ retell: { ...plant(isFault), apiKey: authToken } }),
   };
   const service = services[as]();
   try {

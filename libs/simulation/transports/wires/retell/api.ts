@@ -1,4 +1,4 @@
-import { type Connections, OutboundError, type OutboundResponse } from '../../../../outbound-http/index.js';
+import { type Connections, OutboundError } from '../../../../outbound-http/index.js';
 import { retryAfterMs } from '../../../../text/index.js';
 import { OtherSide, secretsOfUrl, withoutSecrets } from '../../../other-side/other-side.js';
 import { type SentSecrets, sentSecrets } from '../../../other-side/secrets.js';
@@ -71,26 +71,26 @@ export class RetellApi {
       ...headers,
       ...request.headers,
     };
-    let response: OutboundResponse;
-    try {
-      const { onPhase, ...options } = request;
-      response = await client.request({
-        ...{ ...options, url: url.href, maxBodyBytes: maxBytes, headers: sent },
-        ...(onPhase && { onPhase }),
-      });
-    } catch (cause) {
-      if (!(cause instanceof OutboundError)) throw cause;
-      request.signal?.throwIfAborted();
-      throw this.failure(OUTBOUND_CODES[cause.reason], { what: systemError(cause) }, cause);
-    }
-    const { status, headers: answered, truncated } = response;
-    const said = response.body.toString('utf8');
+    const { onPhase, ...options } = request;
+    const asked = { ...options, url: url.href, headers: sent, ...(onPhase && { onPhase }) };
+    const { status, headers: answered, body, close } = await this.failing(client.open(asked), request.signal);
+    const { said, isCut } = await this.failing(readUpTo(body, maxBytes), request.signal, 'stream_cut').finally(close);
     onResponse?.(status, said);
-    if (status >= 200 && status < 300) return this.parsed(said, truncated);
+    if (status >= 200 && status < 300) return this.parsed(said, isCut);
     const cure = CURES[status];
     const code = cure === undefined || status === 429 ? codeOfStatus(status) : 'platform_refused';
     const what = cure === undefined ? `HTTP ${status}` : `HTTP ${status}, ${cure}`;
     throw this.failure(code, { what, status, said, retryAfterMs: retryAfterMs(answered['retry-after']) });
+  }
+
+  /** @param cut what a connection that broke off is */
+  private async failing<T>(work: Promise<T>, signal?: AbortSignal, cut?: FailureCode): Promise<T> {
+    return work.catch((cause: unknown) => {
+      if (!(cause instanceof OutboundError)) throw cause;
+      signal?.throwIfAborted();
+      const code = (cause.reason === 'CONNECTION_FAILED' ? cut : undefined) ?? OUTBOUND_CODES[cause.reason];
+      throw this.failure(code, { what: systemError(cause) }, cause);
+    });
   }
 
   private parsed(said: string, isCut: boolean): Json {
@@ -107,6 +107,17 @@ export class RetellApi {
   failure(code: FailureCode, detail: Parameters<OtherSide['describe']>[0], cause?: unknown): CallFailure {
     return new CallFailure(code, this.platform.describe(detail), { cause });
   }
+}
+
+async function readUpTo(body: AsyncIterable<Buffer>, maxBytes: number): Promise<{ said: string; isCut: boolean }> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > maxBytes) break;
+  }
+  return { said: Buffer.concat(chunks).toString('utf8', 0, maxBytes), isCut: length > maxBytes };
 }
 
 /** Advice for a connection test. */

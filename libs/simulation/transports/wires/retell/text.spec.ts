@@ -177,7 +177,7 @@ describe('a conversation in text with an agent of Retell', () => {
     ['an answer without JSON', { fault: 'no-json' }, 'bad_response', /not a JSON object/],
     ['an answer without messages', { fault: 'no-list' }, 'bad_response', /no list of messages/],
     ['an answer that is too large', { fault: 'too-large' }, 'answer_too_large', /too large/],
-    ['an answer that is cut off', { fault: 'cut' }, 'connection_failed', /closed/],
+    ['an answer that is cut off', { fault: 'cut' }, 'stream_cut', /cut off/],
     ['an answer that repeats the key', { fault: 'echo-key' }, 'platform_refused', /HTTP 400/],
   ])('is an error with the words of the platform and a cure at %s', async (_what, options, code, words) => {
     const { outcome, failure } = await call(options);
