@@ -75,6 +75,7 @@ const BESIDE: Readonly<Record<string, object>> = {
   'protocol: openai-realtime': { url: 'wss://example.com/v1/realtime?model=gpt-realtime' },
   'protocol: elevenlabs': { url: 'https://example.com' },
   'protocol: elevenlabs-text': { url: 'https://example.com' },
+  'protocol: retell-text': { url: 'https://example.com' },
 };
 
 /** All other fields of all request bodies, with their schema in the document. */

@@ -70,6 +70,7 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
   'docs/guides/agents.md: npm run reference-agent -- --as': 'libs/reference-agent/program.spec.ts tests the options',
   'docs/guides/realtime.md: npm run reference-agent': 'test/realtime/openai-realtime.test.ts calls it',
   'docs/guides/elevenlabs.md: npm run reference-agent': 'test/realtime/elevenlabs.test.ts calls it',
+  'docs/guides/retell.md: npm run reference-agent': 'libs/reference-agent/retell/accuracy.spec.ts calls it',
   'docs/guides/ci.md: curl -sSfo client.tgz': 'publishes to a private registry',
   'docs/guides/recordings.md: curl':
     'the call here is a text call; test/realtime/voice-calls.test.ts downloads both files',

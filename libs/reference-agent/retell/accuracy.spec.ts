@@ -1,12 +1,15 @@
 import { OutboundClient } from '../../outbound-http/index.js';
-import { transportTo, type Transport, VirtualClock } from '../../simulation/index.js';
+import { RealClock, transportTo, type Transport, VirtualClock } from '../../simulation/index.js';
 import { type ReferenceAgentServer, startReferenceAgent } from '../index.js';
-import { accuracyOf, AGENTS, executeTrial, tally, type Tried, trials } from '../testing/accuracy.js';
+import { accuracyOf, AGENTS, executeTrial, tally, type Trial, type Tried, trials } from '../testing/accuracy.js';
 
 /** Friday, 4 December 2026. */
 const NOW = Date.UTC(2026, 11, 4, 10);
 const KEY = 'key_of_the_test_1234567890';
 const AT_ONCE = 10;
+
+/** The delay of a slow answer is one of the socket, which takes no virtual time. */
+const clockFor = ({ fault }: Trial) => (fault === 'slow-answer' ? new RealClock() : new VirtualClock());
 
 describe('the evaluations of the text agent over Retell', () => {
   let agent: ReferenceAgentServer;
@@ -30,7 +33,7 @@ describe('the evaluations of the text agent over Retell', () => {
     tried = [];
     const work = async () => {
       for (let trial = queue.shift(); trial; trial = queue.shift()) {
-        tried.push(await executeTrial(trial, transport(trial.fault ?? 'healthy'), new VirtualClock()));
+        tried.push(await executeTrial(trial, transport(trial.fault ?? 'healthy'), clockFor(trial)));
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));

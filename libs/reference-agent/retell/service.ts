@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { AgentFailure, createReferenceAgent, type ReferenceAgentOptions } from '../agent.js';
@@ -56,10 +55,7 @@ export class RetellService {
       if (!(failure instanceof AgentFailure)) throw failure;
       if (failure.status !== undefined) return answer(response, failure.status, error(failure.message));
       // The planted fault cuts the answer.
-      response.writeHead(200, { 'content-length': '1000' }).write('{"messages":[');
-      await once(response, 'drain')
-        .catch(() => undefined)
-        .finally(() => response.destroy());
+      response.writeHead(200, { 'content-length': '1000' }).write('{"messages":[', () => response.destroy());
     }
   }
 
