@@ -114,7 +114,8 @@ function mockFor(mocks: readonly Json[], name: string, args: Json): string {
       Object.entries(wanted).every(([key, value]) => JSON.stringify(args[key]) === JSON.stringify(value))
     );
   });
-  return String(found?.['output'] ?? '{"status":"ok"}');
+  const output = found?.['output'];
+  return typeof output === 'string' ? output : '{"status":"ok"}';
 }
 
 const error = (message: string) => ({ status: 'error', message });

@@ -8,6 +8,7 @@ import { executeCall, transportTo, type Transport } from '../../libs/simulation/
 import { normalise } from '../../libs/evaluation-definition/index.js';
 import { OutboundClient } from '../../libs/outbound-http/index.js';
 import { type CompletionAnswer, RetellServer } from '../../libs/simulation/testing/retell.js';
+import { formsOfSecret } from '../support/secret-forms.js';
 
 const FOLDER = path.resolve(__dirname, '../retell-agent');
 const TYPES = path.join(FOLDER, 'node_modules/retell-sdk/resources/playground');
@@ -82,7 +83,7 @@ function typeErrors(values: readonly (readonly [type: string, value: unknown])[]
       transport: transportTo(endpoint, {
         client: new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] }),
         ...{ assistantId: AGENT, phoneNumber: '', callId: 'c-1', variables: { people: 4 }, toolResults: RESULTS },
-      }) as Transport,
+      }),
     });
     expect(result.outcome).toBe('passed');
   }
@@ -125,4 +126,46 @@ function typeErrors(values: readonly (readonly [type: string, value: unknown])[]
       typeErrors([['PlaygroundCompletionParams', { messages: [{ role: 'assistant', content: '' }] }]]),
     ).toHaveLength(1);
   }, 60_000);
+});
+
+describe('the key of an agent of Retell', () => {
+  it('is in no result in any of sixteen encodings, whatever the platform repeats of it', async () => {
+    const forms = formsOfSecret(KEY);
+    const echo = { messages: forms.map((content) => ({ role: 'agent', content })) };
+    const invocation = {
+      role: 'tool_call_invocation',
+      tool_call_id: 't1',
+      name: 'note',
+      arguments: JSON.stringify({ forms }),
+    };
+    const result = { role: 'tool_call_result', tool_call_id: 't1', content: forms.join(' ') };
+    for (const options of [
+      { answer: () => ({ messages: [...echo.messages, invocation, result] }) },
+      { refusal: { status: 401, message: `Wrong key: ${forms.join(' ')}` } },
+      { refusal: { status: 500, message: forms.join(' ') } },
+      { fault: 'echo-key' as const },
+    ]) {
+      const double = await RetellServer.start({ apiKey: KEY, ...options });
+      const endpoint = {
+        protocol: 'retell-text',
+        url: double.url,
+        headers: {},
+        firstSpeaker: null,
+        options: {},
+        apiKey: KEY,
+      };
+      const called = await executeCall({
+        definition: normalise({ script: [{ say: 'Hello.' }, { end: 'Done' }] }),
+        scenario: { scenarioText: '' },
+        personality: { name: 'Caller' },
+        transport: transportTo(endpoint, {
+          client: new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] }),
+          ...{ assistantId: AGENT, phoneNumber: '', callId: 'c-1' },
+        }),
+      });
+      await double.stop();
+      const stored = JSON.stringify(called);
+      expect(forms.filter((form) => stored.includes(form))).toEqual([]);
+    }
+  });
 });
