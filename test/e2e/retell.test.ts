@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import ts from 'typescript';
-import { executeCall, transportTo, type Transport } from '../../libs/simulation/index.js';
+import { executeCall, transportTo } from '../../libs/simulation/index.js';
 import { normalise } from '../../libs/evaluation-definition/index.js';
 import { OutboundClient } from '../../libs/outbound-http/index.js';
 import { type CompletionAnswer, RetellServer } from '../../libs/simulation/testing/retell.js';
