@@ -26,7 +26,7 @@ export function comparisonText(comparison: RunComparison, look: Look): string {
     ...(rest > 0 ? [`Not shown: ${count(rest, 'case')}.`] : []),
     '',
     look.paint(styleOf(change), verdict(comparison)),
-    ...warnings.map((warning) => `  ${plain(warning)}`),
+    ...warnings.map((warning) => `  ${plain(warning, 1_000)}`),
   ].join('\n');
 }
 

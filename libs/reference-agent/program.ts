@@ -4,7 +4,13 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { CachedSpeech, FliteEngine } from '../speech/index.js';
 import { DEFAULT_SLOW_MS } from './agent.js';
 import { FAULT_NAMES, FAULTS, type FaultName, isFault } from './faults.js';
-import { AGENT_NAME, DEFAULT_HOST, DEFAULT_PORT, startReferenceAgent } from './server.js';
+import {
+  AGENT_NAME,
+  DEFAULT_HOST,
+  DEFAULT_PORT,
+  type ReferenceAgentServerOptions,
+  startReferenceAgent,
+} from './server.js';
 import { prepareVoice } from './voice/prepare.js';
 import { FAULTS_OVER, type Platform, PLATFORMS } from './voice/platform-faults.js';
 import {
@@ -13,7 +19,6 @@ import {
   REALTIME_FAULTS,
   type RealtimeFaultName,
   SHARED_FAULT_NAMES,
-  WORD_FAULT_NAMES,
 } from './voice/realtime/realtime-faults.js';
 import {
   ELEVENLABS_FAULT_NAMES,
@@ -21,13 +26,18 @@ import {
   type ElevenLabsFaultName,
   isElevenLabsFault,
 } from './voice/elevenlabs/elevenlabs-faults.js';
+import { startTranscription } from './voice/transcription.js';
 import { isVoiceFault, VOICE_FAULT_NAMES, VOICE_FAULTS, type VoiceFaultName } from './voice/voice-faults.js';
+import { isTelephoneFault, WORD_FAULT_NAMES } from './voice/word-faults.js';
 
 type AnyFaultName = FaultName | VoiceFaultName | RealtimeFaultName | ElevenLabsFaultName;
 
+/** In place of an agent: a server that understands what the agent says. */
+const TRANSCRIPTION = 'transcription-server';
+
 interface Flags {
   readonly fault?: AnyFaultName;
-  readonly as: Platform;
+  readonly as: Platform | typeof TRANSCRIPTION;
   readonly listFaults?: boolean;
   readonly port: number;
   readonly host: string;
@@ -39,18 +49,23 @@ interface Flags {
   readonly publicUrl?: string;
 }
 
+type ServerFlags = Omit<Flags, 'listFaults' | 'as'>;
+
 const MAX_DELAY_MS = 600_000;
 const MAX_TOKENS_PER_SECOND = 100_000;
 
 /** The CLI of the reference agent. The server runs until SIGINT or SIGTERM. */
-export function agentProgram(start = startReferenceAgent): Command {
+export function agentProgram(start = startReferenceAgent, startServer = startTranscription): Command {
   return new Command('reference-agent')
     .description('A restaurant-booking agent to test against: correct by default, or with one planted fault.')
     .option('--fault <name>', 'fault to plant, one of --list-faults', fault)
     .option('--list-faults', 'print all faults and how to detect them, then exit')
     .addOption(
-      new Option('--as <platform>', 'how the agent answers beside chat completions')
-        .choices(PLATFORMS)
+      new Option(
+        '--as <platform>',
+        `how the agent answers beside chat completions; ${TRANSCRIPTION}: not the agent, but a server that transcribes what it says`,
+      )
+        .choices([...PLATFORMS, TRANSCRIPTION])
         .default(PLATFORMS[0]),
     )
     .option('--port <n>', 'port to listen on; 0 for any free port', wholeNumber(0, 65_535), DEFAULT_PORT)
@@ -77,19 +92,29 @@ export function agentProgram(start = startReferenceAgent): Command {
     .option('--public-url <url>', 'on the telephone: address of this server as Twilio sees it')
     .allowExcessArguments(false)
     .exitOverride()
-    .action(async ({ listFaults, ...flags }: Flags) => {
+    .action(async ({ listFaults, as, ...flags }: Flags) => {
       if (listFaults) return print(faultList());
-      const server = await startOrExplain(start, flags);
-      print(`The ${flags.fault ? `agent with the fault ${flags.fault}` : 'healthy agent'} is listening on ${server.url}
-  text       POST ${server.url}/v1/chat/completions
-             POST ${server.url}/agents/${AGENT_NAME}:FAULT/v1/chat/completions
-${voiceAddresses(flags.as, server.url)}
-FAULT is "healthy", or a fault that exists at the address (--list-faults describes them)
-  text: ${FAULT_NAMES.join(', ')}
-  ${flags.as}: ${FAULTS_OVER[flags.as].join(', ')}`);
+      const server = await explained(flags, () =>
+        as === TRANSCRIPTION ? startListening(startServer, flags) : start(agentOptions(as, flags)),
+      );
+      print(as === TRANSCRIPTION ? transcriptionText(server.url) : agentText(as, flags.fault, server.url));
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void server.close());
     });
 }
+
+const agentText = (as: Platform, fault: AnyFaultName | undefined, url: string): string =>
+  `The ${fault ? `agent with the fault ${fault}` : 'healthy agent'} is listening on ${url}
+  text       POST ${url}/v1/chat/completions
+             POST ${url}/agents/${AGENT_NAME}:FAULT/v1/chat/completions
+${voiceAddresses(as, url)}
+FAULT is "healthy", or a fault that exists at the address (--list-faults describes them)
+  text: ${FAULT_NAMES.join(', ')}
+  ${as}: ${FAULTS_OVER[as].join(', ')}`;
+
+const transcriptionText = (url: string): string =>
+  `The transcription server is listening on ${url}; it understands what the reference agent says, and nothing else
+  POST ${url}/v1/audio/transcriptions
+  of the testing service: STT_BASE_URL=${url} STT_MODEL=reference-agent`;
 
 function voiceAddresses(as: Platform, url: string): string {
   if (as === 'openai-realtime') {
@@ -109,8 +134,19 @@ function voiceAddresses(as: Platform, url: string): string {
              POST ${url}/agents/${AGENT_NAME}:FAULT/voice`;
 }
 
-async function startOrExplain(start: typeof startReferenceAgent, options: Omit<Flags, 'listFaults'>) {
-  const { fault: name, as, responseMs, authToken, publicUrl, ...rest } = options;
+async function startListening(start: typeof startTranscription, { fault: planted, port, host }: ServerFlags) {
+  if (planted !== undefined)
+    throw new Error(`--fault ${planted} is a fault of the agent, not of --as ${TRANSCRIPTION}`);
+  const engine = new FliteEngine();
+  try {
+    return await start({ port, host, speech: speechOf(engine), today: Date.now() });
+  } finally {
+    await engine.close();
+  }
+}
+
+function agentOptions(as: Platform, options: ServerFlags): ReferenceAgentServerOptions {
+  const { fault: name, responseMs, authToken, publicUrl, ...rest } = options;
   const fault = name !== undefined && isFault(name) ? { fault: name } : {};
   const common = { slowMs: options.slowMs, responseMs, prepare };
   /** The fault, if it is one of the platform. */
@@ -120,14 +156,18 @@ async function startOrExplain(start: typeof startReferenceAgent, options: Omit<F
     throw new Error(`--fault ${name} is not a fault of an agent with --as ${as}`);
   };
   const services = {
-    'twilio-media-streams': () => ({ telephone: { ...common, ...plant(isVoiceFault), authToken, publicUrl } }),
+    'twilio-media-streams': () => ({ telephone: { ...common, ...plant(isTelephoneFault), authToken, publicUrl } }),
     'openai-realtime': () => ({ realtime: { ...common, ...plant(isRealtimeFault), apiKey: authToken } }),
     elevenlabs: () => ({ elevenlabs: { ...common, ...plant(isElevenLabsFault), apiKey: authToken } }),
     retell: () => ({ retell: { ...plant(isFault), apiKey: authToken } }),
   };
-  const service = services[as]();
+  return { ...rest, ...fault, ...services[as]() };
+}
+
+/** Starts a server. @throws Error that names the option to change */
+async function explained<Server>(options: ServerFlags, start: () => Promise<Server>): Promise<Server> {
   try {
-    return await start({ ...rest, ...fault, ...service });
+    return await start();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const at = `${options.host}:${options.port}`;
@@ -141,10 +181,10 @@ async function startOrExplain(start: typeof startReferenceAgent, options: Omit<F
 }
 
 /** Sounds are synthesised once ever: they are kept in the system's folder for temporary files. */
-function prepare() {
-  const speech = new CachedSpeech(new FliteEngine(), { folder: path.join(tmpdir(), 'reference-agent-speech') });
-  return prepareVoice({ speech, today: Date.now() });
-}
+const speechOf = (engine: FliteEngine) =>
+  new CachedSpeech(engine, { folder: path.join(tmpdir(), 'reference-agent-speech') });
+
+const prepare = () => prepareVoice({ speech: speechOf(new FliteEngine()), today: Date.now() });
 
 /** All faults with their effect and how a tester detects them. */
 export function faultList(): string {
@@ -154,7 +194,7 @@ export function faultList(): string {
     'Faults over text',
     ...list(FAULT_NAMES, FAULTS),
     '',
-    'Faults on the telephone',
+    `Faults on the telephone: ${WORD_FAULT_NAMES.join(', ')}, and`,
     ...list(VOICE_FAULT_NAMES, VOICE_FAULTS),
     '',
     `Faults with --as openai-realtime: ${[...SHARED_FAULT_NAMES, ...WORD_FAULT_NAMES].join(', ')}, and`,

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Asked, stubModel, verdict } from '../../libs/simulation/testing/llm-stub.js';
 import { TestServers } from '../../libs/simulation/testing/servers.js';
+import { ListeningProcess } from '../support/listening-process.js';
 import { programArguments } from '../support/program.js';
 import { freePort } from '../support/redis.js';
 import { callEnv, executeRun, prepareAgent } from '../support/run-app.js';
@@ -59,9 +60,11 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
   'docs/guides/voices.md: docker run': FOREIGN_SERVER,
   'docs/guides/voices.md: curl "$TTS_BASE_URL': FOREIGN_SERVER,
   'docs/guides/transcription.md: STT_BASE_URL=': STARTS_SERVICE,
-  'docs/guides/transcription.md: vat run':
+  'docs/guides/transcription.md: vat run --agent "$AGENT_ID" --suite suite.yaml':
     'needs a voice agent of the reader; test/e2e/run-voice-start.test.ts refuses such runs',
-  'docs/guides/transcription.md: send PUT': 'needs two agents of the reader; comparison.md compares two runs',
+  'docs/guides/transcription.md: send PUT "/agents/$TEXT_AGENT_ID/connection"':
+    'needs two agents of the reader; comparison.md compares two runs',
+  'docs/guides/transcription.md: npm run reference-agent': 'both run here already, with fewer lines',
   'docs/guides/transcription.md: docker run': FOREIGN_SERVER,
   'docs/guides/transcription.md: git clone': FOREIGN_SERVER,
   'docs/guides/agents.md: npm run reference-agent -- --list-faults':
@@ -102,6 +105,8 @@ const EXIT_CODES: Readonly<Record<string, readonly number[]>> = {
   'docs/guides/first-call.md': [0, 1, 0, 1, 0],
   // The connection test passes; the wrong words fail, and the right ones pass.
   'docs/guides/realtime.md': [0, 1, 0],
+  // The suite passes over text and over Twilio; the wrong words fail.
+  'docs/guides/transcription.md': [0, 0, 1],
   'docs/guides/runs.md': [1],
   // The score of 91.7 is below the minimum of the command; without it or with a low one, the command would exit with 0.
   'docs/guides/ci.md': [1],
@@ -170,6 +175,7 @@ jest.setTimeout(180_000);
 describe('the commands of README.md, docs/production.md and the guides', () => {
   let agent: VoiceAgentServer;
   let realtimeAgent: VoiceAgentServer;
+  let transcription: ListeningProcess;
   const servers = new TestServers();
   let app: TestApp;
   let folder: string;
@@ -179,13 +185,16 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
     const lines = [...CALLER_LINES];
     agent = await startVoiceAgent({ fault: 'wrong-fact', slowMs: 3_000, lines });
     realtimeAgent = await startVoiceAgent({ as: 'realtime', faults: ['wrong-fact'], lines });
+    const listening = { lines, faults: ['wrong-fact'] as const, today: Date.now(), behaviour: {} };
+    transcription = await ListeningProcess.start(listening);
+    const stt = { STT_BASE_URL: transcription.url, STT_MODEL: 'reference-agent' };
     const model = { LLM_BASE_URL: (await stubModel(servers, modelAnswer)).url, LLM_MODEL: 'stub' };
-    app = await createTestApp({ env: { ...callEnv(`${agent.url}/v1/chat/completions`), ...model } });
+    app = await createTestApp({ env: { ...callEnv(`${agent.url}/v1/chat/completions`), ...model, ...stt } });
     folder = await mkdtemp(path.join(tmpdir(), 'guide-commands-'));
     execFileSync('tar', ['-xzf', path.join(ROOT, 'dist/client.tgz'), '-C', folder]);
   });
   afterAll(async () => {
-    await Promise.all([app.close(), agent.close(), realtimeAgent.close(), servers.close()]);
+    await Promise.all([app.close(), agent.close(), realtimeAgent.close(), servers.close(), transcription.stop()]);
     await rm(folder, { recursive: true });
   });
 
@@ -216,7 +225,11 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
   it.each([...new Set(executed.map(({ document }) => document))])('can be executed in order: %s', async (document) => {
     const { apiKey, ...ids } = await setUp();
     // Their agents are reference agents; those of other documents are their own.
-    const url = { 'docs/guides/first-call.md': agent.url, 'docs/guides/realtime.md': realtimeAgent.url }[document];
+    const url = {
+      'docs/guides/first-call.md': agent.url,
+      'docs/guides/realtime.md': realtimeAgent.url,
+      'docs/guides/transcription.md': agent.url,
+    }[document];
     const port = url ? new URL(url).port : await freePort();
     const commands = executed
       .filter((block) => block.document === document)

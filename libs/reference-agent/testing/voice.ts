@@ -57,4 +57,4 @@ export {
   telephoneWordCells,
   TelephoneWords,
 } from '../voice/testing/telephone-words.js';
-export { WORD_FAULT_NAMES } from '../voice/realtime/realtime-faults.js';
+export { WORD_FAULT_NAMES } from '../voice/word-faults.js';

@@ -1,16 +1,12 @@
 import { type VoiceCheckName, VOICE_EVALUATION_KEYS, type VoiceEvaluationKey } from './evaluations.js';
-import {
-  isRealtimeOnlyFault,
-  isWordFault,
-  type RealtimeFaultName,
-  type RealtimeOnlyFaultName,
-} from './realtime/realtime-faults.js';
+import { isRealtimeOnlyFault, type RealtimeFaultName, type RealtimeOnlyFaultName } from './realtime/realtime-faults.js';
 import {
   type ElevenLabsFaultName,
   type ElevenLabsOnlyFaultName,
   isElevenLabsOnlyFault,
 } from './elevenlabs/elevenlabs-faults.js';
 import type { VoiceFaultName } from './voice-faults.js';
+import { isWordFault } from './word-faults.js';
 
 /** The expected outcome of a call, and its reason. */
 export type VoiceExpectation<K extends VoiceEvaluationKey = VoiceEvaluationKey> =

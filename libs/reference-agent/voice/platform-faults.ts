@@ -1,7 +1,8 @@
 import { FAULT_NAMES } from '../faults.js';
 import { ELEVENLABS_FAULT_NAMES } from './elevenlabs/elevenlabs-faults.js';
-import { REALTIME_FAULT_NAMES, SHARED_FAULT_NAMES, WORD_FAULT_NAMES } from './realtime/realtime-faults.js';
+import { REALTIME_FAULT_NAMES, SHARED_FAULT_NAMES } from './realtime/realtime-faults.js';
 import { VOICE_FAULT_NAMES } from './voice-faults.js';
+import { WORD_FAULT_NAMES } from './word-faults.js';
 
 /** The protocols over which the agent answers calls beside chat completions; `retell` is text. */
 export const PLATFORMS = ['twilio-media-streams', 'openai-realtime', 'elevenlabs', 'retell'] as const;
@@ -11,7 +12,7 @@ const SHARED = [...SHARED_FAULT_NAMES, ...WORD_FAULT_NAMES];
 
 /** The faults that an agent can have over each protocol. */
 export const FAULTS_OVER: Readonly<Record<Platform, readonly string[]>> = {
-  'twilio-media-streams': VOICE_FAULT_NAMES,
+  'twilio-media-streams': [...VOICE_FAULT_NAMES, ...WORD_FAULT_NAMES],
   'openai-realtime': [...SHARED, ...REALTIME_FAULT_NAMES],
   elevenlabs: [...SHARED, ...ELEVENLABS_FAULT_NAMES],
   retell: FAULT_NAMES,

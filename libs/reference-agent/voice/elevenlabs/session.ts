@@ -4,8 +4,8 @@ import { CallerFrames } from '../caller-frames.js';
 import { RATE } from '../frames.js';
 import type { AgentLine } from '../mouth.js';
 import { HeardAccount } from '../realtime/heard-account.js';
-import { isWordFault } from '../realtime/realtime-faults.js';
 import { VoiceAgent, type VoiceAgentOptions } from '../voice-agent.js';
+import { isWordFault, plantedBy } from '../word-faults.js';
 import { type ElevenLabsFaultName, type ElevenLabsOnlyFaultName, isElevenLabsOnlyFault } from './elevenlabs-faults.js';
 import * as messages from './messages.js';
 import { TextSession } from './text-session.js';
@@ -77,7 +77,7 @@ export class ElevenLabsAgentSession {
     this.format = format;
     this.fault = fault !== undefined && isElevenLabsOnlyFault(fault) ? fault : undefined;
     this.frames = new CallerFrames(messages.AGENT_FORMATS[format]);
-    const planted = fault === undefined || isElevenLabsOnlyFault(fault) ? {} : faultOfAgent(fault);
+    const planted = fault === undefined || isElevenLabsOnlyFault(fault) ? {} : plantedBy(fault);
     this.agent = new VoiceAgent(this.line(), { ...rest, ...planted, hostedTools: () => CLIENT_TOOLS });
   }
 
@@ -214,8 +214,3 @@ export class ElevenLabsAgentSession {
     this.socket.send(messages.correction(this.events, text, `${heard.trim()}...`));
   }
 }
-
-/** The part of a fault that is not about the protocol. */
-const faultOfAgent = (
-  fault: Exclude<ElevenLabsFaultName, ElevenLabsOnlyFaultName>,
-): Pick<VoiceAgentOptions, 'fault' | 'wordFault'> => (isWordFault(fault) ? { wordFault: fault } : { fault });

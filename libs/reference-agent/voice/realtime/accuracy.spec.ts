@@ -1,6 +1,7 @@
 import { judgedRealtime, type RealtimeCell, realtimeCells, RealtimeCells } from '../testing/realtime-cells.js';
 import { VoiceCalls } from '../testing/voice-call.js';
-import { REALTIME_FAULT_NAMES, WORD_FAULT_NAMES } from './realtime-faults.js';
+import { WORD_FAULT_NAMES } from '../word-faults.js';
+import { REALTIME_FAULT_NAMES } from './realtime-faults.js';
 
 const calls = new VoiceCalls();
 const cells = new RealtimeCells(calls);

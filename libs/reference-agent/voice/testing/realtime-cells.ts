@@ -15,9 +15,8 @@ import {
   isRealtimeFault,
   type RealtimeFaultName,
   SHARED_FAULT_NAMES,
-  WORD_FAULT_NAMES,
-  type WordFaultName,
 } from '../realtime/realtime-faults.js';
+import { WORD_FAULT_NAMES, type WordFaultName } from '../word-faults.js';
 import { evaluationOf as voiceEvaluationOf, LINES, type LineName } from './voice-cells.js';
 import type { RealtimeCallOptions, VoiceCalls } from './voice-call.js';
 

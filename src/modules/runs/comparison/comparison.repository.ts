@@ -5,6 +5,7 @@ import { MIN_TURNS_FOR_PERCENTILES } from '../../../../libs/statistics/index.js'
 import { Database } from '../../../platform/database/database.js';
 import type { RunEntity } from '../run.entity.js';
 import { clockOf } from '../latency-clock.js';
+import type { Asked } from './asked.js';
 import type { BaselineFigures, BaselinePurpose, RunBaselineEntity } from './run-baseline.entity.js';
 import type { CaseFigures, RunFigures } from './run-figures.js';
 
@@ -82,6 +83,21 @@ const CASES = `
     FROM calls c JOIN run_evaluations e ON e.run_id = c.run_id AND e.evaluation_id = c.evaluation_id
    WHERE c.run_id = $1 AND c.repetition = 1 ORDER BY c.position`;
 
+/** What the evaluations of a run ($1) ask. */
+const ASKED = `
+  SELECT e.evaluation_id AS "evaluationId", e.snapshot #> '{definition,checks}' AS checks,
+         e.snapshot #> '{definition,criteria}' AS criteria,
+         md5(jsonb_build_array(e.snapshot -> 'scenarioText', e.snapshot -> 'generalInstructions',
+                               e.snapshot #> '{definition,script}')::text) AS caller
+    FROM run_evaluations e WHERE e.run_id = $1`;
+
+/** Checks that no counted call of an evaluation of a run ($1) decided. */
+const UNDECIDED = `
+  SELECT c.evaluation_id AS "evaluationId", k ->> 'name' AS name
+    FROM calls c JOIN call_results s ON s.call_id = c.id CROSS JOIN jsonb_array_elements(s.result -> 'checks') k
+   WHERE c.run_id = $1 AND c.outcome IN ('passed', 'failed')
+   GROUP BY c.evaluation_id, k ->> 'name' HAVING bool_and(k -> 'met' = 'null')`;
+
 const FIND_BASELINE = 'SELECT figures FROM run_baselines WHERE run_id = $1 AND purpose = $2';
 
 const INSERT_BASELINE = 'INSERT INTO run_baselines (run_id, purpose, figures) VALUES ($1, $2, $3)';
@@ -150,6 +166,18 @@ export class ComparisonRepository {
   /** The cases of a run, in plan order. */
   async cases(runId: string): Promise<NamedCase[]> {
     return this.database.query(CASES, [runId]);
+  }
+
+  /** What a run asks of its calls; empty if the run was deleted. @param isDecided whether all checks count as decided */
+  async asked(runId: string, isDecided: boolean): Promise<Asked[]> {
+    const evaluations = await this.database.query<Omit<Asked, 'undecided'>>(ASKED, [runId]);
+    const undecided = isDecided
+      ? []
+      : await this.database.query<{ evaluationId: string; name: string }>(UNDECIDED, [runId]);
+    return evaluations.map((asked) => ({
+      ...asked,
+      undecided: undecided.filter((one) => one.evaluationId === asked.evaluationId).map(({ name }) => name),
+    }));
   }
 
   async findBaseline(runId: string, purpose: BaselinePurpose): Promise<BaselineFigures | undefined> {

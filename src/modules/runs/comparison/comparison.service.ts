@@ -6,6 +6,7 @@ import type { RunComparison } from '../dto/comparison.responses.js';
 import type { RunMatrix } from '../dto/matrix.responses.js';
 import { hasEnded, type RunEntity } from '../run.entity.js';
 import { RunsService } from '../runs.service.js';
+import { askedWarnings } from './asked.js';
 import { ComparisonRepository } from './comparison.repository.js';
 import { matrixOf } from './matrix.js';
 import type { BaselineFigures } from './run-baseline.entity.js';
@@ -13,6 +14,7 @@ import {
   clockWarnings,
   comparedResult,
   comparedRun,
+  evaluationOf,
   type OtherSide,
   type PlannedSide,
   platformWarnings,
@@ -36,7 +38,7 @@ export class ComparisonService {
    */
   async compare(caller: Pick<Caller, 'workspaceId'>, id: string, baseline: string): Promise<RunComparison> {
     const { first, others } = await this.sides(caller, id, [baseline]);
-    const comparison = comparisonOf(first, others[0]!);
+    const comparison = await this.between(first, others[0]!);
     if (comparison.cases.length === 0) throw invalidInput('with must be a run that shares a case with this one');
     return comparison;
   }
@@ -54,7 +56,12 @@ export class ComparisonService {
       if (matrix.cases.some(({ results }) => results.some(({ runId }) => runId === other))) continue;
       throw invalidInput(`with must be runs that share a case with this one; the one at position ${index} does not`);
     }
-    return matrix;
+    const warnings: string[] = [];
+    for (const other of sides.others) {
+      const asked = await this.asked(sides.first, other);
+      warnings.push(...asked.map((warning) => `Compared with run "${other.figures.name}", ${warning}`));
+    }
+    return { ...matrix, warnings: [...matrix.warnings, ...warnings] };
   }
 
   /** @throws DomainError NOT_FOUND, FORBIDDEN or CONFLICT as `compare` does */
@@ -108,8 +115,32 @@ export class ComparisonService {
     if (!before) return undefined;
     const [figures] = await this.repository.figures([run]);
     const first = { ...sideOf(run, figures!), cases: await this.repository.cases(run.id) };
-    const comparison = comparisonOf(first, sideOf(run, before));
+    const comparison = await this.between(first, sideOf(run, before));
     return comparison.cases.length > 0 ? comparison : undefined;
+  }
+
+  private async between(first: PlannedSide, other: OtherSide): Promise<RunComparison> {
+    const comparison = comparisonOf(first, other);
+    return { ...comparison, warnings: [...comparison.warnings, ...(await this.asked(first, other))] };
+  }
+
+  /** Where the shared cases are not asked the same in both runs. */
+  private async asked(current: PlannedSide, baseline: OtherSide): Promise<string[]> {
+    // Whole results are read only of two media: within one, the same checks are decided.
+    const isOneMedium = current.figures.latency.clock === baseline.figures.latency.clock;
+    const [now, then] = await Promise.all(
+      [current, baseline].map(async ({ figures }) => {
+        const asked = await this.repository.asked(figures.id, isOneMedium);
+        return new Map(asked.map((one) => [one.evaluationId, one]));
+      }),
+    );
+    // The rows of an evaluation are asked the same.
+    const shared = new Map(sharedFigures(current, baseline).map((one) => [one.evaluationId, one])).values();
+    const askedTwice = [...shared].flatMap(({ evaluationName: name, evaluationId, baseline: { caseKey } }) => {
+      const [asked, before] = [now!.get(evaluationId), then!.get(evaluationOf(caseKey))];
+      return asked && before ? [{ name, current: asked, baseline: before }] : [];
+    });
+    return askedWarnings(askedTwice);
   }
 
   /** Runs that were started by an earlier version of the service have no stored figures of the previous run. */

@@ -29,6 +29,7 @@ export const sideOf = ({ agentId, agentSnapshot }: RunEntity, figures: BaselineF
 
 /** A case of a run with its results there and in another run. */
 export interface SharedFigures extends NamedCase {
+  readonly evaluationName: string;
   readonly current: CaseFigures;
   readonly baseline: CaseFigures;
 }
@@ -41,13 +42,17 @@ export function sharedFigures(current: PlannedSide, baseline: OtherSide): Shared
   return current.cases.flatMap((one) => {
     const otherKey = counterparts ? identified(one).map(([row]) => counterparts.get(row))[0] : one.caseKey;
     const [currently, earlier] = [now.get(one.caseKey), before.get(otherKey ?? '')];
-    return currently && earlier ? [{ ...one, name: displayName(one), current: currently, baseline: earlier }] : [];
+    const names = { evaluationName: one.name, name: displayName(one) };
+    return currently && earlier ? [{ ...one, ...names, current: currently, baseline: earlier }] : [];
   });
 }
 
 /** Key of the evaluation and row of variables, with the `caseKey`; a case without such a key has no counterpart. */
 const identified = ({ key, caseKey }: NamedCase): (readonly [row: string, caseKey: string])[] =>
   key === null ? [] : [[`${key}#${caseKey.split('#')[1] ?? ''}`, caseKey]];
+
+/** The id of the evaluation of a case. */
+export const evaluationOf = (caseKey: string): string => caseKey.split('#')[0] ?? '';
 
 export const byCaseKey = (cases: readonly CaseFigures[]): ReadonlyMap<string, CaseFigures> =>
   new Map(cases.map((one) => [one.caseKey, one]));

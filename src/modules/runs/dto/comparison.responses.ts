@@ -210,6 +210,10 @@ export class RunComparison extends ComparedDifference {
   @IntegerField({ description: 'Cases that only the other run has', example: 0, minimum: 0 })
   onlyInBaseline: number;
 
-  @ApiProperty({ type: [String], description: 'What could not be compared, one sentence each', example: [] })
+  @ApiProperty({
+    type: [String],
+    description: 'What could not be compared, and what was not asked the same in both runs, one sentence each',
+    example: [],
+  })
   warnings: string[];
 }

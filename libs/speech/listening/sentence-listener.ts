@@ -1,7 +1,7 @@
 import { featuresOf, type Features, similarity } from './features.js';
-import type { Sound } from '../../sound.js';
-import { resample } from '../../../audio/index.js';
-import type { TranscribedWord } from '../recogniser.js';
+import type { Sound } from '../sound.js';
+import { resample } from '../../audio/index.js';
+import type { TranscribedWord } from '../recogniser/recogniser.js';
 
 const RATE = 8_000;
 const FRAME_MS = 10;

@@ -1,8 +1,8 @@
-import { Random } from '../../../audio/index.js';
-import type { TranscribedWord } from '../recogniser.js';
+import { Random } from '../../audio/index.js';
+import type { TranscribedWord } from '../recogniser/recogniser.js';
 import { COMMON_WORDS } from './common-words.js';
 import type { SentenceListener } from './sentence-listener.js';
-import { type ReceivedAudio, type ServerAnswer, TranscriptionServer } from './transcription-server.js';
+import type { ReceivedAudio, ServerAnswer } from './transcription-server.js';
 
 /** How it writes what it heard. `plain` refuses times of words, `fragile` fails at them without a reason. */
 export const LISTENING_DIALECTS = ['words', 'spaced', 'pieces', 'null', 'plain', 'fragile'] as const;
@@ -25,12 +25,15 @@ export interface ListeningBehaviour {
   readonly model?: string;
 }
 
-/** A transcription server that gets nothing but bytes, listens, and answers and errs as it is given. */
-export function listeningServer(listener: SentenceListener, behaviour: ListeningBehaviour = {}): TranscriptionServer {
+/** How a transcription server answers that listens, and errs as it is given: by nothing but the audio. */
+export function listening(
+  listener: SentenceListener,
+  behaviour: ListeningBehaviour = {},
+): (audio: ReceivedAudio) => ServerAnswer {
   const { dialect = 'words', afterMs = 0, failure, inventedText, model, seed = 1 } = behaviour;
   const random = new Random(seed, 'mishearing');
   const vocabulary = [...new Set([...listener.words, ...COMMON_WORDS])];
-  return new TranscriptionServer((audio): ServerAnswer => {
+  return (audio) => {
     if (failure === 'hang up') return failure;
     if (failure) return { ...failure, afterMs };
     if (model !== undefined && audio.fields['model'] !== model)
@@ -43,7 +46,7 @@ export function listeningServer(listener: SentenceListener, behaviour: Listening
     const heard = misheard(listener.hear(audio.pcm, audio.rate), behaviour, vocabulary, random);
     if (heard.length === 0 && inventedText !== undefined) return { body: { text: inventedText }, afterMs };
     return { body: written(heard, dialect, audio), afterMs };
-  });
+  };
 }
 
 /**

@@ -1,10 +1,10 @@
 import { decodeMulaw, encodeMulaw, Noise, NOISE_COLOURS, Random } from '../../audio/index.js';
 import { OutboundClient } from '../../outbound-http/index.js';
 import { FliteEngine } from '../flite/flite-engine.js';
-import { HttpRecogniser } from './http-recogniser.js';
-import { LISTENING_DIALECTS, type ListeningBehaviour, listeningServer } from './testing/listening-server.js';
-import { SentenceListener } from './testing/sentence-listener.js';
-import type { TranscriptionServer } from './testing/transcription-server.js';
+import { HttpRecogniser } from '../recogniser/http-recogniser.js';
+import { LISTENING_DIALECTS, type ListeningBehaviour } from './listening.js';
+import { SentenceListener } from './sentence-listener.js';
+import { listeningServer, type TranscriptionDouble } from '../testing/transcription.js';
 
 const SENTENCES = [
   'Good evening, this is the restaurant. How can I help you?',
@@ -17,7 +17,7 @@ const SENTENCES = [
 describe('the transcription server that listens', () => {
   const engine = new FliteEngine();
   const outbound = new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] });
-  const servers: TranscriptionServer[] = [];
+  const servers: TranscriptionDouble[] = [];
   let listener: SentenceListener;
   /** As heard on a telephone line, with silence around it. */
   let spoken: Int16Array[];
