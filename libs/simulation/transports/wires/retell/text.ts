@@ -113,7 +113,7 @@ class RetellLine implements Line {
     const { onPhase } = this.line;
     const { connections } = this;
     const asked = { method: 'GET', path: '/get-concurrency', timeoutMs: CONCURRENCY_MS, maxBytes: 64 * 1024 } as const;
-    const found = await this.api.send({ ...asked, connections, onPhase }).catch(() => ({}));
+    const found = await this.api.send({ ...asked, connections, onPhase }).catch((): Json => ({}));
     const { current_concurrency: current, concurrency_limit: limit } = found;
     if (typeof current !== 'number' || typeof limit !== 'number' || current < limit) return;
     const what = `${current} of the ${limit} calls at once that the account has are in use`;
