@@ -6,6 +6,7 @@ export type ImportedCallFields = Omit<components['schemas']['ImportCallRequest']
 export type RunPlan = components['schemas']['RunPlan'];
 export type StartRunRequest = components['schemas']['StartRunRequest'];
 export type RunComparison = components['schemas']['RunComparison'];
+export type RunMatrix = components['schemas']['RunMatrix'];
 export type Call = components['schemas']['Call'];
 export type ConnectionTest = components['schemas']['ConnectionTest'];
 export type Assistant = components['schemas']['ProviderAssistant'];

@@ -145,12 +145,15 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
 
   const compare = program
     .command('compare')
-    .description('compare a run with an earlier one; exit code 1 if a case became worse by more than chance')
+    .description('compare a run with an earlier one or with several; exit code 1 if it is worse by more than chance')
     .argument('<run>', 'identifier of the run')
-    .argument('[earlier]', 'identifier of the run to compare with, or previous', 'previous')
+    .argument('[others...]', 'identifiers of the runs to compare with, or previous (default: previous)')
     .option('--strict', 'exit code 2 if every case had too few calls to decide')
-    .action(async (id: string, earlier: string, flags: ServiceFlags & { strict?: boolean }) => {
-      conclude(await commands.compare(id, earlier, flags, io));
+    .option('--json <file>', 'write the comparison as JSON')
+    .option('--markdown <file>', 'write the table as Markdown; appended to $GITHUB_STEP_SUMMARY')
+    .option('--report <file>', 'write the report of the run with the comparison as an HTML page')
+    .action(async (id: string, others: string[], flags: Parameters<typeof commands.compare>[2]) => {
+      conclude(await commands.compare(id, others.length > 0 ? others : ['previous'], flags, io));
     });
   addOptions(compare, REACHING);
   addConnectionCommand(program, io, conclude);

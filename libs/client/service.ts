@@ -9,6 +9,7 @@ import type {
   RunPlan,
   StartRunRequest,
   RunComparison,
+  RunMatrix,
   Call,
   ConnectionTest,
   Agent,
@@ -244,6 +245,15 @@ export class Service {
     return data;
   }
 
+  /** @param others the runs beside the first one: ids or `previous` */
+  async matrix(id: string, others: readonly string[]): Promise<RunMatrix> {
+    const { data } = await this.read(
+      () => this.client.GET('/runs/{id}/matrix', { params: { path: { id }, query: { with: others.join(',') } } }),
+      missingRun(id, others.join(',')),
+    );
+    return data;
+  }
+
   /** Display name; null without one. */
   async nameOf(kind: Deletable, id: string): Promise<string | null> {
     const { data } = await this.read(
@@ -295,7 +305,7 @@ export class Service {
     return this.read(() => this.client.GET('/runs/{id}/junit', { params: { path: { id } }, parseAs: 'text' }), run(id));
   }
 
-  /** @param baseline the run to compare with, an id or `previous`; by default as the service decides */
+  /** @param baseline the run to compare with, an id or `previous`, or several separated by commas; by default as the service decides */
   report(id: string, baseline?: string): Promise<string> {
     const query = baseline === undefined ? {} : { with: baseline };
     return this.read<{ data?: string; error?: unknown; response: Response }>(
@@ -386,12 +396,15 @@ export class Service {
 const agent = (id: string): string => `Agent ${id}`;
 const run = (id: string): string => `Run ${id}`;
 
-/** Which of two runs a 404 is about: an issue begins with the parameter of the earlier one. */
+/** Which of the runs a 404 is about: an issue begins with the parameter of the others, and names one of them. */
 const missingRun =
-  (id: string, baseline: string | undefined): Subject =>
+  (id: string, others: string | undefined): Subject =>
   (issues) => {
-    if (baseline === undefined || !issues.some((issue) => /^with\b/.test(issue))) return run(id);
-    return baseline === 'previous' ? 'An earlier run to compare with' : run(baseline);
+    const issue = issues.find((each) => /^with\b/.test(each));
+    if (others === undefined || issue === undefined) return run(id);
+    const named = others.split(',').filter((other) => other !== 'previous');
+    const missing = named.find((other) => other === others || issue.includes(other));
+    return missing === undefined ? 'An earlier run to compare with' : run(missing);
   };
 
 /** Whether repeating the request cannot succeed. */

@@ -64,7 +64,7 @@ export function agentProgram(start = startReferenceAgent, startServer = startTra
     .addOption(
       new Option(
         '--as <platform>',
-        `how the agent answers voice calls; ${TRANSCRIPTION}: not the agent, but a server that transcribes what it says`,
+        `how the agent answers beside chat completions; ${TRANSCRIPTION}: not the agent, but a server that transcribes what it says`,
       )
         .choices([...PLATFORMS, TRANSCRIPTION])
         .default(PLATFORMS[0]),
@@ -87,7 +87,7 @@ export function agentProgram(start = startReferenceAgent, startServer = startTra
     .addOption(
       new Option(
         '--auth-token <token>',
-        'on voice calls: check the signatures of Twilio; as openai-realtime, elevenlabs or vapi: the API key',
+        'on voice calls: check the signatures of Twilio; as openai-realtime, elevenlabs, vapi or retell: the API key',
       ).env('TWILIO_AUTH_TOKEN'),
     )
     .option('--public-url <url>', 'on the telephone: address of this server as Twilio sees it')
@@ -131,6 +131,10 @@ function voiceAddresses(as: Platform, url: string): string {
     return `  vapi       POST ${url}/call                          (voice of Vapi: assistantId "${AGENT_NAME}" or "${AGENT_NAME}:FAULT")
              POST ${url}/chat                          (the same in text)`;
   }
+  if (as === 'retell') {
+    return `  retell     POST ${url}/agent-playground-completion/${AGENT_NAME}   (text of Retell)
+             POST ${url}/agent-playground-completion/${AGENT_NAME}:FAULT`;
+  }
   return `  telephone  POST ${url}/voice                         (webhook of Twilio Media Streams)
              POST ${url}/agents/${AGENT_NAME}:FAULT/voice`;
 }
@@ -161,6 +165,7 @@ function agentOptions(as: Platform, options: ServerFlags): ReferenceAgentServerO
     'openai-realtime': () => ({ realtime: { ...common, ...plant(isRealtimeFault), apiKey: authToken } }),
     elevenlabs: () => ({ elevenlabs: { ...common, ...plant(isElevenLabsFault), apiKey: authToken } }),
     vapi: () => ({ vapi: { ...common, ...plant(isVapiFault), apiKey: authToken } }),
+    retell: () => ({ retell: { ...plant(isFault), apiKey: authToken } }),
   };
   return { ...rest, ...fault, ...services[as]() };
 }

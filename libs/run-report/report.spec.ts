@@ -4,6 +4,7 @@ import { type ReportedCall, type ReportedRun, renderReport, REPORT_CSP } from '.
 import { buildRun, type Built, readerOf } from './testing/build.js';
 import { HOSTILE, hostileCall, hostileRun } from './testing/hostile.js';
 import { sampleRun } from './testing/sample-run.js';
+import { words } from './testing/words.js';
 
 async function page({ run, read }: Pick<Built, 'run' | 'read'>): Promise<string> {
   let document = '';
@@ -12,14 +13,6 @@ async function page({ run, read }: Pick<Built, 'run' | 'read'>): Promise<string>
 }
 
 const count = (text: string, part: string | RegExp) => text.split(part).length - 1;
-/** The visible text, approximately. */
-const words = (document: string) =>
-  document
-    .replace(/<style>.*?<\/style>/s, '')
-    .replace(/<[^>]*>/g, ' ')
-    .replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)))
-    .replace(/\s+/g, ' ');
-
 /** Start tags only. */
 const tags = (document: string) => document.match(/<[a-z][^>]*>/g) ?? [];
 

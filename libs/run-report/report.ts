@@ -3,6 +3,7 @@ import { failuresSection } from './failures.js';
 import { html, type Html } from './html.js';
 import { latencySection } from './latency.js';
 import { comparisonSection } from './comparison.js';
+import { matrixSection } from './matrix.js';
 import { banner, chances, countsSection, evaluationTable, stability } from './overview.js';
 import { badge, passRate } from './parts.js';
 import type { CallReader, ReportedCall, ReportedRun } from './reported.js';
@@ -36,6 +37,7 @@ export async function* renderReport(
   yield banner(run).toString();
   yield '<main>';
   yield html`${await failuresSection(run, calls)}${countsSection(run)}${comparisonSection(run.comparison)}`.toString();
+  yield matrixSection(run.matrix).toString();
   yield html`${evaluationTable(run)}${latencySection(run)}`.toString();
   yield '<section class="calls" aria-labelledby="calls"><h2 id="calls">Calls</h2>';
   yield outcomeFilter(run).toString();

@@ -80,6 +80,7 @@ const BESIDE: Readonly<Record<string, object>> = {
   'protocol: elevenlabs-text': { url: 'https://example.com' },
   'protocol: vapi': { url: 'https://example.com' },
   'protocol: vapi-chat': { url: 'https://example.com' },
+  'protocol: retell-text': { url: 'https://example.com' },
 };
 
 /** All other fields of all request bodies, with their schema in the document. */

@@ -1,4 +1,4 @@
-import type { Call, RunComparison, RunDetails } from '../service.js';
+import type { Call, RunComparison, RunMatrix, RunDetails } from '../service.js';
 
 const NOW = '2026-11-21T06:37:42.758Z';
 
@@ -119,4 +119,28 @@ export function comparisonOf(name: string, values: Partial<RunComparison> = {}):
     warnings: [name],
     ...values,
   };
+}
+
+/** Runs of several agents with the same results. @param differences that of each run in each case; null for the first */
+export function matrixOf(
+  names: readonly string[],
+  differences: readonly RunMatrix['runs'][number]['difference'][],
+): RunMatrix {
+  const { current } = comparisonOf('Nightly');
+  const latency = { ...current.latency, clock: 'text' as const };
+  const runs = differences.map((difference, index) => ({
+    ...{
+      ...current,
+      id: `run-${index}`,
+      runId: `run-${index}`,
+      agentId: `agent-${index}`,
+      agentName: `Agent ${index}`,
+    },
+    ...{ name: 'Nightly', agentVersion: 'v1', protocol: 'chat-completions', latency, difference },
+  }));
+  const cases = names.map((name) => ({
+    ...{ caseKey: name, evaluationId: name, key: name, row: null, name },
+    results: runs,
+  }));
+  return { runs, cases, warnings: ['A warning'] };
 }

@@ -56,6 +56,7 @@ export function buildRun(evaluations: readonly PlayedEvaluation[], more: Partial
     agentVersion: null,
     derivedFrom: null,
     comparison: null,
+    matrix: null,
     serviceUrl: null,
     repeat: Math.max(1, ...evaluations.map((evaluation) => evaluation.calls.length)),
     createdAt: at(0),

@@ -9,6 +9,7 @@ import { chatCompletionsModule } from './text/chat-completions/index.js';
 import { voiceTransport } from './voice-call.js';
 import { elevenlabs, elevenlabsText } from './wires/elevenlabs/index.js';
 import { openaiRealtime } from './wires/openai-realtime/index.js';
+import { retellText } from './wires/retell/index.js';
 import { twilioMediaStreams } from './wires/twilio-media-streams/index.js';
 import { vapi, vapiChat } from './wires/vapi/index.js';
 
@@ -21,6 +22,7 @@ export const PROTOCOLS = registry([
   elevenlabsText,
   vapi,
   vapiChat,
+  retellText,
 ]);
 
 /** Emits `death` when a thread that carries the audio of voice calls has ended unexpectedly. */

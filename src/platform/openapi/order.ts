@@ -24,6 +24,7 @@ export const PATHS = [
   '/runs/{id}/report',
   '/runs/{id}/junit',
   '/runs/{id}/comparison',
+  '/runs/{id}/matrix',
   '/runs/{runId}/metrics',
   '/runs/{id}/cancel',
   '/runs/{id}/rerun',

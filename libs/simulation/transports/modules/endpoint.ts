@@ -1,3 +1,4 @@
+import type { ToolResult } from '../../../evaluation-definition/index.js';
 import type { OutboundClient } from '../../../outbound-http/index.js';
 import type { JsonValue } from '../../timeline/text.js';
 
@@ -55,6 +56,8 @@ export interface AgentCall {
   readonly assistantVersion?: string;
   /** Names of the tools for which the evaluation has results. */
   readonly mockedTools?: readonly string[];
+  /** Those results, for platforms that give them to the agent in place of running its tools. */
+  readonly toolResults?: readonly ToolResult[];
   /** Present in calls over a protocol that bills. */
   readonly ledger?: CallLedger;
 }

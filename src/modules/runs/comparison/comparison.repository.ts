@@ -133,6 +133,7 @@ export class ComparisonRepository {
       return {
         ...identityOf(run),
         ...figuresOf(total ?? NOTHING),
+        protocol: total?.protocol ?? null,
         cases: own.flatMap((row) => (row.caseKey === null ? [] : [{ caseKey: row.caseKey, ...figuresOf(row) }])),
       };
     });

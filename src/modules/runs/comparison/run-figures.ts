@@ -1,3 +1,4 @@
+import type { ProtocolName } from '../../../../libs/simulation/index.js';
 import type { VariablesRow } from '../../../../libs/evaluation-definition/index.js';
 import type { LatencyMeasures } from '../../../../libs/statistics/index.js';
 import type { RunStatus } from '../run.entity.js';
@@ -25,6 +26,8 @@ export interface RunFigures {
   readonly name: string;
   readonly status: RunStatus;
   readonly agentVersion: string | null;
+  /** Null if it is not known; missing in figures that an earlier version stored. */
+  readonly protocol?: ProtocolName | null;
   /** As the run gave them to the platform of the agent; both missing in figures that an earlier version stored. */
   readonly agentVariables?: VariablesRow;
   readonly assistantVersion?: string | null;

@@ -122,7 +122,7 @@ export class ComparedRun extends ComparedResult {
   endedAt: string | null;
 }
 
-class ComparedDifference implements Difference {
+export class ComparedDifference implements Difference {
   @EnumField(CHANGES, {
     description:
       'Change of the pass rate; `same` if the difference is not larger than chance, `undecided` if there are too few calls to find any difference',

@@ -106,6 +106,7 @@ export class CallExecutor {
       phoneNumber: snapshot.phoneNumber,
       variables: { ...variablesOf(endpoint.options), ...judged.definition.agentVariables, ...agentVariables },
       mockedTools: [...new Set(judged.definition.toolResults.map(({ tool }) => tool))],
+      toolResults: judged.definition.toolResults,
       ...(assistantVersion !== null && { assistantVersion }),
       ...(ledger && { ledger }),
       isSuspect: medium === 'voice' && isSuspect(await this.repository.attempts(id)),
