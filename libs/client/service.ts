@@ -21,6 +21,7 @@ import type {
 import { type CommandError, EXIT, isTemporary, misuse, RefusedError, UnreachableError } from './errors.js';
 import { everyPage } from './pages.js';
 import { type Patience, retryingFetch } from './retrying-fetch.js';
+import { agent, missingRun, run, type Subject } from './subjects.js';
 
 export type * from './api-types.js';
 
@@ -58,9 +59,6 @@ export interface ServiceOptions {
   /** Receives messages about waiting, such as for a rate limit. */
   readonly announce?: (text: string) => void;
 }
-
-/** What a request names, for the message of a 404; some requests name two things, of which the issues say which is missing. */
-type Subject = string | ((issues: readonly string[]) => string);
 
 /**
  * Client for runs, typed by the OpenAPI document. Requests are retried if the connection fails; writes have an
@@ -392,20 +390,6 @@ export class Service {
     return misuse(`${this.url} is not the URL of the service: ${what}`, 'Set VAT_URL (or --url) to its URL.');
   }
 }
-
-const agent = (id: string): string => `Agent ${id}`;
-const run = (id: string): string => `Run ${id}`;
-
-/** Which of the runs a 404 is about: an issue begins with the parameter of the others, and names one of them. */
-const missingRun =
-  (id: string, others: string | undefined): Subject =>
-  (issues) => {
-    const issue = issues.find((each) => /^with\b/.test(each));
-    if (others === undefined || issue === undefined) return run(id);
-    const named = others.split(',').filter((other) => other !== 'previous');
-    const missing = named.find((other) => other === others || issue.includes(other));
-    return missing === undefined ? 'An earlier run to compare with' : run(missing);
-  };
 
 /** Whether repeating the request cannot succeed. */
 export const isFinalRefusal = (error: unknown): boolean =>

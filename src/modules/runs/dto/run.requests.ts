@@ -22,48 +22,13 @@ import { RUN_STATUSES, type RunStatus } from '../run.entity.js';
 import { AgentVariablesField } from './agent-variables.field.js';
 import { variablesRow } from './call-schemas.js';
 import { GateFields, GateRequest, RunReferenceField } from './gate.fields.js';
+import { SelectionField } from './selection.field.js';
 import type { Outcome } from '../../../../libs/statistics/index.js';
 
 const MAX_SELECTED = 5_000;
 
-interface ListOptions {
-  readonly description: string;
-  readonly example: readonly string[];
-  readonly maxItems: number;
-  readonly items: Readonly<Record<string, unknown>>;
-  readonly violation: (item: string) => string | undefined;
-}
-
 const keyViolation = (key: string): string | undefined =>
   key === '' || codePoints(key) > LIMITS.key ? `must have 1 to ${LIMITS.key} characters` : textViolation(key);
-
-/** An optional, non-empty list of unique strings. */
-function SelectionField({ description, example, maxItems, items, violation }: ListOptions): PropertyDecorator {
-  const listViolation = (value: unknown): string | undefined => {
-    if (!Array.isArray(value)) return 'must be an array';
-    if (value.length === 0) return 'must not be empty; omit it to run all evaluations';
-    if (value.length > maxItems) return `must have at most ${maxItems} entries`;
-    for (const [index, item] of (value as unknown[]).entries()) {
-      const found = typeof item === 'string' ? violation(item) : 'must be a string';
-      if (found !== undefined) return `has an invalid entry: the one at position ${index} ${found}`;
-    }
-    return new Set(value).size < value.length ? 'must not contain duplicates' : undefined;
-  };
-  return applyDecorators(
-    ApiProperty({
-      description,
-      type: 'array',
-      items: { type: 'string', ...items },
-      minItems: 1,
-      maxItems,
-      uniqueItems: true,
-      required: false,
-      example: [...example],
-    }),
-    checked('selection', listViolation),
-    ValidateIf((_, value) => value !== undefined),
-  );
-}
 
 /** Which evaluations to run, how often, and with which gate. */
 export class StartRunRequest extends GateRequest {
