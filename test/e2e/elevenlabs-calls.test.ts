@@ -128,7 +128,7 @@ describe('calls of agents of ElevenLabs', () => {
     expect(call.attempts).toMatchObject([{ failureCode: 'thread_ended' }, { outcome: 'passed' }]);
     expect(call.retries).toBe(0);
     expect(platform.agents).toHaveLength(2);
-    expect(platform.openCalls).toBe(0);
+    await until('the test is closed', () => platform.openCalls === 0);
     expect(await sql(app.databaseUrl, 'SELECT state FROM platform_calls')).toEqual(Array(2).fill({ state: 'ended' }));
   });
 
@@ -169,7 +169,7 @@ describe('calls of agents of ElevenLabs', () => {
       body: { data: { ok: true } },
     });
     expect(platform.agents).toHaveLength(2);
-    expect(platform.openCalls).toBe(0);
+    await until('the test is closed', () => platform.openCalls === 0);
     expect(
       await sql(
         app.databaseUrl,

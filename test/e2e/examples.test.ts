@@ -37,6 +37,8 @@ const EXPECTED: Readonly<Record<string, number>> = {
   importCall: 202,
   // No language model is configured.
   rejudgeRun: 409,
+  // The provider's agents are reached over chat completions, which has no list of them.
+  listAssistants: 409,
   // The run has ended.
   cancelRun: 409,
 };

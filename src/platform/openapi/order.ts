@@ -40,6 +40,7 @@ export const PATHS = [
   '/workspace/api-keys/{id}',
   '/workspace/provider-keys',
   '/workspace/provider-keys/{provider}',
+  '/providers/{provider}/assistants',
   '/workspace/webhooks',
   '/workspace/webhooks/{id}',
   '/workspace/webhooks/{id}/test',
