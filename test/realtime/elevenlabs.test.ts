@@ -154,11 +154,11 @@ describe('ElevenLabs over sockets', () => {
     const logged: string[] = [];
     const write = jest.spyOn(process.stdout, 'write').mockImplementation((text) => logged.push(String(text)) > 0);
     const signature = 'Sig+Nature/of-the_Test=12345678';
-    const echoes = [...formsOfSecret(KEY), ...formsOfSecret(signature)].flatMap((form): ServerMessage[] => [
+    const echoes = [...formsOfSecret(KEY), ...formsOfSecret(signature)].flatMap((form, index): ServerMessage[] => [
       server.response(form),
       server.correction(form, form),
       server.heard(form),
-      server.clientTool('t1', form, { [form]: form }),
+      server.clientTool(`t${index}`, form, { [form]: form }),
       server.error(1011, 'llm_error', form),
       { type: form },
     ]);

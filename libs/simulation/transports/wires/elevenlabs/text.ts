@@ -223,12 +223,13 @@ class TextLine implements Line {
     this.endTurnIn(SETTLE_MS);
   }
 
-  private toolCall({ id, name, json }: Pick<Of<'tool_call'>, 'id' | 'name' | 'json'>): void {
+  private toolCall({ id, ...said }: Pick<Of<'tool_call'>, 'id' | 'name' | 'json'>): void {
     if (this.toolCalls.has(id)) return;
     this.toolCalls.add(id);
     const at = this.now;
-    const args = json === null ? null : parseArguments(json);
-    const result = json === null ? undefined : (this.line.toolAnswers?.(name, args) ?? DEFAULT_TOOL_RESULT);
+    const name = this.words.clean(said.name);
+    const args = said.json === null ? null : parseArguments(this.words.clean(said.json));
+    const result = said.json === null ? undefined : (this.line.toolAnswers?.(name, args) ?? DEFAULT_TOOL_RESULT);
     const call = { name, arguments: args, ...(result !== undefined && { result }) };
     this.emit({ type: 'tool_call', at, endedAt: at, ...call });
     if (result !== undefined) {

@@ -195,7 +195,7 @@ class ElevenLabsWire extends JsonAudioWire<ServerMessage> implements Wire {
   private toolCall(now: number, { id, name, json }: Pick<Of<'tool_call'>, 'id' | 'name' | 'json'>): void {
     if (this.toolCalls.has(id) || this.toolCalls.size >= MAX_KEPT) return;
     this.toolCalls.add(id);
-    this.side.toolCall(now, { id, name, json });
+    this.side.toolCall(now, { id, name: this.clean(name), json: json === null ? null : this.clean(json) });
   }
 
   /** Which of the two events is sent for a tool of the platform is a setting of the agent. */
