@@ -222,7 +222,7 @@ describe('every operation of the OpenAPI document', () => {
       'DELETE /workspace/provider-keys/{provider}',
       LISTS_ASSISTANTS,
     ]);
-    await forEach(chosen.slice(1), async (operation) => {
+    await forEach(chosen.slice(0, 2), async (operation) => {
       const path = await pathOf(operation, foreign);
       const list = path.slice(0, path.lastIndexOf('/'));
       const before = await foreign.admin.get(list);
