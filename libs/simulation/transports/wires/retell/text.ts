@@ -8,7 +8,8 @@ import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
 import type { Variables } from '../../modules/common-options.js';
 import { ANSWER_LIMITS, DEFAULT_ANSWER_TIMEOUT_MS } from '../../text/chat-completions/limits.js';
 import { Pacer } from '../../text/chat-completions/pacer.js';
-import { type Json, objectOf, RetellApi, textOf } from './api.js';
+import { type Json, objectOf, textOf } from '../fields.js';
+import { RetellApi } from './api.js';
 import { toolMocks } from './tool-mocks.js';
 
 const PATH = '/agent-playground-completion/{assistantId}';
@@ -110,10 +111,8 @@ class RetellLine implements Line {
   private async checkConcurrency(): Promise<void> {
     if (this.isChecked) return;
     this.isChecked = true;
-    const { onPhase } = this.line;
-    const { connections } = this;
-    const asked = { method: 'GET', path: '/get-concurrency', timeoutMs: CONCURRENCY_MS, maxBytes: 64 * 1024 } as const;
-    const found = await this.api.send({ ...asked, connections, onPhase }).catch((): Json => ({}));
+    const asked = { timeoutMs: CONCURRENCY_MS, maxBytes: 64 * 1024, ...this.connection() };
+    const found = await this.api.object('/get-concurrency', asked).catch((): Json => ({}));
     const { current_concurrency: current, concurrency_limit: limit } = found;
     if (typeof current !== 'number' || typeof limit !== 'number' || current < limit) return;
     const what = `${current} of the ${limit} calls at once that the account has are in use`;
@@ -122,30 +121,27 @@ class RetellLine implements Line {
 
   private completion(record: RequestRecord, onSent: () => void): Promise<Json> {
     const { assistantVersion: version, callId } = this.call;
-    const { onPhase, clock } = this.line;
+    const { clock } = this.line;
     const state = Object.entries(this.state).map(([name, value]) => `,"${name}":${JSON.stringify(value)}`);
     const variables = JSON.stringify(this.variables);
-    return this.api.send({
+    return this.api.object(agentUrl(PATH, this.call), {
       method: 'POST',
-      path: agentUrl(PATH, this.call),
       body: `{"messages":[${this.messages.join(',')}],"dynamic_variables":${variables},"tool_mocks":${this.mocks}${state.join('')}}`,
-      ...(version !== undefined && { query: { version: version.toWellFormed() } }),
+      ...(version !== undefined && { query: { version } }),
       headers: { 'x-call-id': callId },
-      ...{
-        timeoutMs: DEFAULT_ANSWER_TIMEOUT_MS,
-        maxBytes: ANSWER_LIMITS.event,
-        connections: this.connections,
-        onPhase,
-      },
+      ...{ timeoutMs: DEFAULT_ANSWER_TIMEOUT_MS, maxBytes: ANSWER_LIMITS.event, ...this.connection() },
       onSent: () => {
         record.sentAt = clock.now();
         onSent();
       },
-      onResponse: (status, said) => {
-        Object.assign(record, { status, firstByteAt: clock.now() });
-        if (status >= 300) record.said = this.api.platform.excerpt(said);
+      onAnswer: (status, said) => {
+        Object.assign(record, { status, firstByteAt: clock.now(), ...(said !== undefined && { said }) });
       },
     });
+  }
+
+  private connection() {
+    return { connections: this.connections, onStep: this.line.onPhase as ((step: string) => void) | undefined };
   }
 
   /** Takes an answer in. @returns whether the agent has ended the call. @throws CallFailure */

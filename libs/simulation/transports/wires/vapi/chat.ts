@@ -97,7 +97,7 @@ class ChatLine implements Line {
         onSent();
       },
       onAnswer: (status, said) => {
-        Object.assign(record, { status, firstByteAt: this.now, ...(status >= 300 && { said }) });
+        Object.assign(record, { status, firstByteAt: this.now, ...(said !== undefined && { said }) });
       },
     });
   }
