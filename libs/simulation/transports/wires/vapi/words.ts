@@ -13,8 +13,9 @@ const CHARACTERS_PER_SECOND = 14;
 /** Words of the model are reported at this interval; with nothing new for this long the last one is complete. */
 const WORDS_MS = 200;
 
-/** Letters and digits by which the end of a transcript is recognised. */
+/** Letters and digits by which the end of a transcript is recognised, and the characters in which they are looked for. */
 const LAST_WORDS = 12;
+const END_OF_TURN = 200;
 
 type Source = 'spoken' | 'model' | 'transcript';
 
@@ -31,9 +32,10 @@ interface Turn {
   isCut: boolean;
   /** Whether its last words were heard. */
   isDone: boolean;
-  /** Words of the model whose last one may not be complete. */
+  /** Words of the model, and how many characters of them the last one has, which may not be complete. */
   rest: string;
-  /** What was reported of the text of the turn as it is played: words, and the text itself, also as it is generated. */
+  restWord: number;
+  /** What was reported of the text of the turn as it is played: words, and the text itself; of generated text its end. */
   count: number;
   text: string;
   /** Where the present piece of audio begins in the item, and where its last word ends. */
@@ -52,7 +54,7 @@ const turnOf = (item: Item): Turn => ({
     isCut: false,
     isDone: false,
   },
-  ...{ rest: '', count: 0, text: '', pieceMs: 0, wordMs: Infinity },
+  ...{ rest: '', restWord: 0, count: 0, text: '', pieceMs: 0, wordMs: Infinity },
 });
 
 interface SaidOf {
@@ -137,15 +139,18 @@ export class AgentWords {
     this.turn.turnId = turnId;
     if (this.isPlayedReported || !this.takes('model')) return;
     this.modelAt = now;
+    // Never searched as a whole: it may be long, and its end is looked for many times a second.
+    const word = text.split(/\s/).at(-1)!.length;
+    this.turn.restWord = word < text.length ? word : this.turn.restWord + word;
     this.turn.rest += text;
-    this.turn.text += text;
+    this.turn.text = (this.turn.text + text).slice(-END_OF_TURN);
   }
 
   /** What the platform understood of its own agent, after it was heard. */
   transcript(now: number, text: string): void {
     if (this.takes('transcript')) return this.say(now, text);
     const last = plain(text).slice(-LAST_WORDS);
-    if (last === '' || !plain(this.turn.text).endsWith(last)) return;
+    if (last === '' || !plain(this.turn.text.slice(-END_OF_TURN)).endsWith(last)) return;
     // It has heard the last words: nothing of the turn follows.
     this.complete(now);
     this.turn.isDone = true;
@@ -165,10 +170,10 @@ export class AgentWords {
   }
 
   tick(now: number): void {
-    const { rest } = this.turn;
+    const { rest, restWord } = this.turn;
     if (rest === '' || now - this.releasedAt < WORDS_MS) return;
     this.releasedAt = now;
-    this.release(now, now - this.modelAt >= WORDS_MS ? rest.length : rest.search(/\S*$/));
+    this.release(now, now - this.modelAt >= WORDS_MS ? rest.length : rest.length - restWord);
   }
 
   /** Words of another turn begin it, unless they come while the one before is still heard. */
@@ -212,6 +217,7 @@ export class AgentWords {
     const { turn } = this;
     const text = turn.rest.slice(0, length);
     turn.rest = turn.rest.slice(length);
+    turn.restWord = turn.rest.length;
     this.say(now, text, { ahead: true });
   }
 

@@ -1,0 +1,52 @@
+import { AgentWords } from './words.js';
+
+const LIMIT_MS = 1_000;
+
+/** The texts that were said, and how long it took. */
+function timed(use: (words: AgentWords) => void) {
+  const said: string[] = [];
+  const words = new AgentWords({ said: (_now, text) => said.push(text), playedMs: () => 0 }, 16_000);
+  const begun = performance.now();
+  use(words);
+  return { said: said.filter((text) => text !== ''), ms: performance.now() - begun };
+}
+
+// One thread carries all calls: no message of one platform may stop it.
+describe('words of an agent of Vapi, in linear time', () => {
+  it('finds the last word after a very long one', () => {
+    const long = 'x'.repeat(100_000);
+    const { said, ms } = timed((words) => {
+      words.model(0, 't1', `${long} and`);
+      words.tick(100);
+    });
+    expect(said).toEqual([long]);
+    expect(ms).toBeLessThan(LIMIT_MS);
+  });
+
+  it('keeps a word together that arrives in many parts', () => {
+    const { said, ms } = timed((words) => {
+      for (let n = 0; n < 10_000; n++) {
+        words.model(n * 20, 't1', 'x');
+        words.tick(n * 20);
+      }
+      words.model(200_000, 't1', ' y');
+      words.tick(200_000);
+      words.tick(200_200);
+    });
+    expect(said).toEqual(['x'.repeat(10_000), 'y']);
+    expect(ms).toBeLessThan(LIMIT_MS);
+  });
+
+  it('compares transcripts with the end of a turn only', () => {
+    const { said, ms } = timed((words) => {
+      words.model(0, 't1', 'one more word '.repeat(20_000));
+      words.tick(1);
+      for (let n = 0; n < 1_000; n++) {
+        words.model(n, 't1', 'and ');
+        words.transcript(n, 'something else');
+      }
+    });
+    expect(said[0]).toHaveLength(279_999);
+    expect(ms).toBeLessThan(LIMIT_MS);
+  });
+});
