@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { REDACTED, Redaction } from './redaction.js';
 
 const SECRET = 'sk-Ab/1+é"&<9xyzQ~(7)';
@@ -80,5 +81,15 @@ describe('Redaction', () => {
     const text = `${'a'.repeat(4_095)}b`.repeat(64);
     expect(new Redaction([secret]).clean(text).length).toBeLessThan(text.length);
     expect(performance.now() - begun).toBeLessThan(1_000);
+  });
+
+  it('takes linear time for secrets that begin alike, and still removes each of them', () => {
+    const secrets = Array.from({ length: 1_000 }, (_, n) => `aaaaaaaa${hash('md5', String(n)).slice(0, 16)}`);
+    const many = new Redaction(['the first secret', ...secrets]);
+    const begun = performance.now();
+    many.clean('aaaaaaaa'.repeat(20_000));
+    expect(performance.now() - begun).toBeLessThan(1_000);
+    for (const secret of ['the first secret', ...secrets.slice(-3)])
+      expect(many.clean(`<${secret}>`)).toBe(`<${REDACTED}>`);
   });
 });

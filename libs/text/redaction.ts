@@ -6,6 +6,8 @@ const STEP = 4;
 /** The distance in long secrets, such as tokens, whose pieces would be too many. */
 const LONG_SECRET = 512;
 const LONG_STEP = 32;
+/** Secrets that are looked for by the same piece: each of them is compared wherever it occurs. The first ones count. */
+const MAX_SAME = 32;
 /** Shorter parts of a secret may be words that occur by chance. */
 const MIN_PART = 12;
 /** Shorter secrets are not removed: the text would become unreadable. */
@@ -26,7 +28,7 @@ interface Piece {
  * separated or replaced by others. Takes linear time.
  */
 export class Redaction {
-  /** By its text; at most one of each form. */
+  /** By its text; at most one of each form, and `MAX_SAME`. */
   private readonly pieces = new Map<string, Piece[]>();
   /** Forms that are shorter than a piece, by their first `MIN_SECRET` characters. */
   private readonly short = new Map<string, string>();
@@ -39,7 +41,9 @@ export class Redaction {
       for (let at = 0; at + PIECE <= form.length; at += step) {
         const text = form.slice(at, at + PIECE);
         const same = this.pieces.get(text) ?? [];
-        if (same.at(-1)?.form !== form) this.pieces.set(text, [...same, { form, at }]);
+        if (same.length === MAX_SAME || same.at(-1)?.form === form) continue;
+        same.push({ form, at });
+        this.pieces.set(text, same);
       }
     }
   }

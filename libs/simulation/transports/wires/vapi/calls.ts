@@ -17,6 +17,8 @@ export interface VapiHandle {
 
 /** Records of calls have their messages and transcripts. */
 const MAX_RECORDS = 16 * 1024 * 1024;
+/** An id that can be stored, and be a segment of a path. */
+const ID = /^(?!\.{1,2}$)[^\p{C}]{1,256}$/u;
 const END_MS = 10_000;
 /** A call is searched for among those of the last milliseconds. */
 const SEARCHED_MS = 60 * 60_000;
@@ -26,7 +28,8 @@ const ENDED: ReadonlySet<unknown> = new Set(['ended', 'not-found', 'deletion-fai
 export function handleOf(record: unknown): VapiHandle | null {
   try {
     const call = new Fields(record);
-    const id = call.text('id', 256);
+    const id = call.text('id');
+    if (!ID.test(id)) return null;
     return { id, controlUrl: controlAddress(call)?.url ?? null };
   } catch {
     return null;

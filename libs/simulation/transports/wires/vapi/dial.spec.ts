@@ -13,6 +13,7 @@ const KEY = '4f6a1b2c-1234-4c56-9abc-def012345678';
 const ATTEMPT = '0b7f8a52-77d1-4a0e-8b5e-1f8d0a6c9e21';
 const ID = createdCall().id;
 const { signal } = new AbortController();
+const MANY = Array.from({ length: 100 }, (_, n) => `a=12345678-secret-${n}`).join('&');
 
 const endpointOf = (more: Partial<AgentEndpoint> = {}): AgentEndpoint => ({
   ...{ protocol: 'vapi', url: vapi.defaultUrl!, headers: {}, firstSpeaker: null, options: {}, apiKey: KEY, ...more },
@@ -97,6 +98,8 @@ describe('the call that is created', () => {
     ['without TLS beyond this machine', 'ws://api.vapi.ai/12345678-secret/transport'],
     ['over another scheme', 'https://api.vapi.ai/12345678-secret/transport'],
     ['with a password', 'wss://user:12345678-secret@api.vapi.ai/'],
+    ['of enormous length', `wss://api.vapi.ai/12345678-secret${'0'.repeat(5_000)}`],
+    ['with a hundred secrets', `wss://api.vapi.ai/?${MANY}`],
     ['that is none', 7],
   ])('is not dialled at an address %s, which is not shown; the call is ended', async (_what, websocketCallUrl) => {
     const client = answers({ transport: { websocketCallUrl } });
@@ -113,6 +116,18 @@ describe('the call that is created', () => {
   ])('takes no controlUrl that is %s', async (_what, controlUrl) => {
     const { found } = await dial(answers({ monitor: { controlUrl } }));
     expect(found.findings).toMatchObject([{ code: 'no_control' }]);
+  });
+
+  it.each([
+    ['no id', undefined],
+    ['an id that no database takes', 'call\u0000-12345678'],
+    ['an id that no address takes', 'call-\ud800'],
+    ['an id that leads to another address', '..'],
+  ])('is not carried out if its record has %s', async (_what, id) => {
+    const placed = jest.fn(() => Promise.resolve());
+    const failure = await failureOf(dial(answers({ id }), {}, { ledger: { placed, paid: placed } }));
+    expect(failure).toMatchObject({ code: 'bad_response' });
+    expect(placed).not.toHaveBeenCalled();
   });
 
   it('that is blocked by the limit on calls at once is ended before the next one, and tried again', async () => {
