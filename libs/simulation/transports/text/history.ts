@@ -10,7 +10,7 @@ export class History {
 
   /** @throws CallFailure */
   add(message: object): void {
-    const json = JSON.stringify(message);
+    const json = jsonOf(message);
     this.size += json.length;
     if (this.size > MAX_SIZE) throw new CallFailure('answer_too_large', 'the whole conversation');
     this.messages.push(json);
@@ -18,5 +18,14 @@ export class History {
 
   get json(): string {
     return `[${this.messages.join(',')}]`;
+  }
+}
+
+/** @throws CallFailure for one that can be parsed, but is nested too deeply to be written */
+function jsonOf(message: object): string {
+  try {
+    return JSON.stringify(message);
+  } catch (cause) {
+    throw new CallFailure('answer_too_large', 'a message is nested too deeply', { cause });
   }
 }

@@ -1,3 +1,5 @@
+import { CallFailure } from '../../../timeline/failure.js';
+
 /** Limits on what an agent may send; agents are untrusted. */
 export const ANSWER_LIMITS = {
   /** Bytes of one HTTP answer. */
@@ -6,6 +8,8 @@ export const ANSWER_LIMITS = {
   event: 1024 * 1024,
   /** Characters that the agent says in one turn. */
   text: 256 * 1024,
+  /** What the agent says and calls in one turn, where a platform reports whole messages. */
+  messages: 100,
   /** Characters of one tool call's name and arguments. */
   toolCall: 64 * 1024,
   toolCalls: 32,
@@ -17,3 +21,6 @@ export const ANSWER_LIMITS = {
 export const DEFAULT_ANSWER_TIMEOUT_MS = 60_000;
 /** How long the stream may stay open after the answer is complete, in milliseconds. */
 export const CLOSING_GRACE_MS = 500;
+
+export const tooManyMessages = (): CallFailure =>
+  new CallFailure('answer_too_large', `more than ${ANSWER_LIMITS.messages} messages`);

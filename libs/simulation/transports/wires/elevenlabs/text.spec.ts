@@ -214,6 +214,17 @@ describe('a conversation in text with an agent of ElevenLabs', () => {
     expect(failure!.message).not.toContain('1234567890');
   });
 
+  it.each([
+    ['words in parts', Array.from({ length: 300 }, () => server.part('delta', 'many '.repeat(200)))],
+    ['a very long answer', [server.response('long '.repeat(60_000))]],
+    ['answers', Array.from({ length: 101 }, () => server.response('And more.'))],
+    ['tool calls', Array.from({ length: 101 }, (_, n) => server.clientTool(`t${n}`, 'search', {}))],
+  ])('ends with a failure of the agent that sends %s without end', async (_what, send) => {
+    const called = await call(script([{ send: [server.metadata(), ...send] }]));
+    expect(called.failure).toMatchObject({ code: 'answer_too_large', retryable: false });
+    expect(called.timeline.length).toBeLessThan(110);
+  });
+
   it('does not take audio for text if the agent is said to be text only', async () => {
     const called = await call(script([{ send: [server.metadata(), server.audio(1, tone(100))] }]), ASKS, {
       textOnly: 'agent',

@@ -11,6 +11,7 @@ import { OUTBOUND_CODES } from '../../http/outbound-failures.js';
 import { PlatformApi } from '../../http/platform-api.js';
 import { AgentSocket } from '../../http/websocket.js';
 import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
+import { ANSWER_LIMITS, tooManyMessages } from '../../text/chat-completions/limits.js';
 import { HANG_UP_TOOLS } from '../../text/hang-up.js';
 import { signedAddress } from './dial.js';
 import { type PlatformError, readMessage, type ServerMessage } from './messages.js';
@@ -60,6 +61,8 @@ class TextLine implements Line {
   private streamed = '';
   private whole = '';
   private readonly toolCalls = new Set<string>();
+  /** Characters and messages of the present turn. */
+  private size = { characters: 0, messages: 0 };
   private error: PlatformError | undefined;
 
   constructor(
@@ -89,6 +92,7 @@ class TextLine implements Line {
     this.record.sentAt = at;
     this.isTurnOpen = true;
     this.streamed = this.whole = '';
+    this.size = { characters: 0, messages: 0 };
     this.socket?.send(JSON.stringify({ type: 'user_message', text }));
     this.awaitAnswer();
     return { start: at, end: at };
@@ -193,7 +197,22 @@ class TextLine implements Line {
     }
   }
 
+  /** Counts what the agent says or calls. @returns whether it is too much, with which the call fails */
+  private isTooMuch(text: string, messages = 1): boolean {
+    this.size.characters += text.length;
+    this.size.messages += messages;
+    const found =
+      this.size.characters > ANSWER_LIMITS.text
+        ? failure('answer_too_large', 'its text')
+        : this.size.messages > ANSWER_LIMITS.messages
+          ? tooManyMessages().failure
+          : undefined;
+    if (found) this.fail(found);
+    return found !== undefined;
+  }
+
   private part({ part, text }: Of<'part'>): void {
+    if (this.isTooMuch(text, part === 'stop' ? 1 : 0)) return;
     this.streamed += text;
     // The whole answer came first.
     if (this.whole.startsWith(this.streamed)) return;
@@ -202,6 +221,7 @@ class TextLine implements Line {
   }
 
   private response(text: string): void {
+    if (this.isTooMuch(text)) return;
     if (this.streamed === '') {
       if (text !== '') this.spoke(text);
       this.whole = text;
@@ -224,7 +244,7 @@ class TextLine implements Line {
   }
 
   private toolCall({ id, ...said }: Pick<Of<'tool_call'>, 'id' | 'name' | 'json'>): void {
-    if (this.toolCalls.has(id)) return;
+    if (this.toolCalls.has(id) || this.isTooMuch(said.json ?? '')) return;
     this.toolCalls.add(id);
     const at = this.now;
     const name = this.words.clean(said.name);

@@ -1,9 +1,8 @@
 import type { Line, LineOptions, RequestRecord, Transport } from '../../../conversation/transport.js';
-import { CallFailure } from '../../../timeline/failure.js';
 import { agentUrl } from '../../http/agent-url.js';
 import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
 import type { Variables } from '../../modules/common-options.js';
-import { ANSWER_LIMITS, DEFAULT_ANSWER_TIMEOUT_MS } from '../../text/chat-completions/limits.js';
+import { ANSWER_LIMITS, DEFAULT_ANSWER_TIMEOUT_MS, tooManyMessages } from '../../text/chat-completions/limits.js';
 import { History } from '../../text/history.js';
 import { RequestLine } from '../../text/request-line.js';
 import { type Json, objectOf, textOf } from '../fields.js';
@@ -13,7 +12,6 @@ import { toolMocks } from './tool-mocks.js';
 const PATH = '/agent-playground-completion/{assistantId}';
 /** Where the conversation stands; the platform keeps nothing between two requests. */
 const STATE = ['current_state', 'current_node_id', 'component_id'] as const;
-const MAX_MESSAGES = 100;
 const MAX_STATE = 1_000;
 const CONCURRENCY_MS = 5_000;
 /** Turns of text with an agent of Retell, each a request with the whole conversation. */
@@ -92,7 +90,7 @@ class RetellLine extends RequestLine {
     const { messages, call_ended: hasEnded, dynamic_variables: variables } = answer;
     if (!Array.isArray(messages))
       throw this.api.failure('bad_response', { what: 'its answer has no list of messages' });
-    if (messages.length > MAX_MESSAGES) throw new CallFailure('answer_too_large', `more than ${MAX_MESSAGES} messages`);
+    if (messages.length > ANSWER_LIMITS.messages) throw tooManyMessages();
     const found = messages.map(objectOf);
     for (const message of found) {
       this.history.add(message);

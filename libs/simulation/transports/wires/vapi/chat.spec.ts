@@ -105,6 +105,15 @@ describe('a chat with an assistant of Vapi', () => {
     expect({ outcome, code: failure?.code }).toEqual({ outcome: 'error', code: 'bad_response' });
   });
 
+  it.each([
+    ['messages', Array.from({ length: 101 }, () => says('And more.'))],
+    ['tool calls', Array.from({ length: 101 }, (_, n) => calls(`c${n}`, 'search', {}))],
+  ])('takes no more than a hundred %s in one turn', async (_what, turn) => {
+    const { failure, timeline } = await call({ chat: [turn] });
+    expect(failure).toMatchObject({ code: 'answer_too_large', retryable: false });
+    expect(timeline.length).toBeLessThan(10);
+  });
+
   it('is tested step by step, with advice about what failed', async () => {
     const test = async (options: VapiServerOptions) => {
       const { endpoint } = await serve(options);

@@ -2,6 +2,7 @@ import type { Line, LineOptions, RequestRecord, Transport } from '../../../conve
 import { parseArguments } from '../../../timeline/text.js';
 import { PlatformApi } from '../../http/platform-api.js';
 import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
+import { ANSWER_LIMITS, tooManyMessages } from '../../text/chat-completions/limits.js';
 import { HANG_UP_TOOLS, hangUpReason } from '../../text/hang-up.js';
 import { RequestLine } from '../../text/request-line.js';
 import { Fields } from '../fields.js';
@@ -44,6 +45,7 @@ class ChatLine extends RequestLine {
   protected async turn(text: string | null, onSent: () => void): Promise<string | undefined> {
     const record = this.begin();
     const outputs = this.read(await this.ask(text ?? '', record, onSent));
+    if (outputs.length > ANSWER_LIMITS.messages) throw tooManyMessages();
     for (const output of outputs) {
       if (output.type === 'tool') this.calledTool(output);
       else {
