@@ -70,6 +70,8 @@ async function importAgents(
         ...assistant,
         ...credential(apiKey),
       });
+    // A list that changes from page to page may have an assistant twice.
+    known.add(assistant.assistantId);
     rows.push([isNew ? (dryRun ? 'would create' : 'created') : 'unchanged', ...shown(assistant)]);
   }
   const columns = [{ title: 'Agent' }, { title: 'Assistant' }, { title: 'Name' }];

@@ -1,4 +1,5 @@
 import { ElevenLabsServer } from '../../libs/simulation/testing/elevenlabs.js';
+import { VapiServer } from '../../libs/simulation/testing/vapi.js';
 import { ApiKeysService } from '../../src/modules/api-keys/api-keys.service.js';
 import type { Role } from '../../src/platform/access/caller.js';
 import { expectForbidden, expectInvalid, expectNotFound } from '../support/expect.js';
@@ -14,8 +15,15 @@ const AGENTS = [
   { id: `agent_${'3'.repeat(250)}`, name: 'Its id is too long for an agent' },
 ];
 
+const HOSTILE = [
+  { id: 'a_01', name: '\u001b[2J\u001b]0;title\u0007Red\r\n::error::<script>\u202e' },
+  { id: 'a_01', name: 'The same once more' },
+  ...[{ id: '../../agents', name: '\ud800' }, { id: '' }, { id: 7 }, { id: '__proto__', model: { messages: [null] } }],
+];
+
 describe("the assistants of a provider's account", () => {
   let double: ElevenLabsServer;
+  let hostile: VapiServer;
   let app: TestApp;
   let admin: HttpClient;
   let env: NodeJS.ProcessEnv;
@@ -23,8 +31,11 @@ describe("the assistants of a provider's account", () => {
 
   beforeAll(async () => {
     double = await ElevenLabsServer.start({ apiKey: KEY, agents: AGENTS });
+    hostile = await VapiServer.start({ apiKey: KEY, assistants: HOSTILE });
     app = await createTestApp({
       env: {
+        AGENT_PROVIDER_4_PROTOCOL: 'vapi',
+        AGENT_PROVIDER_4_URL: hostile.url,
         OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8',
         AGENT_PROVIDER_2_PROTOCOL: 'elevenlabs',
         AGENT_PROVIDER_2_URL: double.url,
@@ -43,6 +54,7 @@ describe("the assistants of a provider's account", () => {
   afterAll(async () => {
     await app.close();
     await double.stop();
+    await hostile.stop();
   });
 
   it('are listed with a key of the account, as agents can have them, page by page', async () => {
@@ -130,5 +142,16 @@ describe("the assistants of a provider's account", () => {
     const refused = await vat(args.slice(0, 4), { ...env, VAT_PROVIDER_KEY: 'sk_wrong_0987654321' });
     expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining('Invalid API key')]);
     expect(refused.stderr).not.toContain('sk_wrong');
+  });
+
+  it('are registered once each, and printed without what a terminal or a log obeys', async () => {
+    const args = ['agent', 'import', '--provider', 'AGENT_PROVIDER_4'];
+    const imported = await vat(args, { ...env, VAT_PROVIDER_KEY: KEY });
+    expect(imported).toMatchObject({ code: 0 });
+    expect(imported.stdout).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]|^\s*::/m);
+    const { body } = await admin.get<any>('/agents');
+    expect(body.data.map(({ assistantId }: any) => assistantId).sort()).toEqual(['../../agents', '__proto__', 'a_01']);
+    const again = await vat(args, { ...env, VAT_PROVIDER_KEY: KEY });
+    expect(again.stdout).not.toContain('created');
   });
 });

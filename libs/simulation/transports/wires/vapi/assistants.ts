@@ -18,7 +18,8 @@ export const vapiAssistants: ListAssistants = async (account, { offset, limit },
     if (!Array.isArray(found)) throw api.notUnderstood('its answer is not a list');
     return found.map(objectOf);
   };
-  const all = (await list('/assistant')).filter(({ id }) => textOf(id) !== null);
+  const named = (await list('/assistant')).filter(({ id }) => textOf(id) !== null);
+  const all = [...new Map(named.map((one) => [one['id'], one])).values()];
   const shown = all.slice(offset, offset + limit);
   const numbers = shown.length === 0 ? [] : await list('/phone-number');
   const items = shown.map((one) =>
