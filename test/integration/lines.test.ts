@@ -1,4 +1,8 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
 import { ExecutionRepository } from '../../src/modules/runs/execution/execution.repository.js';
+import { Lines } from '../../src/modules/runs/lines/lines.js';
 import { LinesRepository } from '../../src/modules/runs/lines/lines.repository.js';
 import { addPaidPlatform } from '../../libs/simulation/testing/paid-platform/register.js';
 import { callEnv, prepareEvaluations } from '../support/run-app.js';
@@ -13,11 +17,16 @@ describe('lines of a platform', () => {
   let undo: () => void;
   let execution: ExecutionRepository;
   let lines: LinesRepository;
+  /** A platform that never answers. */
+  let silent: Server;
 
   beforeAll(async () => {
     undo = addPaidPlatform();
     database = await createTestDatabase();
-    const env = { ...callEnv('http://127.0.0.1:9'), AGENT_PROVIDER_1_PROTOCOL: 'paid-text', ROLE: 'api' };
+    silent = createServer(() => undefined).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const env = { ...callEnv(`http://127.0.0.1:${port}`), AGENT_PROVIDER_1_PROTOCOL: 'paid-text', ROLE: 'api' };
     app = await createTestApp({ env, databaseUrl: database.url });
     execution = app.nest.get(ExecutionRepository);
     lines = app.nest.get(LinesRepository);
@@ -25,6 +34,7 @@ describe('lines of a platform', () => {
   afterAll(async () => {
     await app.close();
     await database.drop();
+    silent.close();
     undo();
   });
 
@@ -48,6 +58,11 @@ describe('lines of a platform', () => {
   };
   const waitingOf = (runId: string) =>
     query('SELECT id FROM calls WHERE run_id = $1 AND line_wait_since IS NOT NULL', [runId]);
+
+  const failedOf = async (claimId: string): Promise<number> => {
+    const [row] = await query('SELECT end_failures AS failures FROM platform_calls WHERE claim_id = $1', [claimId]);
+    return row.failures;
+  };
 
   it('are taken in the transaction that claims, never more than there are', async () => {
     const { agentId, runId } = await start(10);
@@ -226,6 +241,31 @@ describe('lines of a platform', () => {
       { handle: null },
       { handle: null },
     ]);
+  });
+
+  it('are freed for each workspace in turn, and without waiting for the platform', async () => {
+    const [many, few] = [await start(30), await start(1)];
+    const of = rule(50);
+    const claims = await claim(many.agentId, 30, of);
+    const [last] = await claim(few.agentId, 1, of);
+    await query(
+      `UPDATE platform_calls SET state = 'dialling', lease_until = now() - interval '1 minute' WHERE credential = $1`,
+      [of.credential],
+    );
+    // The last one by any order.
+    const other = 'ffffffff-ffff-4fff-bfff-ffffffffffff';
+    await query(`UPDATE platform_calls SET claim_id = $2, lease_until = now() - interval '1 s' WHERE claim_id = $1`, [
+      last!.claimId,
+      other,
+    ]);
+    expect(claims).toHaveLength(30);
+    const begun = performance.now();
+    await app.nest.get(Lines).sweep();
+    expect(performance.now() - begun).toBeLessThan(5_000);
+    const isTaken = `SELECT count(*)::int AS count FROM platform_calls WHERE lease_until > now() AND claim_id = ANY ($1)`;
+    expect(await query(isTaken, [[other]])).toEqual([{ count: 1 }]);
+    expect(await query(isTaken, [claims.map(({ claimId }) => claimId)])).toEqual([{ count: 19 }]);
+    while (silent.listening && (await failedOf(other)) === 0) silent.closeAllConnections();
   });
 
   it('are not used by processes of the version before, which get no calls that are billed', async () => {

@@ -40,12 +40,20 @@ export const RENEW = `
    WHERE claim_id IN (SELECT claim_id FROM platform_calls
                        WHERE claim_id = ANY ($1::uuid[]) AND state <> 'ended' ORDER BY claim_id FOR UPDATE)`;
 
-/** $1: maximum number; $2: milliseconds for which they are this process's. */
+/**
+ * One of each workspace, then a second one and so on: a platform that does not end its calls delays those of its workspace.
+ * $1: maximum number; $2: milliseconds for which they are this process's.
+ */
 export const TAKE_ABANDONED = `
+  WITH due AS (
+    SELECT claim_id, lease_until, row_number() OVER (PARTITION BY workspace_id ORDER BY lease_until, claim_id) AS nth
+      FROM platform_calls WHERE state IN ('line', 'dialling', 'placed') AND lease_until < now()),
+  next AS (SELECT claim_id FROM due ORDER BY nth, lease_until, claim_id LIMIT $1)
   UPDATE platform_calls SET lease_until = now() + $2 * interval '1 millisecond'
    WHERE claim_id IN (SELECT claim_id FROM platform_calls
-                       WHERE state IN ('line', 'dialling', 'placed') AND lease_until < now()
-                       ORDER BY claim_id LIMIT $1 FOR UPDATE SKIP LOCKED)
+                       WHERE claim_id IN (SELECT claim_id FROM next)
+                         AND state IN ('line', 'dialling', 'placed') AND lease_until < now()
+                       ORDER BY claim_id FOR UPDATE SKIP LOCKED)
   RETURNING claim_id AS "claimId", agent_id AS "agentId", protocol, bills, state, handle,
             end_failures AS "endFailures"`;
 

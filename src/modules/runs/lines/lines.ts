@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Inject, Injectable, Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { OutboundClient } from '../../../../libs/outbound-http/index.js';
 import {
@@ -58,7 +58,7 @@ const REFUSALS: ReadonlySet<FailureCode> = new Set([
 
 /** The lines of platforms: how many calls of a credential there are at once, and that each of them ends (decision 159). */
 @Injectable()
-export class Lines {
+export class Lines implements BeforeApplicationShutdown {
   private readonly logger = new Logger('Lines');
   private readonly rules = new LRUCache<string, { readonly rule: LineRule | undefined }>({
     max: 1_000,
@@ -67,6 +67,8 @@ export class Lines {
   /** Calls that this process has dialled, by claim, with their handles. */
   private readonly dialled = new Map<string, { handle?: JsonValue }>();
   private readonly releases = new Map<string, Promise<void>>();
+  /** The end of the abandoned calls that were taken last. */
+  private ending: Promise<void> | undefined;
 
   constructor(
     private readonly repository: LinesRepository,
@@ -182,12 +184,24 @@ export class Lines {
     }
   }
 
-  /** Ends calls of processes that died, or whose end failed before. */
+  /**
+   * Ends calls of processes that died, or whose end failed before. Awaits no platform: until the sweep is over, the process
+   * gives no sign of life.
+   * @returns how many calls could not be ended
+   */
   async sweep(): Promise<number> {
     await this.repository.endHopeless();
-    const abandoned = await this.repository.takeAbandoned();
-    await Promise.all(abandoned.map((call) => this.endAbandoned(call)));
+    if (!this.ending) {
+      const abandoned = await this.repository.takeAbandoned();
+      const ended = Promise.all(abandoned.map((call) => this.endAbandoned(call)));
+      this.ending = ended.then(() => (this.ending = undefined));
+    }
     return this.repository.unended();
+  }
+
+  /** What was begun needs the database. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.ending;
   }
 
   renew(calls: readonly CallOnLine[], leaseMs: number): Promise<void> {
