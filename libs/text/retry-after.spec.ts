@@ -7,7 +7,8 @@ describe('retryAfterMs', () => {
     ['120', 120_000],
     ['0', 0],
     [' 7 ', 7_000],
-    ['99999999999999999999999', Number.POSITIVE_INFINITY],
+    ['99999999999999999999999', Number.MAX_SAFE_INTEGER],
+    ['9'.repeat(400), Number.MAX_SAFE_INTEGER],
     ['Sat, 21 Nov 2026 06:38:42 GMT', 60_000],
     ['Saturday, 21-Nov-26 06:38:42 GMT', 60_000],
     ['Sat Nov 21 06:38:42 2026 GMT', 60_000],
@@ -22,8 +23,6 @@ describe('retryAfterMs', () => {
     ['2026', 2_026_000],
     ['Sat, no date', undefined],
   ])('parses %j as %p ms', (header: string | null | undefined, expected: number | undefined) => {
-    const delay = retryAfterMs(header, now);
-    if (expected === Number.POSITIVE_INFINITY) expect(delay).toBeGreaterThan(24 * 3_600_000);
-    else expect(delay).toBe(expected);
+    expect(retryAfterMs(header, now)).toBe(expected);
   });
 });

@@ -4,7 +4,7 @@
  */
 export function retryAfterMs(header: string | null | undefined, now = Date.now()): number | undefined {
   const text = header?.trim() ?? '';
-  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.min(Number(text) * 1000, Number.MAX_SAFE_INTEGER);
   // Date.parse accepts many other formats; HTTP dates begin with the day of the week.
   if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /.test(text)) return undefined;
   const time = Date.parse(text);

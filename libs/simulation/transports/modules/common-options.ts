@@ -31,7 +31,9 @@ function variablesViolation(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be an object';
   const entries = Object.entries(value);
   if (entries.length > MAX_VARIABLES) return `must have at most ${MAX_VARIABLES} variables`;
-  const wrong = entries.find(([, one]) => !['string', 'number', 'boolean'].includes(typeof one));
+  // JSON has numbers such as 1e999, which are infinite here and would be stored as null.
+  const isOne = (one: unknown) => Number.isFinite(one) || typeof one === 'string' || typeof one === 'boolean';
+  const wrong = entries.find(([, one]) => !isOne(one));
   if (wrong) return `must have strings, numbers and booleans as values: ${wrong[0].slice(0, 100)} has another one`;
   return JSON.stringify(value).length > MAX_JSON ? `must have at most ${MAX_JSON} characters of JSON` : undefined;
 }
