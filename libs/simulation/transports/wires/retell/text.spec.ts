@@ -157,6 +157,17 @@ describe('a conversation in text with an agent of Retell', () => {
     expect(ms).toBeLessThan(2_000);
   });
 
+  it('keeps no more variables of the agent than a request can have', async () => {
+    const answer = (_body: unknown, turn: number) => ({
+      ...says('And you?'),
+      dynamic_variables: { [`of turn ${turn}`]: 'x'.repeat(300_000) },
+    });
+    const script = [{ say: 'One?' }, { say: 'Two?' }, { say: 'Three?' }, { end: 'Done' }];
+    const { failure, double } = await call({ answer }, { script });
+    expect(failure).toMatchObject({ code: 'answer_too_large', retryable: false });
+    expect(double.completions).toHaveLength(2);
+  });
+
   it.each<[string, RetellServerOptions, string, RegExp]>([
     ['a wrong key', { apiKey: 'another' }, 'platform_refused', /check the apiKey.*Invalid API Key/],
     ['an unknown agent', { agentId: 'another' }, 'platform_refused', /check the assistantId.*Cannot find/],

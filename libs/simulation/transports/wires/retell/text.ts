@@ -13,6 +13,8 @@ const PATH = '/agent-playground-completion/{assistantId}';
 /** Where the conversation stands; the platform keeps nothing between two requests. */
 const STATE = ['current_state', 'current_node_id', 'component_id'] as const;
 const MAX_STATE = 1_000;
+/** Characters of the dynamic variables, which grow from turn to turn. */
+const MAX_VARIABLES = 512 * 1024;
 const CONCURRENCY_MS = 5_000;
 /** Turns of text with an agent of Retell, each a request with the whole conversation. */
 export function retellTransport(endpoint: AgentEndpoint, call: AgentCall): Transport {
@@ -102,6 +104,8 @@ class RetellLine extends RequestLine {
     }
     const texts = Object.entries(objectOf(variables)).filter(([, value]) => typeof value === 'string');
     this.variables = { ...this.variables, ...Object.fromEntries(texts) };
+    if (JSON.stringify(this.variables).length > MAX_VARIABLES)
+      throw this.api.failure('answer_too_large', { what: 'its dynamic variables' });
     return hasEnded === true;
   }
 
