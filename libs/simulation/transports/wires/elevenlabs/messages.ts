@@ -34,6 +34,8 @@ type Of<Type extends ServerMessage['type']> = Extract<ServerMessage, { type: Typ
 
 /** Longer identifiers are not read: they are kept for the whole call. */
 const MAX_ID = 256;
+/** More characters than anybody says in ten minutes, the most that is buffered. */
+const MAX_ALIGNED = 20_000;
 
 /** Reads a message; never throws. `other`: of a type that is not needed or that a later version may have. */
 export function readMessage(text: string): ServerMessage {
@@ -126,6 +128,7 @@ function alignmentOf(value: unknown): Alignment | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { chars, char_start_times_ms: starts, char_durations_ms: durations } = value as Record<string, unknown>;
   if (!Array.isArray(chars) || !Array.isArray(starts) || !Array.isArray(durations)) return undefined;
+  if (chars.length > MAX_ALIGNED) return undefined;
   const isWhole = chars.length === starts.length && chars.length === durations.length;
   const areTexts = chars.every((char) => typeof char === 'string');
   const areTimes = [starts, durations]

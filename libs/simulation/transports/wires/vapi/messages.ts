@@ -29,6 +29,8 @@ export type VapiMessage =
   | { readonly type: 'invalid' };
 
 const MAX_ID = 256;
+/** More entries, words and the spaces between them, than a turn has. */
+const MAX_ALIGNED = 20_000;
 const OTHER = { type: 'other' } as const;
 
 /** Reads a message; never throws. `other`: of a type that is not needed or that a later version may have. */
@@ -72,7 +74,7 @@ function spokenOf(message: Fields): SpokenMessage {
 function wordsOf(timing: Fields): SpokenWord[] {
   const [entries, starts, ends] = ['words', 'wordsStartTimesMs', 'wordsEndTimesMs'].map((name) => {
     const list = timing.raw(name);
-    if (!Array.isArray(list)) throw new TypeError(`${name} is not a list`);
+    if (!Array.isArray(list) || list.length > MAX_ALIGNED) throw new TypeError(`${name} is not a list of a turn`);
     return list as readonly unknown[];
   }) as [readonly unknown[], readonly unknown[], readonly unknown[]];
   const words: SpokenWord[] = [];

@@ -1,3 +1,4 @@
+import { readMessage } from './messages.js';
 import { AgentWords } from './words.js';
 
 const LIMIT_MS = 1_000;
@@ -48,5 +49,18 @@ describe('words of an agent of Vapi, in linear time', () => {
     });
     expect(said[0]).toHaveLength(279_999);
     expect(ms).toBeLessThan(LIMIT_MS);
+  });
+
+  it.each([
+    [20_000, 'spoken'],
+    [20_001, 'invalid'],
+  ])('with the times of %d words are %s', (count, type) => {
+    const timing = {
+      ...{ type: 'word-alignment', words: Array<string>(count).fill('a') },
+      wordsStartTimesMs: Array<number>(count).fill(0),
+      wordsEndTimesMs: Array<number>(count).fill(1),
+    };
+    const message = { type: 'assistant.speechStarted', turn: 0, text: 'a', timing };
+    expect(readMessage(JSON.stringify(message)).type).toBe(type);
   });
 });
