@@ -23,7 +23,7 @@ describe('the places of characters in audio of ElevenLabs', () => {
   it.each([
     ['are more than anybody says', audio(20_001)],
     ['are of different number', audio(2, { chars: ['a'] })],
-    ['are no times', audio(2, { char_start_times_ms: [-1, 'x'] })],
+    ['are not times', audio(2, { char_start_times_ms: [-1, 'x'] })],
   ])('are ignored if they %s, not the audio', (_what, text) => {
     const message = readMessage(text);
     expect(message).toMatchObject({ type: 'audio', base64: 'AAAA' });
