@@ -44,7 +44,8 @@ describe('calls of agents of ElevenLabs', () => {
       tool_mock_config: { mocking_strategy: 'selected', mocked_tool_names: [], fallback_strategy: 'raise_error' },
     });
     expect(platform.requests[0]!.url).toMatch(/branch_id=agtbrch_1/);
-    expect((await callsOf(run.id))[0]).toMatchObject({ agentVariables: shown, assistantVersion: 'agtbrch_1' });
+    const withId = { agentVariables: shown, assistantVersion: 'agtbrch_1', platform: { id: 'conv_1' } };
+    expect((await callsOf(run.id))[0]).toMatchObject(withId);
 
     const later = await executeRun(client, agentId, { medium: 'text', assistantVersion: 'agtvrsn_2' });
     expect(platform.requests[1]!.url).toMatch(/version_id=agtvrsn_2/);

@@ -1,6 +1,7 @@
 import { mediaThread } from '../../libs/simulation/index.js';
 import { ElevenLabsServer, says, server } from '../../libs/simulation/testing/elevenlabs.js';
 import { says as vapiSays, VapiServer } from '../../libs/simulation/testing/vapi.js';
+import { UUID } from '../support/expect.js';
 import { platformApps } from '../support/platform-app.js';
 import { sql } from '../support/sql.js';
 import { until } from '../support/until.js';
@@ -12,11 +13,13 @@ const SILENT = { onStart: [{ send: [server.metadata(), server.response('Welcome!
 
 const elevenlabs = {
   protocol: 'elevenlabs',
+  id: /^conv_1$/,
   text: () => ElevenLabsServer.start({ apiKey, script: SILENT }),
   voice: () => ElevenLabsServer.start({ apiKey, script: GREETED }),
 };
 const vapi = {
   protocol: 'vapi',
+  id: UUID,
   voice: () => VapiServer.start({ apiKey, script: { onStart: [{ send: vapiSays('t1', 'Welcome!', 800) }] } }),
 };
 
@@ -61,7 +64,7 @@ describe('calls of a platform that keeps them open', () => {
     await until('the run has ended', async () => (await runOf(id)).endedAt !== null, 60_000);
     const [call] = await callsOf(id);
     expect(call.attempts).toMatchObject([{ failureCode: 'thread_ended' }, { outcome: 'passed' }]);
-    expect(call.retries).toBe(0);
+    expect(call).toMatchObject({ retries: 0, platform: { id: expect.stringMatching(row.id) } });
     expect(platform.agents).toHaveLength(2);
     await until('the second call is closed', () => platform.openCalls === 0);
     expect(await sql(app.databaseUrl, 'SELECT state FROM platform_calls')).toEqual(Array(2).fill({ state: 'ended' }));

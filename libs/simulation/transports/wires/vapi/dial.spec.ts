@@ -13,6 +13,7 @@ const KEY = '4f6a1b2c-1234-4c56-9abc-def012345678';
 const ATTEMPT = '0b7f8a52-77d1-4a0e-8b5e-1f8d0a6c9e21';
 const ID = createdCall().id;
 const { signal } = new AbortController();
+const LEDGER = { identified: async () => undefined, paid: async () => undefined };
 
 const endpointOf = (more: Partial<AgentEndpoint> = {}): AgentEndpoint => ({
   ...{ protocol: 'vapi', url: vapi.defaultUrl!, headers: {}, firstSpeaker: null, options: {}, apiKey: KEY, ...more },
@@ -73,7 +74,7 @@ describe('the call that is created', () => {
     const placed: unknown[] = [];
     const ledger = {
       placed: async (...given: unknown[]) => void placed.push(given),
-      paid: async () => undefined,
+      ...LEDGER,
     };
     await dial(answers(), {}, { ledger });
     expect(placed).toEqual([[{ id: ID, controlUrl: CONTROL_URL }, ID]]);
@@ -123,7 +124,7 @@ describe('the call that is created', () => {
     expect(bodyOf(client, 1)).toEqual({ type: 'end-call' });
     // With a ledger, its line ends it.
     const placed: unknown[] = [];
-    const ledger = { placed: async (handle: unknown) => void placed.push(handle), paid: async () => undefined };
+    const ledger = { placed: async (handle: unknown) => void placed.push(handle), ...LEDGER };
     const other = answers({ subscriptionLimits: { concurrencyBlocked: true } });
     expect(await failureOf(dial(other, {}, { ledger }))).toMatchObject({ code: 'platform_busy' });
     expect([placed.length, other.requests.length]).toEqual([1, 1]);
@@ -176,7 +177,7 @@ describe('the end of a call from elsewhere', () => {
     const client = loopback();
     const endpoint = endpointOf({ url: double.url });
     const handles: JsonValue[] = [];
-    const ledger = { placed: async (handle: JsonValue) => void handles.push(handle), paid: async () => undefined };
+    const ledger = { placed: async (handle: JsonValue) => void handles.push(handle), ...LEDGER };
     await vapi.session(endpoint, callOf(client, { ledger })).dial({ signal, onStep: () => undefined });
     return { double, handle: handles[0]!, request: { endpoint, client, signal } };
   }
