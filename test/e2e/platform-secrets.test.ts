@@ -25,7 +25,7 @@ const CONTROL = 'Con+Trol/of-the_Test=12345678';
 const TRANSPORT = 'Trans+Port/of-the_Test=87654321';
 const SIGNATURE = 'Sig+Nature/of-the_Test=13572468';
 const SECRETS = { KEY, CONTROL, TRANSPORT, SIGNATURE };
-const FORMS = Object.values(SECRETS).flatMap((secret) => [...formsOfSecret(secret)]);
+const formsOf = (...secrets: string[]): string[] => secrets.flatMap((secret) => [...formsOfSecret(secret)]);
 /** What the agents say beside secrets: where it is found, a secret would be found, too. */
 const WORD = 'Quetzalcoatlus';
 const WELCOME = `Welcome, ${WORD}!`;
@@ -38,12 +38,12 @@ interface Called {
   readonly script: readonly object[];
 }
 
-/** Platforms that repeat every secret in every encoding, in their messages and in their refusals. */
+/** Platforms that repeat all their secrets in every encoding, in their messages and in their refusals. */
 class Platforms {
   private readonly doubles: (ElevenLabsServer | VapiServer | RetellServer)[] = [];
 
   async start(): Promise<Called[]> {
-    const refusal = { status: 401, body: `Wrong: ${FORMS.join(' ')}` };
+    const refusal = { status: 401, body: `Wrong: ${formsOf(KEY).join(' ')}` };
     const [socket, chat, turns, refusing, refusingRetell, refusingElevenLabs] = await Promise.all([
       this.vapi(),
       this.vapiChat(),
@@ -77,7 +77,7 @@ class Platforms {
   }
 
   private vapi(): Promise<VapiServer> {
-    const echoes = FORMS.flatMap((form) => [
+    const echoes = formsOf(KEY, CONTROL, TRANSPORT).flatMap((form) => [
       ...[messages.model(`${form} `, 't1'), messages.transcript('user', form), messages.spoken(form)],
       ...[messages.tools(form, form, { [form]: form }), { type: form }, `not JSON: ${form}`],
     ]);
@@ -86,7 +86,7 @@ class Platforms {
   }
 
   private vapiChat(): Promise<VapiServer> {
-    const echoes = FORMS.flatMap((form, n) => [
+    const echoes = formsOf(KEY).flatMap((form, n) => [
       ...[chatSays(form), chatCalls(`c${n}`, form, { [form]: form }), chatResult(`c${n}`, form)],
     ]);
     const chat = [[chatSays(WELCOME), ...echoes], [chatSays(WELCOME)]];
@@ -94,7 +94,7 @@ class Platforms {
   }
 
   private retell(): Promise<RetellServer> {
-    const echoes = FORMS.slice(0, 30).flatMap((form, n) => [
+    const echoes = formsOf(KEY).flatMap((form, n) => [
       { role: 'agent', content: form },
       {
         role: 'tool_call_invocation',
@@ -110,7 +110,7 @@ class Platforms {
 
   /** Its conversations are on another server, at an address with a known secret. */
   private async elevenlabs(): Promise<ElevenLabsServer> {
-    const echoes = FORMS.flatMap((form, n): ServerMessage[] => [
+    const echoes = formsOf(KEY, SIGNATURE).flatMap((form, n): ServerMessage[] => [
       ...[server.response(form), server.correction(form, form), server.heard(form)],
       ...[server.clientTool(`t${n}`, form, { [form]: form }), server.error(1011, 'llm_error', form), { type: form }],
     ]);
