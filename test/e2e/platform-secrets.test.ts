@@ -53,12 +53,16 @@ class Platforms {
       ElevenLabsServer.start({ refusal }),
     ]);
     this.doubles.push(refusing, refusingRetell, refusingElevenLabs);
-    const sockets = await this.elevenlabs();
+    const [sockets, texts] = await Promise.all([
+      this.elevenlabs(says(1, WELCOME, 500)),
+      this.elevenlabs([server.response(WELCOME)]),
+    ]);
     return [
       { protocol: 'vapi', url: socket.url, script: LISTENS },
       { protocol: 'vapi-chat', url: chat.url, script: ASKS },
       { protocol: 'retell-text', url: turns.url, script: ASKS },
       { protocol: 'elevenlabs', url: sockets.url, script: LISTENS },
+      { protocol: 'elevenlabs-text', url: texts.url, script: ASKS },
       { protocol: 'vapi', url: refusing.url, script: LISTENS },
       { protocol: 'vapi-chat', url: refusing.url, script: ASKS },
       { protocol: 'retell-text', url: refusingRetell.url, script: ASKS },
@@ -109,13 +113,18 @@ class Platforms {
   }
 
   /** Its conversations are on another server, at an address with a known secret. */
-  private async elevenlabs(): Promise<ElevenLabsServer> {
+  private async elevenlabs(welcome: readonly ServerMessage[]): Promise<ElevenLabsServer> {
     const echoes = formsOf(KEY, SIGNATURE).flatMap((form, n): ServerMessage[] => [
       ...[server.response(form), server.correction(form, form), server.heard(form)],
       ...[server.clientTool(`t${n}`, form, { [form]: form }), server.error(1011, 'llm_error', form), { type: form }],
     ]);
-    const onStart = [{ send: [server.metadata(), ...says(1, WELCOME, 500), ...echoes] }];
-    const conversations = await this.keep(ElevenLabsServer.start({ script: { onStart } }));
+    const metadata = { ...server.metadata() };
+    Object.assign(metadata['conversation_initiation_metadata_event'] as object, { conversation_id: SIGNATURE });
+    const script = {
+      onStart: [{ send: [metadata, ...welcome, ...echoes] }],
+      onTurn: ASKS.map(() => [{ send: [server.response(WELCOME)] }]),
+    };
+    const conversations = await this.keep(ElevenLabsServer.start({ script }));
     conversations.accept(SIGNATURE);
     const query = `conversation_signature=${encodeURIComponent(SIGNATURE)}`;
     const signedUrl = `${conversations.url.replace('http', 'ws')}/v1/convai/conversation?${query}`;
@@ -177,7 +186,7 @@ describe('the secrets of calls of platforms', () => {
   it('would be found there, as the words of the agents are', () => {
     const places = Object.entries(found).filter(([, texts]) => texts.some((text) => text.includes(WORD)));
     expect(places.map(([where]) => where)).toEqual([
-      ...['vapi 1', 'vapi-chat 2', 'retell-text 3', 'elevenlabs 4', 'database', 'disk'],
+      ...['vapi 1', 'vapi-chat 2', 'retell-text 3', 'elevenlabs 4', 'elevenlabs-text 5', 'database', 'disk'],
     ]);
     expect(found['log']!.length).toBeGreaterThan(10);
   });
