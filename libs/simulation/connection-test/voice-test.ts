@@ -55,7 +55,7 @@ export class VoiceConnectionTest {
       onAborted: (facts) => (this.facts = facts),
     });
     const facts = await run.catch((error: unknown) => {
-      // Only its words were missing.
+      // The time of the test is over, and the agent was heard.
       if (this.facts?.agent[0]) return this.facts;
       throw error;
     });
