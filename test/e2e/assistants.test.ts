@@ -196,7 +196,7 @@ describe.each([
     const { status, body } = await admin.post<any>(PATH, { apiKey: KEY });
     expect([status, body.meta.total]).toEqual([200, 2]);
     expect(body.data[0]).toEqual({ name: 'Bella Vista', prompt: 'You take bookings.', ...first });
-    expect(body.data[1]).toMatchObject({ name: 'Long', prompt: 'x'.repeat(100_000) });
+    expect([body.data[1].name, body.data[1].prompt.length]).toEqual(['Long', 100_000]);
     const { body: page } = await admin.post<any>(`${PATH}?page=2&limit=1`, { apiKey: KEY });
     expect([page.meta.pageCount, page.data]).toEqual([2, [expect.objectContaining({ name: 'Long' })]]);
     const wrong = await admin.post<any>(PATH, { apiKey: 'sk_wrong_0987654321' });

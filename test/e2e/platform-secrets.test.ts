@@ -121,7 +121,7 @@ class Platforms {
     const metadata = { ...server.metadata() };
     Object.assign(metadata['conversation_initiation_metadata_event'] as object, { conversation_id: SIGNATURE });
     const script = {
-      onStart: [{ send: [metadata, ...welcome, ...echoes] }],
+      onStart: [{ send: [metadata, ...echoes, ...welcome] }],
       onTurn: ASKS.map(() => [{ send: [server.response(WELCOME)] }]),
     };
     const conversations = await this.keep(ElevenLabsServer.start({ script }));
