@@ -147,7 +147,11 @@ describe.each([
             ...{ id: 'assistant_01', name: 'Bella Vista', transcriber: { language: 'it' } },
             model: { messages: [{ role: 'system', content: 'You take bookings.' }] },
           },
-          { id: 'assistant_02', name: 'Long\0', model: { messages: [{ role: 'system', content: 'x'.repeat(100_001) }] } },
+          {
+            id: 'assistant_02',
+            name: 'Long\0',
+            model: { messages: [{ role: 'system', content: 'x'.repeat(100_001) }] },
+          },
         ],
         phoneNumbers: [{ id: 'number_01', number: '+15550100', assistantId: 'assistant_01' }],
       }),
@@ -211,7 +215,9 @@ describe.each([
     expect([created.code, created.stdout]).toEqual([0, expect.stringMatching(/^created +\w+_01 +Bella Vista$/m)]);
     const agents = (await admin.get<any>('/agents')).body;
     const { phoneNumberId: _, ...registered } = first;
-    expect(agents.data).toEqual([expect.objectContaining({ provider: 'AGENT_PROVIDER_2', apiKey: KEY, ...registered })]);
+    expect(agents.data).toEqual([
+      expect.objectContaining({ provider: 'AGENT_PROVIDER_2', apiKey: KEY, ...registered }),
+    ]);
     const again = await vat(args, own);
     expect([again.code, again.stdout]).toEqual([0, expect.stringMatching(/^unchanged +\w+_01 +Bella Vista$/m)]);
     expect((await admin.get<any>('/agents')).body).toEqual(agents);

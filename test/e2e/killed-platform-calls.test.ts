@@ -67,9 +67,7 @@ async function elevenlabs(medium: 'voice' | 'text'): Promise<Platform> {
         };
   const double = await ElevenLabsServer.start({ script });
   return {
-    ...(medium === 'voice'
-      ? { protocol: 'elevenlabs', script: VOICE }
-      : { protocol: 'elevenlabs-text', script: TEXT }),
+    ...(medium === 'voice' ? { protocol: 'elevenlabs', script: VOICE } : { protocol: 'elevenlabs-text', script: TEXT }),
     places: { ...SOCKET, ending: { holdsAt: 'dialled 1', diesAt: 'closed 1' } },
     double,
     open: () => double.openCalls,

@@ -22,7 +22,11 @@ describe('calls of assistants of Vapi', () => {
   it('give it the variables of connection, evaluation and run, and the version, and are shown with its id', async () => {
     const evaluation = { agentVariables: { name: 'Rossi', note: 'of the evaluation' } };
     const { client, agentId, platform, callsOf } = await prepare({}, evaluation);
-    const connection = { protocol: 'vapi', url: platform.url, options: { variables: { name: 'nobody', shop: 'Roma' } } };
+    const connection = {
+      protocol: 'vapi',
+      url: platform.url,
+      options: { variables: { name: 'nobody', shop: 'Roma' } },
+    };
     expect(await client.put(`/agents/${agentId}/connection`, connection)).toMatchObject({ status: 200 });
     const run = await executeRun(client, agentId, { agentVariables: { note: 'window' }, assistantVersion: 'v3' });
     expect(run).toMatchObject({ status: 'COMPLETED' });

@@ -149,14 +149,20 @@ class ConnectionTestStep implements ConnectionStep {
   message: string;
 
   @StringField({
-    description: 'What the agent sent or said: its first words, or the beginning of what was not understood. Without secrets',
+    description:
+      'What the agent sent or said: its first words, or the beginning of what was not understood. Without secrets',
     example: null,
     maxLength: MAX_LENGTH.text,
     nullable: true,
   })
   said: string | null;
 
-  @StringField({ description: 'What to do about a failure, or about words that are not reported', example: null, maxLength: MAX_LENGTH.text, nullable: true })
+  @StringField({
+    description: 'What to do about a failure, or about words that are not reported',
+    example: null,
+    maxLength: MAX_LENGTH.text,
+    nullable: true,
+  })
   cure: string | null;
 }
 
