@@ -33,10 +33,13 @@ export function platformWarnings(plan: PlannedPlatform): string[] {
   const missing = takes?.variables === true ? missingVariables(plan) : [];
   if (missing.length > 0) {
     const names = missing.slice(0, MAX_NAMED).map((name) => `{{${name}}}`);
-    const unset = plan.isBeforeRun ? 'neither the evaluations nor its connection set' : 'nothing sets';
+    const more = missing.length > MAX_NAMED ? ' and others' : '';
+    const [unset, ofRun] = plan.isBeforeRun
+      ? ['neither the evaluations nor its connection set', ', also those of the run']
+      : ['nothing sets', ''];
     warnings.push(
-      `The prompt of the agent names ${names.join(', ')}${missing.length > MAX_NAMED ? ' and others' : ''}, and ${unset} ` +
-        `them: give their values in agentVariables${plan.isBeforeRun ? ', also those of the run' : ''}, or in the variables of its connection.`,
+      `The prompt of the agent names ${names.join(', ')}${more}, and ${unset} them: ` +
+        `give their values in agentVariables${ofRun}, or in the variables of its connection.`,
     );
   }
   if (runsTools) {

@@ -20,7 +20,7 @@ type Point = 'asked' | 'unwritten' | 'dialled' | 'begun' | 'ending';
 interface Place {
   /** Event of the double with its number: from then on the process can write nothing of the attempt. */
   readonly holdsAt?: string;
-  /** With this one the process dies: neither it nor anything that follows is received. Absent: after the answer to `holdsAt`. */
+  /** With this one the process dies: nothing is received from then on. Absent: after the answer to `holdsAt`. */
   readonly diesAt?: string;
 }
 type Places = Readonly<Partial<Record<Point, Place>>>;
@@ -32,8 +32,8 @@ const SOCKET = {
   begun: { diesAt: 'begun 1' },
 } as const;
 /**
- * Calls of requests over HTTP, of which nothing stays open: the platform's answer places no call, so nothing is written of it, and
- * nothing is dialled after that. They end with the last answer.
+ * Calls of requests over HTTP, of which nothing stays open: the platform's answer places no call, so nothing is written
+ * of it, and nothing is dialled after that. They end with the last answer.
  */
 const REQUESTS = {
   asked: { diesAt: 'asked 1' },

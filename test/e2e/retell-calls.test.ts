@@ -24,7 +24,7 @@ describe('calls of agents of Retell', () => {
     expect([most, platform.completions.length]).toEqual([2, 6]);
   });
 
-  it('wait, without an attempt, until the account has a free call, which is asked for before each is begun', async () => {
+  it('wait, without an attempt, while the account has no free call, which is asked for before each begins', async () => {
     let current = 20;
     const concurrency = {
       limit: 20,

@@ -141,8 +141,8 @@ describe('the plan of an import', () => {
     const evaluations = [item('a', { agentVariables: { people: 4 } })];
     const { warnings } = await planOf(client, agentId, { personalities: [QUIET], evaluations });
     expect(warnings).toEqual([
-      'The prompt of the agent names {{name}}, and neither the evaluations nor its connection set them: give their values in ' +
-        'agentVariables, also those of the run, or in the variables of its connection.',
+      'The prompt of the agent names {{name}}, and neither the evaluations nor its connection set them: ' +
+        'give their values in agentVariables, also those of the run, or in the variables of its connection.',
       'Tools of this agent run for real: its platform calls them, and the tester only sees that.',
     ]);
     await client.put(`/agents/${agentId}/connection`, { protocol: 'retell-text', options });

@@ -19,7 +19,7 @@ describe('calls of assistants of Vapi', () => {
     return serve({ protocol: 'vapi', apiKey }, platform, { ...LISTENS, ...evaluation }, env);
   };
 
-  it('give it the variables of connection, evaluation and run, and the version, and are shown with its id', async () => {
+  it('give it the variables of connection, evaluation and run and the version, and have its id', async () => {
     const evaluation = { agentVariables: { name: 'Rossi', note: 'of the evaluation' } };
     const { client, agentId, platform, callsOf } = await prepare({}, evaluation);
     const connection = {
@@ -54,7 +54,7 @@ describe('calls of assistants of Vapi', () => {
     expect([platform.mostCalls, platform.placedCalls, platform.openCalls]).toEqual([2, 5, 0]);
   });
 
-  it('that were created blocked are ended before the next is dialled, without an attempt and without costs', async () => {
+  it('that are created blocked are ended before the next is dialled, and are no attempts', async () => {
     const { client, agentId, platform, callsOf } = await prepare({ maxCalls: 1, validMs: 3_000 });
     // The call of somebody else has the only line of the organisation for three seconds.
     platform.awaitAt('/of-another-client');

@@ -12,7 +12,7 @@ import { type ConnectionStep, type ConnectionTestResult, skipped, UNREACHABLE } 
 /** The test goes on for so long after the first audible sound; where words are awaited, until they come. */
 const LISTEN_MS = 1_000;
 const WORDS_MS = 5_000;
-/** The step of wires whose agents decide whether the platform reports their words. An agent without them can be called. */
+/** The step of wires whose agents decide whether the platform reports their words: without, they can be called. */
 const WORDS = 'words';
 const NO_WORDS = `The platform reported no words within ${WORDS_MS / 1_000} s of the first sound`;
 

@@ -67,8 +67,8 @@ export interface WireSide {
   heardOfItem(item: Item, now: number): number;
   /**
    * Words that the agent generated. `words`: their places in the audio of the item, in milliseconds from its first sample.
-   * `ahead`: they are those of the whole item, most of whose audio is still to come. `by`: the message that has them, where the
-   * platform has several.
+   * `ahead`: they are those of the whole item, most of whose audio is still to come. `by`: the message that has them,
+   * where the platform has several.
    */
   said(
     now: number,

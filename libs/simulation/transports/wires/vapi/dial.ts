@@ -14,7 +14,7 @@ import type { VapiState } from './wire.js';
 
 const END_MS = 10_000;
 const NO_WORDS =
-  'Add assistant.speechStarted to clientMessages of the assistant, or let a transcription server hear the agent (STT_BASE_URL).';
+  'Add assistant.speechStarted to clientMessages of the assistant, or let a transcription server hear it (STT_BASE_URL).';
 
 /** The transport of a call whose audio comes over a WebSocket. */
 const transportOf = ({ encoding, rate }: ReturnType<typeof formatOf>) => ({

@@ -131,7 +131,8 @@ export class PutConnectionRequest {
 class ConnectionTestStep implements ConnectionStep {
   @EnumField(PROTOCOLS.steps, {
     description:
-      '`resolved`: the host name leads to an address that may be called; `connected`; `secured`: TLS; `accepted`: the request or webhook; `answered`: first words or first sound. Of voice calls only: `twiml`: the response connects a media stream; `websocket`; `words`: the platform reports what the agent says, without which it can be called all the same',
+      '`resolved`: the host name leads to an address that may be called; `connected`; `secured`: TLS; `accepted`: the request or webhook; `answered`: first words or first sound. Of voice calls only: `twiml`: the response connects a media stream; `websocket`; ' +
+      '`words`: the platform reports what the agent says, without which it can be called all the same',
     example: 'resolved',
   })
   step: string;

@@ -56,8 +56,8 @@ export class ElevenLabsServer {
   openCalls = 0;
   mostCalls = 0;
   /**
-   * Called for a request, with the id of the attempt, and for an upgrade: tests may hold them back, and with false they are lost on
-   * their way; also for the first message of a conversation, and for the end of its connection.
+   * Called for a request, with the id of the attempt, and for an upgrade: tests may hold them back, and with false they
+   * are lost on their way; also for the first message of a conversation, and for the end of its connection.
    */
   onEvent: (
     event: 'asked' | 'dialled' | 'begun' | 'closed',

@@ -63,8 +63,9 @@ export class VapiServer {
   readonly ends: ('control' | 'message' | 'agent' | 'limit')[] = [];
   mostCalls = 0;
   /**
-   * Called for a request that creates a call or is a turn of a chat, for a WebSocket, for its first message, and for an end that is
-   * asked for, with the id of the attempt; except for the first message, tests may hold it back. With false it is lost on its way.
+   * Called for a request that creates a call or is a turn of a chat, for a WebSocket, for its first message, and for an
+   * end that is asked for, with the id of the attempt. Tests may hold it back, and with false it is lost on its way, except
+   * for the first message.
    */
   onEvent: (
     event: 'asked' | 'dialled' | 'begun' | 'ending',
