@@ -44,8 +44,7 @@ export class TestedService {
 
   /** @param body sent as JSON, or a text of the given type @returns `data` of the response @throws Error if it is refused */
   async request(method: string, at: string, body?: object | string, type = 'application/json'): Promise<any> {
-    const headers = body === undefined ? {} : { 'Content-Type': type };
-    const response = await this.client.send(method, at, body, headers);
+    const response = await this.client.send(method, at, body, body === undefined ? undefined : { 'Content-Type': type });
     if (response.status < 300) return response.body.data;
     throw new Error(`${method} ${at}: ${response.status} ${JSON.stringify(response.body)}`);
   }
