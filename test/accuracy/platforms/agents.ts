@@ -1,8 +1,4 @@
-import {
-  type FaultName,
-  type ReferenceAgentServer,
-  startReferenceAgent,
-} from '../../../libs/reference-agent/index.js';
+import { type FaultName, type ReferenceAgentServer, startReferenceAgent } from '../../../libs/reference-agent/index.js';
 import { TODAY, VoiceCalls } from '../../../libs/reference-agent/testing/voice.js';
 import { PROBE_SENTENCE } from '../../../libs/speech/index.js';
 import { ListeningProcess } from '../../support/listening-process.js';
@@ -39,7 +35,11 @@ export interface Platforms {
   close(): Promise<void>;
 }
 
-/** Starts the reference agent on each platform. @param lines that its callers say @param faults in its words that it may have */
+/**
+ * Starts the reference agent on each platform.
+ * @param lines that its callers say
+ * @param faults in its words that it may have
+ */
 export async function startPlatforms(lines: readonly string[], faults: readonly FaultName[]): Promise<Platforms> {
   const calls = new VoiceCalls();
   const prepared = await calls.prepareFor(lines, faults).finally(() => calls.close());

@@ -13,7 +13,8 @@ import { writePicture } from './picture.js';
 import { TestedService } from './service.js';
 
 const SUITE = new URL('../../../docs/examples/any-protocol.yaml', import.meta.url);
-/** Calls of each agent at once: twelve voice calls, as many as one process carries beside the agents on two processors. */
+const YAML = { 'Content-Type': 'application/yaml' };
+/** Calls of each agent at once: twelve voice calls, which one worker carries beside the agents on two processors. */
 const CALLS_AT_ONCE = 3;
 /** Seconds that a request waits for the end of a run. */
 const WAIT_S = 5;
@@ -62,8 +63,8 @@ const print = (line = ''): void => void process.stdout.write(`${line}\n`);
 const nameOf = ({ fault }: Variant): string => fault ?? 'healthy';
 
 /**
- * The same suite over eight protocols against the same agent, with the service as its users start it: the healthy agent must pass it
- * over each of them, and each fault must be found over each of them by the same checks.
+ * The same suite over eight protocols against the same agent, with the service as its users start it: the healthy agent
+ * must pass it over each of them, and each fault must be found over each of them by the same checks.
  * @returns whether it is so
  */
 export async function measurePlatforms(isWritten: boolean): Promise<boolean> {
@@ -79,11 +80,11 @@ export async function measurePlatforms(isWritten: boolean): Promise<boolean> {
       const cells = await execute(service, platforms, suite, evaluations.length);
       const [healthy] = VARIANTS;
       const runIds = cells.filter(({ variant }) => variant === healthy).map(({ runId }) => runId);
-      const isNoneWorse = await compare(service, runIds, isWritten);
+      const isNotWorse = await compare(service, runIds, isWritten);
       const isRight = await report(cells, isWritten);
       const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0);
       print(`${seconds} s`);
-      return isRight && isNoneWorse;
+      return isRight && isNotWorse;
     } finally {
       await service.stop();
     }
@@ -109,7 +110,7 @@ async function register(service: TestedService, wire: Wire, url: string, suite: 
   const agent = { provider: 'AGENT_PROVIDER_1', assistantId: 'booking', apiKey: `key-${wire.protocol}` };
   const { id: agentId } = await service.request('POST', '/agents', { ...agent, name: 'Bella Vista' });
   await service.request('PUT', `/agents/${agentId}/connection`, { protocol: wire.protocol, url });
-  await service.request('POST', `/agents/${agentId}/evaluations/import`, suite, 'application/yaml');
+  await service.request('POST', `/agents/${agentId}/evaluations/import`, suite, YAML);
   return { wire, agentId };
 }
 
@@ -132,7 +133,7 @@ async function executeRun(
 }
 
 async function untilEnded(service: TestedService, runId: string, progress: Progress): Promise<any> {
-  for (let seen = 0; ; ) {
+  for (let seen = 0; ;) {
     const run = await service.request('GET', `/runs/${runId}?wait=${WAIT_S}`);
     for (; seen < run.totalCalls - run.counts.pending; seen++) progress.advance();
     if (run.endedAt !== null) return run;
@@ -150,7 +151,11 @@ function mistakeIn({ evaluationName, outcome, reason, checks }: any, { breaks }:
   return `"${evaluationName}": ${outcome} instead of ${expected}. ${reason}`;
 }
 
-/** Prints the healthy runs side by side. @param isWritten with a picture for the guide @returns whether none is worse */
+/**
+ * Prints the healthy runs side by side.
+ * @param isWritten with a picture for the guide
+ * @returns whether the first one is not worse
+ */
 async function compare(service: TestedService, runIds: readonly string[], isWritten: boolean): Promise<boolean> {
   const folder = await mkdtemp(path.join(tmpdir(), 'accuracy-platforms-report-'));
   try {

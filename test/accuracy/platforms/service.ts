@@ -42,9 +42,9 @@ export class TestedService {
     return { VAT_URL: this.process.url, VAT_API_KEY: KEY };
   }
 
-  /** @param body sent as JSON, or a text of the given type @returns `data` of the response @throws Error if it is refused */
-  async request(method: string, at: string, body?: object | string, type = 'application/json'): Promise<any> {
-    const response = await this.client.send(method, at, body, body === undefined ? undefined : { 'Content-Type': type });
+  /** @param body an object is sent as JSON @returns `data` of the response @throws Error if the request is refused */
+  async request(method: string, at: string, body?: object | string, headers?: Record<string, string>): Promise<any> {
+    const response = await this.client.send(method, at, body, headers);
     if (response.status < 300) return response.body.data;
     throw new Error(`${method} ${at}: ${response.status} ${JSON.stringify(response.body)}`);
   }
