@@ -3,5 +3,6 @@ export { OutboundClient, type OutboundOptions, type OutboundRequest, type Outbou
 export { type ConnectionPhase, Connections } from './connections.js';
 export type { OutboundStream } from './exchange.js';
 export { readBeginning } from './read-beginning.js';
+export { readBody } from './read-body.js';
 export { OutboundError, type OutboundFailure } from './errors.js';
 export type { OwnEndpoint } from './own-endpoints.js';

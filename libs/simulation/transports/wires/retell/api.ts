@@ -1,3 +1,4 @@
+import { readBody } from '../../../../outbound-http/index.js';
 import { CallFailure, type Failure, type FailureCode } from '../../../timeline/failure.js';
 import { type ApiAccount, type ApiRequest, PlatformApi } from '../../http/platform-api.js';
 import { Refusals } from '../../http/platform-rules.js';
@@ -30,10 +31,11 @@ export class RetellApi extends PlatformApi {
   /** @returns the object of a successful response. @throws CallFailure; the signal's reason */
   async object(path: string, request: ApiRequest & { readonly maxBytes: number }): Promise<Json> {
     const { body, close, ...response } = await this.open(path, request);
-    const reading = readUpTo(body, request.maxBytes).finally(close);
-    const { said, isCut } = await this.asked(reading, request, 'stream_cut');
+    const reading = readBody(body, request.maxBytes).finally(close);
+    const read = await this.asked(reading, request, 'stream_cut');
+    const said = read.body.toString('utf8');
     this.accept(response, said, request);
-    if (isCut) throw this.failure('answer_too_large', {});
+    if (read.truncated) throw this.failure('answer_too_large', {});
     try {
       const value = JSON.parse(said) as unknown;
       if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json;
@@ -46,17 +48,6 @@ export class RetellApi extends PlatformApi {
   failure(code: FailureCode, detail: Parameters<PlatformApi['platform']['describe']>[0]): CallFailure {
     return new CallFailure(code, this.platform.describe(detail));
   }
-}
-
-async function readUpTo(body: AsyncIterable<Buffer>, maxBytes: number): Promise<{ said: string; isCut: boolean }> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length > maxBytes) break;
-  }
-  return { said: Buffer.concat(chunks).toString('utf8', 0, maxBytes), isCut: length > maxBytes };
 }
 
 /** Advice for a connection test. */
