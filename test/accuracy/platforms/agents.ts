@@ -7,13 +7,13 @@ import { ListeningProcess } from '../../support/listening-process.js';
 export interface Wire {
   readonly name: string;
   readonly protocol: string;
+  readonly medium: 'text' | 'voice';
   /** Option of the reference agent that makes it a server of the platform. */
   readonly platform: 'telephone' | 'realtime' | 'elevenlabs' | 'vapi' | 'retell';
   readonly path: string;
 }
 
-/** Text first. */
-export const WIRES: readonly Wire[] = [
+const TEXT: readonly Omit<Wire, 'medium'>[] = [
   {
     ...{ name: 'Chat completions', protocol: 'chat-completions', platform: 'telephone' },
     path: '/agents/{assistantId}/v1/chat/completions',
@@ -21,10 +21,17 @@ export const WIRES: readonly Wire[] = [
   { name: 'ElevenLabs text', protocol: 'elevenlabs-text', platform: 'elevenlabs', path: '' },
   { name: 'Vapi chat', protocol: 'vapi-chat', platform: 'vapi', path: '' },
   { name: 'Retell text', protocol: 'retell-text', platform: 'retell', path: '' },
+];
+const VOICE: readonly Omit<Wire, 'medium'>[] = [
   { name: 'Twilio', protocol: 'twilio-media-streams', platform: 'telephone', path: '/agents/{assistantId}/voice' },
   { name: 'Realtime', protocol: 'openai-realtime', platform: 'realtime', path: '/v1/realtime?model={assistantId}' },
   { name: 'ElevenLabs', protocol: 'elevenlabs', platform: 'elevenlabs', path: '' },
   { name: 'Vapi', protocol: 'vapi', platform: 'vapi', path: '' },
+];
+export const MEDIA = ['text', 'voice'] as const;
+export const WIRES: readonly Wire[] = [
+  ...TEXT.map((wire): Wire => ({ ...wire, medium: 'text' })),
+  ...VOICE.map((wire): Wire => ({ ...wire, medium: 'voice' })),
 ];
 
 export interface Platforms {
