@@ -15,7 +15,8 @@
  *
  * Usage: npm run accuracy [-- REPETITIONS] [--write], where --write updates the tables in docs/guides/accuracy.md;
  * npm run accuracy -- --realtime [--write] for the calls over OpenAI Realtime only, --elevenlabs for those over ElevenLabs
- * (--elevenlabs-text for its calls in text), --vapi for those over Vapi, --retell for those over Retell, --lag for those with stalls only
+ * (--elevenlabs-text for its calls in text), --vapi for those over Vapi, --retell for those over Retell, --lag for those with
+ * stalls only, --platforms for the same suite over eight protocols with the service itself, which is not part of the whole
  */
 import { OutboundClient } from '../../libs/outbound-http/index.js';
 import { type FaultName, startReferenceAgent } from '../../libs/reference-agent/index.js';
@@ -41,6 +42,7 @@ import { measureLags } from './lag.js';
 import { Progress } from './progress.js';
 import { measureElevenLabs, measureElevenLabsText, measureRealtime, measureRetell, measureVapi } from './realtime.js';
 import { measureImported } from './imported.js';
+import { measurePlatforms } from './platforms/platforms.js';
 import { compareReplay } from './stored-replay.js';
 import { measureMisheard } from './telephone-misheard.js';
 import { measureVoice } from './voice.js';
@@ -200,6 +202,7 @@ const alone = [
   ['--retell', measureRetell],
   ['--lag', measureLags],
   ['--imported', measureImported],
+  ['--platforms', measurePlatforms],
 ] as const;
 const [, only] = alone.find(([option]) => process.argv.includes(option)) ?? [];
 if (only) process.exitCode = (await only(process.argv.includes('--write'))) ? 0 : 1;
