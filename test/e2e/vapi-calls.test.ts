@@ -54,7 +54,7 @@ describe('calls of assistants of Vapi', () => {
     expect([platform.mostCalls, platform.placedCalls, platform.openCalls]).toEqual([2, 5, 0]);
   });
 
-  it('that are created blocked are ended before the next is dialled, and are no attempts', async () => {
+  it('that are created blocked are ended before the next is dialled, without an attempt', async () => {
     const { client, agentId, platform, callsOf } = await prepare({ maxCalls: 1, validMs: 3_000 });
     // The call of somebody else has the only line of the organisation for three seconds.
     platform.awaitAt('/of-another-client');
