@@ -119,7 +119,7 @@ describe('ElevenLabs over sockets', () => {
       ok: true,
       steps: [
         ...['resolved passed', 'connected passed', 'secured skipped', 'accepted passed', 'websocket passed'],
-        ...['ready passed', 'answered passed'],
+        ...['ready passed', 'answered passed', 'words passed'],
       ],
     });
     for (const [key, agent, cure] of [

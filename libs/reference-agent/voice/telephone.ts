@@ -29,7 +29,8 @@ export interface TelephoneOptions extends Omit<
 /** Number that a caller is put through to. */
 export const COLLEAGUE = '+15550100199';
 
-const ADDRESS = /^(?:\/agents\/booking:([a-z-]{1,40}))?\/(voice|voice\/ended|media)$/;
+/** The colon may be encoded: the testing service encodes what it puts in place of `{assistantId}`. */
+const ADDRESS = /^(?:\/agents\/booking(?::|%3A)([a-z-]{1,40}))?\/(voice|voice\/ended|media)$/;
 const PLATFORM = 'twilio-media-streams';
 const TICK_MS = 10;
 const MAX_BODY = 64 * 1024;

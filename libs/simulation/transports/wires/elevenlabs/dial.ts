@@ -8,6 +8,8 @@ import type { ElevenLabsState } from './wire.js';
 
 const PATH = '/v1/convai/conversation/get-signed-url';
 const MAX_ANSWER = 64 * 1024;
+const NO_WORDS =
+  'Switch on the client event agent_response of the agent, or let a transcription server hear it (STT_BASE_URL).';
 
 interface SignOptions {
   readonly signal?: AbortSignal;
@@ -44,7 +46,7 @@ export function elevenlabsSession(endpoint: AgentEndpoint, call: AgentCall): Wir
     secrets,
     skippedSteps: {},
     refused: (failure) => refusedAddress(platform, failure),
-    cure: (_step, failure) => cureOf(failure),
+    cure: (step, failure) => (step === 'words' ? NO_WORDS : cureOf(failure)),
     dial: async (dialling): Promise<Dialled<ElevenLabsState>> => {
       const address = await signedAddress(api, call, dialling);
       return {

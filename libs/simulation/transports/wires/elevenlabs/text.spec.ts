@@ -225,6 +225,20 @@ describe('a conversation in text with an agent of ElevenLabs', () => {
     expect(called.timeline.length).toBeLessThan(110);
   });
 
+  it('stores the id of a conversation once, however often the platform says it', async () => {
+    const metadata = Array.from({ length: 50 }, () => server.metadata());
+    const double = await serve(script([{ send: [...metadata, server.response(GREETING)] }]));
+    const identified = jest.fn(async () => undefined);
+    const ledger = { placed: async () => undefined, paid: async () => undefined, identified };
+    const { failure } = await executeCall({
+      ...{ definition: normalise(ASKS), scenario: { scenarioText: 'You have a question.' } },
+      ...{ personality: { name: 'Caller' }, patienceMs: 300 },
+      transport: elevenlabsText.transport(endpointOf(double, {}, null), { ...callOf(), ledger }),
+    });
+    expect(failure).toBeNull();
+    expect(identified).toHaveBeenCalledTimes(1);
+  });
+
   it('does not take audio for text if the agent is said to be text only', async () => {
     const called = await call(script([{ send: [server.metadata(), server.audio(1, tone(100))] }]), ASKS, {
       textOnly: 'agent',

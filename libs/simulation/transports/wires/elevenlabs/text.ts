@@ -175,6 +175,8 @@ class TextLine implements Line {
     const message = readMessage(typeof data === 'string' ? data : '');
     switch (message.type) {
       case 'metadata':
+        if (this.isReady) return;
+        if (message.id !== null) void this.call.ledger?.identified(this.platform.excerpt(this.words.clean(message.id)));
         this.cancelReady();
         this.isReady = true;
         return this.becameReady();

@@ -154,8 +154,9 @@ class ElevenLabsWire extends JsonAudioWire<ServerMessage> implements Wire {
     }
   }
 
-  private ready(now: number, { toAgent, fromAgent }: Of<'metadata'>): void {
+  private ready(now: number, { id, toAgent, fromAgent }: Of<'metadata'>): void {
     if (this.readyAt !== undefined) return;
+    if (id !== null) this.side.identified(now, this.platform.excerpt(this.clean(id)));
     if (typeof toAgent === 'string' || typeof fromAgent === 'string') {
       const what = `audio format ${[toAgent, fromAgent].find((format) => typeof format === 'string') as string}`;
       return this.side.failed(now, failure('not_ready', this.platform.describe({ what })));

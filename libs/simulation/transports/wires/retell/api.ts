@@ -6,7 +6,8 @@ import type { Json } from '../fields.js';
 
 const KEY = 'check the apiKey of the agent, and what it may do';
 const AGENT = 'check the assistantId of the agent, and that the apiKey is of the same workspace of Retell';
-const BUSY = 'wait, or raise the limit of the account on calls at once';
+/** What to do while all calls at once that an account may have are in use. */
+export const BUSY = 'wait, or raise the limit of the account on calls at once';
 const REFUSALS = new Refusals([], {
   400: 'check the version that the run asks for, and the dynamic variables',
   401: KEY,

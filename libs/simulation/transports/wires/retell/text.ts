@@ -6,7 +6,7 @@ import { ANSWER_LIMITS, DEFAULT_ANSWER_TIMEOUT_MS, tooManyMessages } from '../..
 import { History } from '../../text/history.js';
 import { RequestLine } from '../../text/request-line.js';
 import { type Json, objectOf, textOf } from '../fields.js';
-import { RetellApi } from './api.js';
+import { BUSY, RetellApi } from './api.js';
 import { toolMocks } from './tool-mocks.js';
 
 const PATH = '/agent-playground-completion/{assistantId}';
@@ -70,7 +70,7 @@ class RetellLine extends RequestLine {
     const found = await this.api.object('/get-concurrency', asked).catch((): Json => ({}));
     const { current_concurrency: current, concurrency_limit: limit } = found;
     if (typeof current !== 'number' || typeof limit !== 'number' || current < limit) return;
-    const what = `${current} of the ${limit} calls at once that the account has are in use`;
+    const what = `${current} of the ${limit} calls at once that the account has are in use, ${BUSY}`;
     throw this.api.failure('platform_busy', { what });
   }
 

@@ -7,6 +7,7 @@ const AGENT = 'check the assistantId of the agent, and that the apiKey is of the
 const CREDIT = 'check the credit and the payment method of the organisation';
 const BUSY = 'wait, or raise the limit of the organisation on calls at once';
 const EXPIRED = 'the call was awaited no longer: check that nothing delays WebSockets of this service to the platform';
+const LOG = 'read in Vapi what the log of the call says';
 const LENGTH = 'raise maxDurationSeconds of the assistant, or shorten the call';
 
 const MEANINGS: readonly Meaning[] = [
@@ -56,8 +57,8 @@ const BY_US = /^(customer-ended-call|manually-canceled)$/;
 export function endedBy(platform: OtherSide, reason: string): 'agent' | Failure | undefined {
   if (BY_US.test(reason)) return undefined;
   if (reason === '' || BY_AGENT.test(reason)) return 'agent';
-  const [, meant = 'agent_error', cure] = REFUSALS.meaningOf(reason);
-  return failure(meant, platform.describe({ ...(cure !== undefined && { what: cure }), said: reason }));
+  const [, meant = 'agent_error', what = LOG] = REFUSALS.meaningOf(reason);
+  return failure(meant, platform.describe({ what, said: reason }));
 }
 
 /** Advice for a connection test. */
