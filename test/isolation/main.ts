@@ -4,26 +4,31 @@
  * - imports: verdicts and response times beside hostile imports.
  * - voice: ten voice calls and twenty text calls beside agents that flood their voice calls.
  *
- * Usage: npm run isolation [-- [imports|voice] [--calls N] [--short]]
+ * Usage: npm run isolation [-- [imports|voice] [--calls N] [--short] [--only ATTACK]]
  * The short form, for CI, has the voice side alone: no attempt of a victim may be repeated; times are printed only.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { VOICE_ATTACKS } from './attacks.js';
 import { besideImports } from './imports.js';
 import { Processes } from './processes.js';
 import { print } from './subjects.js';
 import { besideVoiceAttacks } from './voice.js';
 
 const { values, positionals } = parseArgs({
-  options: { calls: { type: 'string', default: '200' }, short: { type: 'boolean', default: false } },
+  options: { calls: { type: 'string', default: '200' }, short: { type: 'boolean', default: false }, only: { type: 'string' } },
   allowPositionals: true,
 });
-const { short: isShort } = values;
+const { short: isShort, only } = values;
+if (only !== undefined && !VOICE_ATTACKS.includes(only)) {
+  throw new Error(`There is no attack ${only}: ${VOICE_ATTACKS.join(', ')}`);
+}
+const attacks = only === undefined ? VOICE_ATTACKS : [only];
 const SIDES: Readonly<Record<string, (processes: Processes) => Promise<boolean>>> = {
   imports: (processes) => besideImports(processes, Number(values.calls)),
-  voice: (processes) => besideVoiceAttacks(processes, isShort),
+  voice: (processes) => besideVoiceAttacks(processes, attacks, isShort),
 };
 
 const chosen = positionals.length > 0 ? positionals : isShort ? ['voice'] : Object.keys(SIDES);

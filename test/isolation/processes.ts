@@ -109,6 +109,23 @@ export class Processes {
     return Math.round(this.peakKb / 1024);
   }
 
+  threadTimes(): Map<string, number[]> {
+    const times = new Map<string, number[]>();
+    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+      try {
+        const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+        const isOurs = Number(pid) === this.servicePid || new RegExp(`^PPid:\\s+${this.servicePid}$`, 'm').test(status) || this.running.some((c) => c.pid === Number(pid));
+        if (!isOurs) continue;
+        const cmd = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').filter((x) => x.endsWith('s')).join(' ').slice(-40);
+        for (const tid of readdirSync(`/proc/${pid}/task`)) {
+          const [run, wait, slices] = readFileSync(`/proc/${pid}/task/${tid}/schedstat`, 'utf8').split(' ').map(Number);
+          times.set(`${cmd} ${pid}/${tid}`, [run! / 1e6, wait! / 1e6, slices!]);
+        }
+      } catch {}
+    }
+    return times;
+  }
+
   async stop(): Promise<void> {
     clearInterval(this.sampling);
     for (const child of this.running.reverse()) {

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { VOICE_ATTACKS } from './attacks.js';
 import type { Processes } from './processes.js';
 import {
   AGENT_MS,
@@ -125,7 +124,11 @@ async function attack(subjects: ReadonlyMap<string, Subject>, signal: AbortSigna
  * @param isShort a few seconds, and only the attempts are judged
  * @returns whether the limits hold
  */
-export async function besideVoiceAttacks(processes: Processes, isShort: boolean): Promise<boolean> {
+export async function besideVoiceAttacks(
+  processes: Processes,
+  attacks: readonly string[],
+  isShort: boolean,
+): Promise<boolean> {
   const windowMs = isShort ? WINDOW_MS.short : WINDOW_MS.full;
   const agent = await processes.startAgent(AGENT_MS, SLOW_MS);
   // Enough for all of them: slots are not what is measured.
@@ -137,8 +140,8 @@ export async function besideVoiceAttacks(processes: Processes, isShort: boolean)
   const script = [{ say: 'Hello.' }, { waitSeconds: 50 }, { say: 'Hello.' }, { waitSeconds: 50 }];
   const evaluation = { script, checks: [{ name: 'Short', type: 'max_turns', turns: 20 }] };
   const hostile = new Map<string, Subject>();
-  const hosts = await Promise.all(VOICE_ATTACKS.map(() => processes.startAttacker()));
-  for (const [index, name] of VOICE_ATTACKS.entries()) {
+  const hosts = await Promise.all(attacks.map(() => processes.startAttacker()));
+  for (const [index, name] of attacks.entries()) {
     const host = hosts[index]!;
     const voiceUrl = name === 'slow-play' ? `http://${host}/${name}` : `ws://${host}/${name}`;
     hostile.set(name, await prepare(attacker, name, { voiceUrl, evaluation }));
@@ -146,7 +149,11 @@ export async function besideVoiceAttacks(processes: Processes, isShort: boolean)
   // Prepares the agent's voice and the caller's lines, and loads what both use.
   for (const subject of Object.values(victims)) await endOf(subject, await startRun(subject, 2, 2));
 
+  let before = processes.threadTimes();
+  const busiest = () => { const now = processes.threadTimes(); for (const [k, v] of [...now].map(([k, v]) => [k, v.map((x, i) => Math.round(x - (before.get(k)?.[i] ?? 0)))] as const).sort((a, b) => b[1][0]! - a[1][0]!).slice(0, 7)) print(`    ${k} ran ${v[0]} waited ${v[1]} slices ${v[2]}`); before = now; };
+  let t0 = performance.now();
   const calm = await measure(victims, windowMs);
+  print(`${Math.round(performance.now() - t0)} ms`); busiest(); t0 = performance.now();
   show('without the flood', calm);
   if (calm.voice.repeated + calm.text.repeated > 0) print('  The machine is too busy to measure victims.');
   const calmMb = processes.peakMemoryMb();
@@ -156,7 +163,8 @@ export async function besideVoiceAttacks(processes: Processes, isShort: boolean)
   attacking.catch(() => undefined);
   const flooded = await measure(victims, windowMs);
   over.abort();
-  show(`beside ${VOICE_ATTACKS.length} floods with ${HOSTILE_CALLS} calls each`, flooded);
+  print(`${Math.round(performance.now() - t0)} ms`); busiest();
+  show(`beside ${attacks.length} floods with ${HOSTILE_CALLS} calls each`, flooded);
   for (const [name, ends] of Object.entries(await attacking)) print(`  ${name}: ${JSON.stringify(ends)}`);
   const peakMb = processes.peakMemoryMb();
   if (!isShort) await sleep(REST_MS);
