@@ -18,7 +18,11 @@ import { print } from './subjects.js';
 import { besideVoiceAttacks } from './voice.js';
 
 const { values, positionals } = parseArgs({
-  options: { calls: { type: 'string', default: '200' }, short: { type: 'boolean', default: false }, only: { type: 'string' } },
+  options: {
+    calls: { type: 'string', default: '200' },
+    short: { type: 'boolean', default: false },
+    only: { type: 'string' },
+  },
   allowPositionals: true,
 });
 const { short: isShort, only } = values;

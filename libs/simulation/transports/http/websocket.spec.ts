@@ -95,7 +95,11 @@ describe('AgentSocket', () => {
       if (url === '/') for (let n = 0; n < count; n++) socket.send(message);
       else setInterval(() => socket.send('little'), 20).unref();
     });
-    const [received, pauses, little] = [Array<number>(floods).fill(0), Array<number>(floods).fill(0), { n: 0, pauses: 0 }];
+    const [received, pauses, little] = [
+      Array<number>(floods).fill(0),
+      Array<number>(floods).fill(0),
+      { n: 0, pauses: 0 },
+    ];
     connect({ onMessage: () => little.n++, onPaused: () => little.pauses++ }, time.account(), 'little');
     const began = performance.now();
     await new Promise<void>((resolve) => {
