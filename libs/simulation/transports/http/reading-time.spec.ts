@@ -49,7 +49,15 @@ describe('ReadingTime', () => {
       });
     }
     for (let n = 0; n < 200; n++) pass(10);
-    // 40 ms beyond the own time of each, less those of all: 60 ms at a fifth of the thread. Then 200 ms, once more.
-    expect(order).toEqual([expect.stringMatching(/^a 3[02]0$/), expect.stringMatching(/^b 1[23]\d\d$/)]);
+    // Twice the 20 ms that are owed at most are repaid by a fifth of the time.
+    expect(order).toEqual([expect.stringMatching(/^a 1[02]0$/), expect.stringMatching(/^b 2[0-4]0$/)]);
+  });
+
+  it("owes no more than what may be used at once, since a machine that was stopped is nobody's flood", () => {
+    const account = time().account();
+    account.use(60_000);
+    expect(account.isOverdrawn).toBe(true);
+    pass(LIMITS.all.sizeMs / LIMITS.all.share);
+    expect(account.isOverdrawn).toBe(false);
   });
 });

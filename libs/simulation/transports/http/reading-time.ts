@@ -15,7 +15,10 @@ export interface ReadingLimits {
 /** How often it is checked whether a connection may go on. */
 const CHECK_MS = 20;
 
-/** Time to use, in milliseconds; below 0 if more was used. */
+/**
+ * Time to use, in milliseconds; below 0 if more was used, but by no more than its size: the machine may have been stopped while
+ * a message was handled.
+ */
 class Allowance {
   private ms: number;
 
@@ -33,7 +36,7 @@ class Allowance {
   }
 
   take(now: number, ms: number): void {
-    this.ms = this.left(now) - ms;
+    this.ms = Math.max(-this.limit.sizeMs, this.left(now) - ms);
   }
 }
 
