@@ -1,6 +1,6 @@
 // Runs the whole service without any configuration: an agent with a planted fault, three callers, six evaluations,
 // one run and its report; then two voice calls to the same agent with other faults: on the telephone, with its recording, and
-// over OpenAI Realtime, with its words. Exits with 1 unless the runs find exactly the planted faults. All data is kept in a temporary directory, which is removed at the end.
+// over OpenAI Realtime, with its words; last a call with a key and an id, in text, to the agent as one of ElevenLabs. Exits with 1 unless the runs find exactly the planted faults. All data is kept in a temporary directory, which is removed at the end.
 import { spawn } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
@@ -11,6 +11,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
+  correctedTimeEvaluation,
   expectationOf,
   FAULTS,
   isExpected,
@@ -20,6 +21,7 @@ import {
   VOICE_FAULTS,
   voiceEvaluations,
   voiceExpectationOf,
+  WRONG_TIME_CHECKS,
 } from '../dist/libs/reference-agent/index.js';
 import { FliteEngine } from '../dist/libs/speech/index.js';
 
@@ -39,13 +41,15 @@ const KEYS = [
 ];
 const VOICE_FAULT = 'ignores-barge-in';
 const VOICE_KEY = 'phone-barge-in';
-const WORD_FAULT = 'wrong-fact';
-const WORD_KEY = 'house-facts';
+const WORD_FAULT = 'ignores-correction';
+const TEXT_FAULT = 'wrong-fact';
+const TEXT_KEY = 'house-facts';
 const START_TIMEOUT_MS = 30_000;
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const reportFile = path.resolve('demo-report.html');
 const callReportFile = path.resolve('demo-call.html');
 const wordsReportFile = path.resolve('demo-words.html');
+const textReportFile = path.resolve('demo-text.html');
 const recordingFile = path.resolve('demo-call.wav');
 const startedAt = performance.now();
 const print = (text) => process.stdout.write(`${text}\n`);
@@ -57,10 +61,11 @@ const telephone = {
   prepare: () => prepareVoice({ speech, today: Date.now(), lines: linesOf(telephoneEvaluation('')) }),
 };
 const agent = await startReferenceAgent({ port: 0, fault: FAULT, latencyMs: 150, tokensPerSecond: 150, telephone });
-const realtime = {
-  prepare: () => prepareVoice({ speech, today: Date.now(), lines: linesOf(wordEvaluation('')), faults: [WORD_FAULT] }),
-};
-const realtimeAgent = await startReferenceAgent({ port: 0, realtime });
+const spokenWords = { speech, today: Date.now(), lines: linesOf(correctedTimeEvaluation('')), faults: [WORD_FAULT] };
+let prepared;
+const withWords = { prepare: () => (prepared ??= prepareVoice(spokenWords)) };
+const realtimeAgent = await startReferenceAgent({ port: 0, realtime: withWords });
+const elevenlabsAgent = await startReferenceAgent({ port: 0, elevenlabs: withWords });
 const apiKey = `demo-${randomBytes(18).toString('base64url')}`;
 const port = await freePort();
 const url = `http://127.0.0.1:${port}`;
@@ -77,6 +82,8 @@ const service = spawn(process.execPath, [path.join(root, 'dist/src/main.js')], {
     LOG_LEVEL: 'error',
     OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8',
     AGENT_PROVIDER_1_URL: `${agent.url}/v1/chat/completions`,
+    AGENT_PROVIDER_2_PROTOCOL: 'elevenlabs-text',
+    AGENT_PROVIDER_2_URL: elevenlabsAgent.url,
   },
 });
 let serviceErrors = '';
@@ -112,6 +119,7 @@ Report: file://${reportFile}
 `);
   await callByTelephone(callers[0]);
   await callOverRealtime(callers[0]);
+  await callOverElevenLabs(callers[0]);
   print(`
 Finished in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`);
   if (process.stdout.isTTY) {
@@ -143,21 +151,16 @@ async function callByTelephone(personalityId) {
   );
   await runEvaluations(agentId, { name: 'Demo telephone', report: callReportFile });
   const [run] = await request('GET', `/agents/${agentId}/runs`);
-  const [{ id }] = await request('GET', `/runs/${run.id}/calls`);
-  const call = await request('GET', `/calls/${id}`);
-  const failed = call.checks.filter(({ met }) => met === false).map(({ name }) => name);
   print(`\nThe planted fault: the agent ${VOICE_FAULTS[VOICE_FAULT].effect}.`);
-  const found = { outcome: call.outcome, endCode: call.end?.code, failed };
-  if (!isExpected(voiceExpectationOf(VOICE_FAULT, VOICE_KEY), found))
-    throw new Error(`The call did not give the expected result: ${call.outcome}: ${call.reason}`);
+  const call = await requireExpected(run, voiceExpectationOf(VOICE_FAULT, VOICE_KEY));
   const heard = call.voice.latencies.flatMap(({ heardMs }) => (heardMs === null ? [] : [`${Math.round(heardMs)} ms`]));
-  await writeFile(recordingFile, await download(`/calls/${id}/recording`));
+  await writeFile(recordingFile, await download(`/calls/${call.id}/recording`));
   print(`The call found it. Latency as heard: ${heard.join(', ')}.
 Listen (left the caller, right the agent): file://${recordingFile}
 See and hear it on one page:               file://${callReportFile}`);
 }
 
-/** Calls the agent as a Realtime server, which reports its words: one of them is wrong. */
+/** Calls the agent as a Realtime server, which reports its words: it confirms a wrong time. */
 async function callOverRealtime(personalityId) {
   const agentId = await create('/agents', {
     provider: 'AGENT_PROVIDER_1',
@@ -167,22 +170,46 @@ async function callOverRealtime(personalityId) {
   });
   const address = `${realtimeAgent.url.replace(/^http/, 'ws')}/v1/realtime?model={assistantId}`;
   await request('PUT', `/agents/${agentId}/connection`, { protocol: 'openai-realtime', url: address });
-  await create(`/agents/${agentId}/evaluations`, wordEvaluation(personalityId));
+  await create(`/agents/${agentId}/evaluations`, correctedTimeEvaluation(personalityId));
   print(`
-Last, a voice call over OpenAI Realtime, which reports what the agent says. It takes about half a minute:
+Now a voice call over OpenAI Realtime, which reports what the agent says. The caller corrects the time of its booking, in
+about half a minute:
 `);
   await runEvaluations(agentId, { name: 'Demo words', report: wordsReportFile });
   const [run] = await request('GET', `/agents/${agentId}/runs`);
-  const [{ id }] = await request('GET', `/runs/${run.id}/calls`);
-  const call = await request('GET', `/calls/${id}`);
-  const failed = call.checks.filter(({ met }) => met === false).map(({ name }) => name);
   print(`\nThe planted fault: the agent ${FAULTS[WORD_FAULT].effect}.`);
-  const found = { outcome: call.outcome, endCode: call.end?.code, failed };
-  if (!isExpected(expectationOf(WORD_FAULT, WORD_KEY), found))
-    throw new Error(`The call did not give the expected result: ${call.outcome}: ${call.reason}`);
+  const call = await requireExpected(run, { outcome: 'failed', fails: WRONG_TIME_CHECKS });
   print(`The call found it. What was said:
 ${spoken(call.timeline)}
 Its words on the time line: file://${wordsReportFile}`);
+}
+
+/** Calls the agent as one of ElevenLabs: its id is found in the account of a key, and it needs no connection. */
+async function callOverElevenLabs(personalityId) {
+  const apiKey = 'the-demo-agent-needs-none';
+  const assistants = await request('POST', '/providers/AGENT_PROVIDER_2/assistants?limit=100', { apiKey });
+  const { assistantId, name } = assistants.find((one) => one.assistantId === `booking:${TEXT_FAULT}`);
+  const agentId = await create('/agents', { provider: 'AGENT_PROVIDER_2', assistantId, name, apiKey });
+  const evaluation = referenceEvaluations(personalityId).find(({ key }) => key === TEXT_KEY);
+  await create(`/agents/${agentId}/evaluations`, evaluation);
+  print(`
+Last, a call in text to an agent of ElevenLabs: a key and the id "${assistantId}" are enough.
+`);
+  await runEvaluations(agentId, { name: 'Demo ElevenLabs', report: textReportFile });
+  const [run] = await request('GET', `/agents/${agentId}/runs`);
+  await requireExpected(run, expectationOf(TEXT_FAULT, TEXT_KEY));
+  print(`\nThe planted fault: the agent ${FAULTS[TEXT_FAULT].effect}.
+The call found it. Report: file://${textReportFile}`);
+}
+
+/** @returns the only call of a run @throws Error unless it has the result that the planted fault must have */
+async function requireExpected(run, expectation) {
+  const [{ id }] = await request('GET', `/runs/${run.id}/calls`);
+  const call = await request('GET', `/calls/${id}`);
+  const failed = call.checks.filter(({ met }) => met === false).map(({ name }) => name);
+  if (!isExpected(expectation, { outcome: call.outcome, endCode: call.end?.code, failed }))
+    throw new Error(`The call did not give the expected result: ${call.outcome}: ${call.reason}`);
+  return call;
 }
 
 /** What was said, one line per utterance. */
@@ -198,10 +225,6 @@ function spoken(timeline) {
 
 function telephoneEvaluation(personalityId) {
   return voiceEvaluations(personalityId).find(({ key }) => key === VOICE_KEY);
-}
-
-function wordEvaluation(personalityId) {
-  return referenceEvaluations(personalityId).find(({ key }) => key === WORD_KEY);
 }
 
 /** What the caller says in an evaluation: the agent has to understand nothing else. */
@@ -247,6 +270,7 @@ function stopper() {
       }
       await agent.close();
       await realtimeAgent.close();
+      await elevenlabsAgent.close();
       await speech.close();
       await rm(directory, { recursive: true, force: true });
     })());
@@ -255,7 +279,7 @@ function stopper() {
 /** The user's own service settings must not affect the demo. */
 function withoutServiceSettings(env) {
   const setting =
-    /^(PORT|HOST|ROLE|DATABASE_|DATA_DIR|REDIS_|DEFAULT_PLAN|PLAN_|BOOTSTRAP_|ENCRYPTION_|TRUST_|CORS_|LOG_|METRICS_|WORKER_|WEB_|LLM_|AGENT_PROVIDER_|OUTBOUND_)/;
+    /^(PORT|HOST|ROLE|DATABASE_|DATA_DIR|REDIS_|DEFAULT_PLAN|PLAN_|BOOTSTRAP_|ENCRYPTION_|TRUST_|CORS_|LOG_|METRICS_|WORKER_|WEB_|LLM_|STT_|TTS_|AGENT_PROVIDER_|PERSONALITY_PROVIDER_|OUTBOUND_)/;
   return Object.fromEntries(Object.entries(env).filter(([name]) => !setting.test(name)));
 }
 

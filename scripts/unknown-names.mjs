@@ -16,7 +16,6 @@ const FOREIGN = {
   'docs/decisions/0071-fair-call-slots.md': ['forbiddenFlags'], // an option of graphile-worker that was not chosen
   'docs/decisions/0096-ci-repeats-failed-test-files-once.md': ['retryTimes'], // a function of Jest that was not chosen
   'docs/guides/connections.md': ['EPROTO', 'Trailer'], // an error of OpenSSL; a header, which the code has in lower case
-  'docs/guides/recordings.md': ['pcm_s16le'], // an argument of ffmpeg
   'docs/guides/storage.md': ['max_wal_size', 'pg_repack'], // a setting of PostgreSQL, and a program for it
   'docs/guides/webhooks.md': ['WEBHOOK_SECRET'], // a variable of the reader's program
   'docs/production.md': ['proxy_buffering', 'client_max_body_size', 'npm_config_cafile'], // settings of nginx and npm

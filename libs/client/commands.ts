@@ -1,16 +1,27 @@
 import { painter } from './colour.js';
-import { comparisonExitCode, comparisonText } from './compared.js';
+import { comparisonExitCode, comparisonMarkdown, comparisonText } from './compared.js';
 import { CommandError, EXIT, type ExitCode, RefusedError, UnreachableError } from './errors.js';
 import { follow, hasEnded } from './follow.js';
 import { Interruption } from './interruption.js';
 import { connect, type Io, lookOf, type ServiceFlags } from './io.js';
-import { type OutputFlags, prepareFile, prepareOutputs, unwritable, writeAtomically, writeOutputs } from './outputs.js';
+import { matrixExitCode, matrixMarkdown, matrixText } from './matrix.js';
+import {
+  jsonText,
+  type OutputFlags,
+  prepareFile,
+  prepareOutputs,
+  resultContents,
+  unwritable,
+  writeAtomically,
+  writeOutputs,
+} from './outputs.js';
 import { planText, resultText, suitePlanText } from './printed.js';
 import { progressOf } from './progress.js';
 import type { ImportResult, RunDetails, Service, StartRunRequest } from './service.js';
 import { changesText, evaluationIds, importSummary, readSuite, sendSuite } from './suite-commands.js';
 import { planSuite } from './suite-run.js';
 import { countsLine, exitCodeOf, summarise } from './summary.js';
+import type { Look } from './table.js';
 import { plain } from './text.js';
 
 export interface FollowFlags extends ServiceFlags, OutputFlags {
@@ -117,21 +128,43 @@ export async function status(id: string, flags: FollowFlags, io: Io): Promise<Ex
   return conclude(service, current, flags, io);
 }
 
-/** Prints a run beside an earlier one. @throws CommandError */
+/** Prints a run beside an earlier one, or beside several. @throws CommandError */
 export async function compare(
   id: string,
-  baseline: string,
-  { strict, ...flags }: ServiceFlags & { strict?: boolean },
+  others: readonly string[],
+  { strict, ...flags }: ServiceFlags & Omit<OutputFlags, 'junit'> & { strict?: boolean },
   io: Io,
 ): Promise<ExitCode> {
   const service = await connect(flags, io);
-  const comparison = await service.compare(id, baseline).catch((error: unknown) => {
+  await prepareOutputs(flags);
+  const { text, exitCode, ...contents } = await comparedRuns(service, id, others, strict).catch((error: unknown) => {
     // One of the runs has not ended yet.
     if (!(error instanceof RefusedError) || error.status !== 409) throw error;
     throw new CommandError(EXIT.noResult, error.message, [], `Wait for it: vat status RUN --wait`, { cause: error });
   });
-  io.stdout.write(`${comparisonText(comparison, lookOf(io))}\n`);
-  return comparisonExitCode(comparison, strict);
+  io.stdout.write(`${text(lookOf(io))}\n`);
+  const report = () => service.report(id, others.join(','));
+  await writeOutputs({ ...contents, report }, flags, io.env, `vat compare ${plain([id, ...others].join(' '))}`);
+  return exitCode;
+}
+
+async function comparedRuns(service: Service, id: string, others: readonly string[], strict?: boolean) {
+  if (others.length === 1) {
+    const comparison = await service.compare(id, others[0]!);
+    return {
+      text: (look: Look) => comparisonText(comparison, look),
+      markdown: () => comparisonMarkdown(comparison),
+      json: () => jsonText(comparison),
+      exitCode: comparisonExitCode(comparison, strict),
+    };
+  }
+  const matrix = await service.matrix(id, others);
+  return {
+    text: (look: Look) => matrixText(matrix, look),
+    markdown: () => matrixMarkdown(matrix),
+    json: () => jsonText(matrix),
+    exitCode: matrixExitCode(matrix, strict),
+  };
 }
 
 /** Saves the report or the JUnit file of a run. @throws CommandError */
@@ -223,7 +256,8 @@ async function conclude(service: Service, ended: RunDetails, flags: FollowFlags,
   io.stdout.write(`${resultText(summary, lookOf(io), { hasReport: flags.report !== undefined })}\n`);
   const baseline = flags.compareWith;
   const isCompared = baseline !== undefined && (await printComparison(service, ended.id, baseline, io));
-  await writeOutputs(service, summary, flags, io.env, isCompared ? baseline : undefined);
+  const contents = resultContents(service, summary, isCompared ? baseline : undefined);
+  await writeOutputs(contents, flags, io.env, `vat status ${plain(ended.id)}`);
   return exitCodeOf(ended);
 }
 

@@ -2,8 +2,8 @@ import { count, duration, number, percent } from '../text/index.js';
 import type { Style } from './colour.js';
 import { EXIT, type ExitCode } from './errors.js';
 import type { RunComparison } from './service.js';
-import { type Column, type Look, textTable } from './table.js';
-import { plain } from './text.js';
+import { type Column, type Look, markdownTable, textTable } from './table.js';
+import { markdownText, plain } from './text.js';
 
 type Compared = RunComparison['cases'][number];
 type Run = RunComparison['current'];
@@ -17,17 +17,39 @@ const figure = (title: string): Column => ({ title, align: 'right' });
 /** A run beside an earlier one: the shared cases, and a sentence about all of them together. */
 export function comparisonText(comparison: RunComparison, look: Look): string {
   const { current, baseline, cases, change, warnings } = comparison;
-  const rows = cases.length > MAX_ROWS ? cases.filter(hasChanged).slice(0, MAX_ROWS) : cases;
-  const rest = cases.length - rows.length;
+  const { shown, rest } = rowsOf(cases);
   return [
     `Earlier: ${runText(baseline, current)}`,
     `Now:     ${runText(current, baseline)}`,
     '',
-    ...(rows.length > 0 ? [textTable(COLUMNS, rows.map(row), look)] : []),
+    ...(shown.length > 0 ? [textTable(COLUMNS, shown.map(row), look)] : []),
     ...(rest > 0 ? [`Not shown: ${count(rest, 'case')}.`] : []),
     '',
     look.paint(styleOf(change), verdict(comparison)),
-    ...warnings.map((warning) => `  ${plain(warning)}`),
+    ...warnings.map((warning) => `  ${plain(warning, 1_000)}`),
+  ].join('\n');
+}
+
+/** The same table as Markdown. */
+export function comparisonMarkdown(comparison: RunComparison): string {
+  const { current, baseline, cases, warnings } = comparison;
+  const { shown, rest } = rowsOf(cases);
+  return [
+    `### ${markdownText(current.name)} compared with ${markdownText(baseline.name)}`,
+    '',
+    `- Earlier: ${markdownText(runText(baseline, current))}`,
+    `- Now: ${markdownText(runText(current, baseline))}`,
+    '',
+    markdownTable(
+      COLUMNS,
+      shown.map((one) => row(one).map((cell) => markdownText(cell))),
+    ),
+    '',
+    ...(rest > 0 ? [`Not shown: ${count(rest, 'case')}.`, ''] : []),
+    `**${verdict(comparison)}**`,
+    '',
+    ...warnings.map((warning) => `- ${markdownText(warning)}`),
+    ...(warnings.length > 0 ? [''] : []),
   ].join('\n');
 }
 
@@ -38,6 +60,11 @@ export function comparisonText(comparison: RunComparison, look: Look): string {
 export function comparisonExitCode({ change, cases }: RunComparison, strict = false): ExitCode {
   if (change === 'worse' || cases.some((one) => one.change === 'worse')) return EXIT.notMet;
   return strict && cases.every((one) => one.change === 'undecided') ? EXIT.noResult : EXIT.met;
+}
+
+function rowsOf(cases: readonly Compared[]): { shown: readonly Compared[]; rest: number } {
+  const shown = cases.length > MAX_ROWS ? cases.filter(hasChanged).slice(0, MAX_ROWS) : cases;
+  return { shown, rest: cases.length - shown.length };
 }
 
 const hasChanged = ({ change }: Compared): boolean => change === 'worse' || change === 'better';

@@ -5,7 +5,7 @@ import type { ServiceOptions } from './service.js';
 export const DEFAULT_URL = 'http://localhost:3000';
 
 /**
- * Reads the URL of the service and the API key. The key is never an argument, because process lists show arguments.
+ * Reads the URL of the service and the API key.
  * @param url value of `--url`, which overrides `VAT_URL`
  * @throws CommandError
  */
@@ -27,27 +27,40 @@ function readUrl(name: string, address: string): string {
 }
 
 async function readKey(env: NodeJS.ProcessEnv): Promise<string> {
-  const { VAT_API_KEY: value, VAT_API_KEY_FILE: file } = env;
-  if (value && file) throw misuse('VAT_API_KEY and VAT_API_KEY_FILE are both set', 'Set only one of them.');
-  if (!value && !file) {
-    throw misuse(
-      'VAT_API_KEY is not set',
-      'Set it to an API key of the workspace, or set VAT_API_KEY_FILE to a file that contains one.',
-    );
-  }
-  const key = (value || (await readKeyFile(file!))).trim();
-  const where = value ? 'VAT_API_KEY' : file;
-  if (!/^[\x21-\x7E]+$/.test(key))
-    throw misuse(`${where} does not contain an API key`, 'A key is one word that begins with vat_.');
+  const key = await readSecret('VAT_API_KEY', env);
+  if (key !== undefined) return key;
+  throw misuse(
+    'VAT_API_KEY is not set',
+    'Set it to an API key of the workspace, or set VAT_API_KEY_FILE to a file that contains one.',
+  );
+}
+
+/**
+ * A key from an environment variable, or from the file that `NAME_FILE` names. It is never an argument, because process
+ * lists show arguments.
+ * @returns undefined if neither is set
+ * @throws CommandError
+ */
+export async function readSecret(
+  name: 'VAT_API_KEY' | 'VAT_PROVIDER_KEY',
+  env: NodeJS.ProcessEnv,
+): Promise<string | undefined> {
+  const { [name]: value, [`${name}_FILE`]: file } = env;
+  if (value && file) throw misuse(`${name} and ${name}_FILE are both set`, 'Set only one of them.');
+  if (!value && !file) return undefined;
+  const key = (value || (await readKeyFile(`${name}_FILE`, file!))).trim();
+  const where = value ? name : file;
+  const cure = name === 'VAT_API_KEY' ? 'A key is one word that begins with vat_.' : 'A key is one word.';
+  if (!/^[\x21-\x7E]+$/.test(key)) throw misuse(`${where} does not contain an API key`, cure);
   return key;
 }
 
-async function readKeyFile(file: string): Promise<string> {
+async function readKeyFile(name: string, file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
     throw misuse(
-      `VAT_API_KEY_FILE cannot be read: ${(error as Error).message}`,
+      `${name} cannot be read: ${(error as Error).message}`,
       'Set it to a file that contains the key and that you may read.',
     );
   }

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { prepareOutputs, writeAtomically, writeOutputs } from './outputs.js';
+import { prepareOutputs, resultContents, writeAtomically, writeOutputs } from './outputs.js';
 import type { Service } from './service.js';
 import { summarise } from './summary.js';
 import { callOf, runOf } from './testing/factories.js';
@@ -11,6 +11,7 @@ describe('output files', () => {
   const file = (name: string) => path.join(folder, name);
   const summary = summarise(runOf(), [callOf()]);
   const service = { junit: async () => '<testsuites/>', report: async () => Promise.reject(new Error('gone')) };
+  const contents = resultContents(service as unknown as Service, summary);
 
   beforeEach(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'vat-outputs-'));
@@ -34,15 +35,16 @@ describe('output files', () => {
   it('appends to the step summary', async () => {
     await writeFile(file('summary'), 'before\n');
     const env = { GITHUB_STEP_SUMMARY: file('summary') };
-    await writeOutputs(service as unknown as Service, summary, { markdown: file('summary') }, env);
+    await writeOutputs(contents, { markdown: file('summary') }, env, 'vat status run');
     expect(await readFile(file('summary'), 'utf8')).toMatch(/^before\n### ✅ Nightly\n/);
   });
 
   it('writes the other files if one fails, and names the failed one', async () => {
     const files = { json: file('a/b/r.json'), report: file('r.html'), junit: file('r.xml') };
     await prepareOutputs(files);
-    await expect(writeOutputs(service as unknown as Service, summary, files, {})).rejects.toMatchObject({
+    await expect(writeOutputs(contents, files, {}, 'vat status run')).rejects.toMatchObject({
       exitCode: 2,
+      cure: 'Write them again with the same options: vat status run',
       details: [`${file('r.html')}: gone`],
     });
     expect(await readFile(files.junit, 'utf8')).toBe('<testsuites/>');

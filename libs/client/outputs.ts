@@ -5,7 +5,6 @@ import { CommandError, EXIT, misuse } from './errors.js';
 import { resultMarkdown } from './markdown.js';
 import type { Service } from './service.js';
 import type { Summary } from './summary.js';
-import { plain } from './text.js';
 
 /** Files to write, each by its path. */
 export interface OutputFlags {
@@ -54,22 +53,35 @@ async function makeFolder(folder: string): Promise<void> {
   });
 }
 
+/** What the requested files contain; made when they are written. */
+export type OutputContents = Readonly<Record<keyof OutputFlags, () => string | Promise<string>>>;
+
+/**
+ * The results of a run.
+ * @param baseline the run that the report compares with, as for `Service.report`
+ */
+export const resultContents = (service: Service, summary: Summary, baseline?: string): OutputContents => ({
+  json: () => jsonText(summary),
+  markdown: () => resultMarkdown(summary),
+  junit: () => service.junit(summary.run.id),
+  report: () => service.report(summary.run.id, baseline),
+});
+
 /**
  * Writes the requested files; a failure does not prevent the others.
- * @param baseline the run that the report compares with, as for `Service.report`
+ * @param again the command that writes them, too
  * @throws CommandError that names all failed files
  */
 export async function writeOutputs(
-  service: Service,
-  summary: Summary,
+  contents: Partial<OutputContents>,
   files: OutputFlags,
   env: NodeJS.ProcessEnv,
-  baseline?: string,
+  again: string,
 ): Promise<void> {
-  const { id } = summary.run;
   const failures: string[] = [];
-  const write = async (file: string | undefined, content: () => string | Promise<string>) => {
-    if (file === undefined) return;
+  for (const kind of ['json', 'markdown', 'junit', 'report'] as const) {
+    const [file, content] = [files[kind], contents[kind]];
+    if (file === undefined || content === undefined) continue;
     try {
       const text = await content();
       // All commands of a step append to the same summary.
@@ -78,20 +90,16 @@ export async function writeOutputs(
     } catch (error) {
       failures.push(`${file}: ${error instanceof Error ? error.message : String(error)}`);
     }
-  };
-  await write(files.json, () => jsonText(summary));
-  await write(files.markdown, () => resultMarkdown(summary));
-  await write(files.junit, () => service.junit(id));
-  await write(files.report, () => service.report(id, baseline));
+  }
   if (failures.length > 0) {
-    const cure = `Write them again with the same options: vat status ${plain(id)}`;
+    const cure = `Write them again with the same options: ${again}`;
     throw new CommandError(EXIT.noResult, 'Not all files could be written', failures, cure);
   }
 }
 
 /** Output of `--json`, safe for terminals and the logs of CI. */
-export const jsonText = (summary: Summary): string =>
-  `${JSON.stringify(summary, null, 2).replace(OBEYED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)}\n`;
+export const jsonText = (value: object): string =>
+  `${JSON.stringify(value, null, 2).replace(OBEYED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)}\n`;
 
 /**
  * Characters that JSON does not escape, but terminals interpret: control characters and bidirectional overrides. And the

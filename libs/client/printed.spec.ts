@@ -56,6 +56,10 @@ describe('printed results', () => {
         },
       ],
       warnings: [HOSTILE],
+      agentVariables: {},
+      assistantVersion: null,
+      maxPaidAttempts: 2,
+      maxPaidSeconds: null,
       protocol: HOSTILE,
       medium: 'text' as const,
     };
@@ -96,6 +100,14 @@ describe('printed results', () => {
     expect(resultMarkdown(retried)).toMatch(/\| Passed \| Retried \|(.*\n){2}.*Books a table \| 1\/1 \| 1 \|/);
     expect(resultText(summarise(runOf(), [callOf()]), look)).not.toContain('Retried');
     expect(resultMarkdown(summarise(runOf(), [callOf()]))).not.toContain('Retried');
+  });
+
+  it("says what was paid, and that latencies may be the account's if calls waited for its lines", () => {
+    const paid = resultText(summarise(runOf({ paidSeconds: 83.4, callsThatWaited: 2 }), [callOf()]), look);
+    expect(paid).toContain('Note: 2 calls waited for a line of the platform');
+    expect(paid).toContain("may be the account's, not the agent's.");
+    expect(paid).toContain('Paid at the platform: 1 min 23 s.');
+    expect(resultText(summarise(runOf(), [callOf()]), look)).not.toMatch(/waited|Paid/);
   });
 
   it('uses colours only if requested', () => {

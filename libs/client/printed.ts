@@ -1,5 +1,5 @@
-import { gateConditions, type GateSettings } from '../statistics/index.js';
-import { count } from '../text/index.js';
+import { accountLimitNote, gateConditions, type GateSettings } from '../statistics/index.js';
+import { count, duration, number } from '../text/index.js';
 import { styleOf } from './colour.js';
 import { EXIT } from './errors.js';
 import type { RunPlan, StartRunRequest } from './service.js';
@@ -26,12 +26,17 @@ export function resultText(summary: Summary, look: Look, { hasReport = false } =
     '',
     look.paint(style, verdictLine(run)),
     ...run.reasons.map((reason) => `  ${plain(reason)}`),
-    ...run.warnings.map((warning) => look.paint('yellow', `  Note: ${plain(warning)}`)),
+    ...noteOf(accountLimitNote(run.callsThatWaited), look),
+    ...(run.paidSeconds === null ? [] : [`  Paid at the platform: ${duration(run.paidSeconds * 1_000)}.`]),
+    ...run.warnings.flatMap((warning) => noteOf(warning, look)),
     ...(hasReport
       ? []
       : [look.paint('dim', `Transcripts and evidence: vat report ${plain(run.id)} --out report.html`)]),
   ].join('\n');
 }
+
+const noteOf = (note: string | undefined, look: Look): string[] =>
+  note === undefined ? [] : [look.paint('yellow', `  Note: ${plain(note)}`)];
 
 /** Columns that only some runs need. */
 interface Shown {
@@ -65,11 +70,17 @@ export function planText(plan: RunPlan, look: Look): string {
   return [
     ...evaluationsText(evaluations, look),
     `"${plain(name, 120)}" would make ${count(totalCalls, 'call')} of ${count(evaluations.length, 'evaluation')}, ${repeat} of each, ${concurrency} at once.`,
+    ...costText(plan),
     gateText(plan, evaluations),
     ...warnings.map((warning) => look.paint('yellow', plain(warning))),
     'Nothing was started.',
   ].join('\n');
 }
+
+const costText = ({ maxPaidSeconds, maxPaidAttempts }: RunPlan): string[] =>
+  maxPaidSeconds === null
+    ? []
+    : [`The platform bills at most ${number(maxPaidSeconds)} s for it, with ${maxPaidAttempts} attempts at each call.`];
 
 /** The plan of a run whose suite is not imported. */
 export function suitePlanText(

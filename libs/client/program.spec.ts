@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
-import { vatProgram } from './program.js';
+import { requestOf, vatProgram } from './program.js';
 
 const DOCUMENT = path.resolve(__dirname, '../../docs/guides/cli.md');
 const stream = { write: () => true };
@@ -25,5 +25,36 @@ describe('the reference of the command line', () => {
   )('has the help of %s as the program prints it', (name, help) => {
     const document = readFileSync(DOCUMENT, 'utf8');
     expect(document).toContain(`## ${name}\n\n\`\`\`text\n${help}\n\`\`\``);
+  });
+});
+
+describe('vat run', () => {
+  const parsed = (...options: string[]) => {
+    const run = vatProgram(io, () => undefined).commands.find((one) => one.name() === 'run')!;
+    run.exitOverride().parseOptions(options);
+    return requestOf(run.opts());
+  };
+
+  it("gives variables and a version to the agent's platform", () => {
+    const asked = [
+      '--variable',
+      'name=Rossi',
+      '--variable',
+      'sum=1=1',
+      '--variable',
+      'note=',
+      '--assistant-version',
+      'v7',
+    ];
+    expect(parsed(...asked, '--max-paid-attempts', '1')).toEqual({
+      agentVariables: { name: 'Rossi', sum: '1=1', note: '' },
+      assistantVersion: 'v7',
+      maxPaidAttempts: 1,
+    });
+    expect(parsed()).toEqual({});
+  });
+
+  it.each(['name', '=Rossi'])('refuses the variable "%s"', (text) => {
+    expect(() => parsed('--variable', text)).toThrow('Must be NAME=VALUE.');
   });
 });

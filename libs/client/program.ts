@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { addAgentImportCommand } from './agent-import.js';
 import * as commands from './commands.js';
 import type { FollowFlags } from './commands.js';
 import { addImportCallCommand } from './call-import.js';
@@ -11,7 +12,7 @@ import { versionText } from './own-package.js';
 import type { StartRunRequest } from './service.js';
 import { addSuiteCommands } from './suite-program.js';
 
-interface RunFlags extends FollowFlags {
+export interface RunFlags extends FollowFlags {
   readonly agent?: string;
   readonly evaluation?: string[];
   readonly suite?: string;
@@ -24,6 +25,9 @@ interface RunFlags extends FollowFlags {
   readonly allowUncounted?: number;
   readonly notWorseThan?: string;
   readonly agentVersion?: string;
+  readonly variable?: Readonly<Record<string, string>>;
+  readonly assistantVersion?: string;
+  readonly maxPaidAttempts?: number;
   readonly name?: string;
   readonly dryRun?: boolean;
 }
@@ -36,6 +40,7 @@ Environment:
   VAT_URL            URL of the service (default: ${DEFAULT_URL})
   VAT_API_KEY        API key of the workspace; starting and cancelling runs requires the role EDITOR
   VAT_API_KEY_FILE   file that contains the key, as an alternative
+  VAT_PROVIDER_KEY   key of a provider's account, for vat agent import; VAT_PROVIDER_KEY_FILE: a file that contains it
 
 Exit codes:
   0  the gate is met
@@ -85,6 +90,9 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
     .option('--allow-uncounted <n>', 'number of calls that may end as error or invalid', wholeNumber)
     .option('--not-worse-than <run>', 'no case may be worse than in this run: previous, or an id')
     .option('--agent-version <text>', 'version of the agent, for instance a commit; shown in results and comparisons')
+    .option('--variable <name=value>', "dynamic variable for the agent's platform; may be repeated", variable)
+    .option('--assistant-version <id>', 'version of the agent that its platform is asked for')
+    .option('--max-paid-attempts <n>', 'attempts at a call of a platform that bills, 1 to 3', wholeNumber)
     .option('--name <name>', 'name of the run')
     .option('--no-wait', 'print the id of the run and exit without following it')
     .option('--dry-run', 'print the plan without importing or starting anything')
@@ -137,15 +145,19 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
 
   const compare = program
     .command('compare')
-    .description('compare a run with an earlier one; exit code 1 if a case became worse by more than chance')
+    .description('compare a run with an earlier one or with several; exit code 1 if it is worse by more than chance')
     .argument('<run>', 'identifier of the run')
-    .argument('[earlier]', 'identifier of the run to compare with, or previous', 'previous')
+    .argument('[others...]', 'identifiers of the runs to compare with, or previous (default: previous)')
     .option('--strict', 'exit code 2 if every case had too few calls to decide')
-    .action(async (id: string, earlier: string, flags: ServiceFlags & { strict?: boolean }) => {
-      conclude(await commands.compare(id, earlier, flags, io));
+    .option('--json <file>', 'write the comparison as JSON')
+    .option('--markdown <file>', 'write the table as Markdown; appended to $GITHUB_STEP_SUMMARY')
+    .option('--report <file>', 'write the report of the run with the comparison as an HTML page')
+    .action(async (id: string, others: string[], flags: Parameters<typeof commands.compare>[2]) => {
+      conclude(await commands.compare(id, others.length > 0 ? others : ['previous'], flags, io));
     });
   addOptions(compare, REACHING);
   addConnectionCommand(program, io, conclude);
+  addAgentImportCommand(program, (command) => addOptions(command, REACHING), io, conclude);
 
   for (const [kind, what] of [
     ['report', 'report as an HTML page'],
@@ -187,9 +199,10 @@ function addOptions(command: Command, ...groups: (readonly Option[])[]): void {
   for (const option of groups.flat()) command.addOption(option);
 }
 
-function requestOf(flags: RunFlags): StartRunRequest {
+/** The request that the options of `vat run` stand for. */
+export function requestOf(flags: RunFlags): StartRunRequest {
   const { tag, repeat, medium, concurrency, minScore, minPassRate, allowUncounted, name } = flags;
-  const { notWorseThan, agentVersion } = flags;
+  const { notWorseThan, agentVersion, variable: agentVariables, assistantVersion, maxPaidAttempts } = flags;
   // Defaults are defined by the service.
   return {
     ...(name !== undefined && { name }),
@@ -202,6 +215,9 @@ function requestOf(flags: RunFlags): StartRunRequest {
     ...(allowUncounted !== undefined && { allowedUncounted: allowUncounted }),
     ...(notWorseThan !== undefined && { notWorseThan }),
     ...(agentVersion !== undefined && { agentVersion }),
+    ...(agentVariables && { agentVariables }),
+    ...(assistantVersion !== undefined && { assistantVersion }),
+    ...(maxPaidAttempts !== undefined && { maxPaidAttempts }),
   };
 }
 
@@ -218,7 +234,17 @@ export const OPTION_OF: Readonly<Record<string, string>> = {
   allowedUncounted: '--allow-uncounted',
   notWorseThan: '--not-worse-than',
   agentVersion: '--agent-version',
+  agentVariables: '--variable',
+  assistantVersion: '--assistant-version',
+  maxPaidAttempts: '--max-paid-attempts',
 };
+
+/** A value may contain `=`. */
+function variable(text: string, earlier: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined) throw new InvalidArgumentError('Must be NAME=VALUE.');
+  return { ...earlier, [name]: value };
+}
 
 const collect = (value: string, earlier: string[] = []): string[] => [...earlier, value];
 

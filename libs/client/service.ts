@@ -9,14 +9,19 @@ import type {
   RunPlan,
   StartRunRequest,
   RunComparison,
+  RunMatrix,
   Call,
   ConnectionTest,
   Agent,
+  Assistant,
+  CreateAgentRequest,
   Evaluation,
   ImportResult,
 } from './api-types.js';
 import { type CommandError, EXIT, isTemporary, misuse, RefusedError, UnreachableError } from './errors.js';
+import { everyPage } from './pages.js';
 import { type Patience, retryingFetch } from './retrying-fetch.js';
+import { agent, missingRun, run, type Subject } from './subjects.js';
 
 export type * from './api-types.js';
 
@@ -55,9 +60,6 @@ export interface ServiceOptions {
   readonly announce?: (text: string) => void;
 }
 
-/** What a request names, for the message of a 404; some requests name two things, of which the issues say which is missing. */
-type Subject = string | ((issues: readonly string[]) => string);
-
 /**
  * Client for runs, typed by the OpenAPI document. Requests are retried if the connection fails; writes have an
  * Idempotency-Key, so that they are executed once.
@@ -86,6 +88,30 @@ export class Service {
       const query = { page, limit: PAGE_SIZE, ...(deleted && { deleted: 'true' as const }) };
       return await this.read(() => this.client.GET('/agents', { params: { query } }), 'Path /agents');
     });
+  }
+
+  async createAgent(body: CreateAgentRequest): Promise<Agent> {
+    const { data } = await this.write(
+      (header) => this.client.POST('/agents', { params: { header }, body }),
+      'Path /agents',
+    );
+    return data;
+  }
+
+  /** The assistants of an account. @param apiKey of the account; absent: the default key of the workspace */
+  assistants(provider: string, apiKey: string | undefined): Promise<Assistant[]> {
+    const body = apiKey === undefined ? {} : { apiKey };
+    return everyPage((page) =>
+      // Nothing is written, so that a failed attempt is repeated as that of a read.
+      this.read(
+        () =>
+          this.client.POST('/providers/{provider}/assistants', {
+            params: { path: { provider }, query: { page, limit: PAGE_SIZE } },
+            body,
+          }),
+        `The provider ${provider}`,
+      ),
+    );
   }
 
   evaluations(agentId: string): Promise<Evaluation[]> {
@@ -217,6 +243,15 @@ export class Service {
     return data;
   }
 
+  /** @param others the runs beside the first one: ids or `previous` */
+  async matrix(id: string, others: readonly string[]): Promise<RunMatrix> {
+    const { data } = await this.read(
+      () => this.client.GET('/runs/{id}/matrix', { params: { path: { id }, query: { with: others.join(',') } } }),
+      missingRun(id, others.join(',')),
+    );
+    return data;
+  }
+
   /** Display name; null without one. */
   async nameOf(kind: Deletable, id: string): Promise<string | null> {
     const { data } = await this.read(
@@ -268,7 +303,7 @@ export class Service {
     return this.read(() => this.client.GET('/runs/{id}/junit', { params: { path: { id } }, parseAs: 'text' }), run(id));
   }
 
-  /** @param baseline the run to compare with, an id or `previous`; by default as the service decides */
+  /** @param baseline the run to compare with, an id or `previous`, or several separated by commas; by default as the service decides */
   report(id: string, baseline?: string): Promise<string> {
     const query = baseline === undefined ? {} : { with: baseline };
     return this.read<{ data?: string; error?: unknown; response: Response }>(
@@ -353,31 +388,6 @@ export class Service {
 
   private strange(what: string): CommandError {
     return misuse(`${this.url} is not the URL of the service: ${what}`, 'Set VAT_URL (or --url) to its URL.');
-  }
-}
-
-const agent = (id: string): string => `Agent ${id}`;
-const run = (id: string): string => `Run ${id}`;
-
-/** Which of two runs a 404 is about: an issue begins with the parameter of the earlier one. */
-const missingRun =
-  (id: string, baseline: string | undefined): Subject =>
-  (issues) => {
-    if (baseline === undefined || !issues.some((issue) => /^with\b/.test(issue))) return run(id);
-    return baseline === 'previous' ? 'An earlier run to compare with' : run(baseline);
-  };
-
-interface Page<T> {
-  readonly data: readonly T[];
-  readonly meta: { readonly pageCount: number };
-}
-
-async function everyPage<T>(read: (page: number) => Promise<Page<T>>): Promise<T[]> {
-  const all: T[] = [];
-  for (let page = 1; ; page++) {
-    const { data, meta } = await read(page);
-    all.push(...data);
-    if (page >= meta.pageCount) return all;
   }
 }
 

@@ -59,3 +59,9 @@ export function textTable(columns: readonly Column[], rows: readonly (readonly s
     .map((line) => line.trimEnd())
     .join('\n');
 }
+
+/** A table in Markdown. @param rows cells that are safe in Markdown, one per column */
+export const markdownTable = (columns: readonly Column[], rows: readonly (readonly string[])[]): string =>
+  [columns.map(({ title }) => title), columns.map(({ align }) => (align === 'right' ? '--:' : '---')), ...rows]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');

@@ -267,6 +267,29 @@ describe('inputViolations', () => {
   });
 });
 
+describe('agentVariables', () => {
+  it.each<[object]>([
+    [{}],
+    [{ agentVariables: { 'first name': 'Rossi', people: 4.5, isRegular: false, note: '' } }],
+    [{ agentVariables: { people: '{{people}}' }, variables: [{ people: 4 }] }],
+  ])('may be %j', (fields) => expect(violations(fields)).toEqual([]));
+
+  it.each<[string, unknown, RegExp]>([
+    ['a list', [], /^agentVariables must be an object$/],
+    ['null', null, /^agentVariables must be an object$/],
+    ['a value that is null', { a: null }, /^agentVariables\.a must be/],
+    ['a name without characters', { '': 'x' }, /^agentVariables/],
+    ['a long name', { ['x'.repeat(65)]: 'x' }, /^agentVariables/],
+    ['a long value', { a: 'x'.repeat(2_001) }, /2000/],
+    ['a character that texts must not have', { a: 'a\u0000b' }, /^agentVariables\.a must not contain/],
+    ['an unknown variable', { a: '{{guests}}' }, /^agentVariables\.a uses the unknown variable "guests"/],
+    ['51 of them', Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`v${n}`, 1])), /50/],
+  ])('must not be %s', (_what, agentVariables, expected) => {
+    const found = violations({ agentVariables, variables: [{ people: 4 }] });
+    expect(found).toEqual([expect.stringMatching(expected)]);
+  });
+});
+
 describe('authored', () => {
   it('fills in every default', () => {
     const checks = [
@@ -294,6 +317,7 @@ describe('authored', () => {
       conditions: {},
       turnEndMs: 700,
       fillers: false,
+      agentVariables: {},
     });
   });
 });

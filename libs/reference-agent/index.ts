@@ -6,6 +6,7 @@
 export { AgentFailure, createReferenceAgent } from './agent.js';
 export type { Clock } from './clock.js';
 export type { Message } from './conversation.js';
+export { correctedTimeEvaluation, WRONG_TIME_CHECKS } from './corrected-time.js';
 export { EVALUATION_KEYS, type EvaluationKey, referenceEvaluations } from './evaluations.js';
 export { type Expectation, expectationOf } from './expected.js';
 export { FAULT_NAMES, FAULTS, type FaultName } from './faults.js';

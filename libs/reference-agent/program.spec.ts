@@ -4,22 +4,30 @@ import { FAULT_NAMES } from './faults.js';
 import { agentProgram, faultList } from './program.js';
 import type { ReferenceAgentServerOptions } from './server.js';
 import { REALTIME_FAULT_NAMES } from './voice/realtime/realtime-faults.js';
+import type { TranscriptionOptions } from './voice/transcription.js';
 import { VOICE_FAULT_NAMES } from './voice/voice-faults.js';
 
 /** Runs the CLI with these arguments. @returns the options of the started server, errors and output */
 async function run(...args: string[]) {
   const started: ReferenceAgentServerOptions[] = [];
+  const servers: TranscriptionOptions[] = [];
   const errors: string[] = [];
   const listeners = process.listeners('SIGTERM').length;
-  const program = agentProgram(async (options = {}) => {
-    started.push(options);
-    return { url: 'http://127.0.0.1:1', close: async () => undefined };
-  });
+  const program = agentProgram(
+    async (options = {}) => {
+      started.push(options);
+      return { url: 'http://127.0.0.1:1', close: async () => undefined };
+    },
+    async (options) => {
+      servers.push(options);
+      return { url: 'http://127.0.0.1:2', close: async () => undefined };
+    },
+  );
   program.configureOutput({ writeErr: (text) => void errors.push(text) });
   const output = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
   try {
     await program.parseAsync(args, { from: 'user' }).catch(() => undefined);
-    return { started, errors: errors.join(''), printed: output.mock.calls.join('') };
+    return { started, servers, errors: errors.join(''), printed: output.mock.calls.join('') };
   } finally {
     output.mockRestore();
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -48,7 +56,9 @@ describe('agentProgram', () => {
 
   it('plants the faults of text and telephone where they belong', async () => {
     const [text] = (await run('--fault', 'wrong-fact')).started;
-    expect([text?.fault, text?.telephone?.fault]).toEqual(['wrong-fact', undefined]);
+    expect([text?.fault, text?.telephone?.fault]).toEqual(['wrong-fact', 'wrong-fact']);
+    const [http] = (await run('--fault', 'cut-stream')).started;
+    expect([http?.fault, http?.telephone?.fault]).toEqual(['cut-stream', undefined]);
     const [voice] = (await run('--fault', 'no-clear', '--response-ms', '800', '--auth-token', 'secret')).started;
     expect(voice?.fault).toBeUndefined();
     expect(voice?.telephone).toMatchObject({ fault: 'no-clear', responseMs: 800, authToken: 'secret' });
@@ -66,6 +76,23 @@ describe('agentProgram', () => {
     expect((await run('--fault', 'false-interruption')).started).toEqual([]);
   });
 
+  it('is an assistant of Vapi, with the faults that it can have there', async () => {
+    const args = ['--as', 'vapi', '--auth-token', 'secret', '--fault'];
+    const { started, printed } = await run(...args, 'broken-message');
+    expect(started).toMatchObject([{ vapi: { fault: 'broken-message', apiKey: 'secret' } }]);
+    expect(printed).toContain('POST http://127.0.0.1:1/chat ');
+    expect((await run(...args, 'wrong-correction')).started).toEqual([]);
+  });
+
+  it('is a transcription server instead of an agent, and says how it is used', async () => {
+    const { started, printed, servers } = await run('--as', 'transcription-server', '--port', '4012');
+    expect([started, servers]).toEqual([[], [expect.objectContaining({ port: 4012, host: '127.0.0.1' })]]);
+    expect(printed).toContain('STT_BASE_URL=http://127.0.0.1:2 STT_MODEL=reference-agent');
+    const program = agentProgram(undefined, () => Promise.reject(new Error('It was started')));
+    const args = ['--as', 'transcription-server', '--fault', 'loops'];
+    await expect(program.parseAsync(args, { from: 'user' })).rejects.toThrow('--fault loops is a fault of the agent');
+  });
+
   it('prints the addresses of text and telephone', async () => {
     const { printed } = await run();
     expect(printed).toContain('POST http://127.0.0.1:1/v1/chat/completions');
@@ -73,9 +100,11 @@ describe('agentProgram', () => {
   });
 
   it.each([
-    ['twilio-media-streams', 'no-clear', 'wrong-fact'],
+    ['twilio-media-streams', 'no-clear', 'cut-stream'],
+    ['twilio-media-streams', 'wrong-fact', 'no-answer'],
     ['openai-realtime', 'wrong-fact', 'no-clear'],
     ['elevenlabs', 'false-interruption', 'no-clear'],
+    ['vapi', 'no-word-messages', 'no-clear'],
   ])('names the faults that exist over %s', async (platform, fault, other) => {
     const { printed } = await run('--as', platform);
     const names = new RegExp(`^  ${platform}: (.*)$`, 'm').exec(printed)?.[1]?.split(', ');

@@ -12,8 +12,10 @@ import {
 import { ChunkWriter, completion, type CompletionHead } from './completion-format.js';
 import { type CompletionRequest, readCompletionRequest, RequestError } from './completion-request.js';
 import { FAULT_NAMES, type FaultName, isFault, isHealthy } from './faults.js';
+import { RetellService, type RetellServiceOptions } from './retell/service.js';
 import { ElevenLabsService, type ElevenLabsServiceOptions } from './voice/elevenlabs/service.js';
 import { RealtimeService, type RealtimeServiceOptions } from './voice/realtime/service.js';
+import { VapiService, type VapiServiceOptions } from './voice/vapi/service.js';
 import { Telephone, type TelephoneOptions } from './voice/telephone.js';
 
 export interface ReferenceAgentServerOptions extends ReferenceAgentOptions {
@@ -26,10 +28,14 @@ export interface ReferenceAgentServerOptions extends ReferenceAgentOptions {
   readonly realtime?: RealtimeServiceOptions;
   /** In place of the telephone, the agent is one of ElevenLabs, over voice and text. */
   readonly elevenlabs?: ElevenLabsServiceOptions;
+  /** In place of the telephone, the agent is an assistant of Vapi, over voice and chat. */
+  readonly vapi?: VapiServiceOptions;
+  /** In place of the telephone, the agent is one of Retell, in text. */
+  readonly retell?: RetellServiceOptions;
 }
 
-/** What answers voice calls on the agent's port. */
-type VoiceService = Pick<Telephone, 'prepare' | 'handle' | 'upgrade' | 'close'>;
+/** What answers on the agent's port beside chat completions. */
+type VoiceService = Pick<Telephone, 'handle' | 'upgrade' | 'close'> & { prepare(): Promise<unknown> };
 
 export interface ReferenceAgentServer {
   /** Base URL without a trailing slash. */
@@ -71,8 +77,11 @@ export async function startReferenceAgent(options: ReferenceAgentServerOptions =
   };
 }
 
-function voiceServiceOf({ telephone, realtime, elevenlabs }: ReferenceAgentServerOptions): VoiceService | undefined {
+function voiceServiceOf(options: ReferenceAgentServerOptions): VoiceService | undefined {
+  const { telephone, realtime, elevenlabs, retell, vapi } = options;
+  if (retell) return new RetellService({ ...options, ...retell });
   if (elevenlabs) return new ElevenLabsService(elevenlabs);
+  if (vapi) return new VapiService(vapi);
   return realtime ? new RealtimeService(realtime) : telephone && new Telephone(telephone);
 }
 

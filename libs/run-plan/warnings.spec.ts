@@ -68,6 +68,15 @@ describe('evaluationWarnings for text and voice calls', () => {
     expect(warningsOf(definitions, { protocol: 'openai-realtime' })).toEqual([]);
   });
 
+  it('says that the results of tools do not apply where the platform runs them', () => {
+    const toolResults = [{ tool: 'a', result: 1 }];
+    for (const protocol of ['vapi', 'vapi-chat']) {
+      expect(warningsOf({ A: { script, checks, toolResults } }, { protocol })).toContain(
+        `"A": its toolResults do not apply, because over ${protocol} the platform runs the agent's tools itself.`,
+      );
+    }
+  });
+
   it('says what calls without words and tool calls leave out, and that an agent without checks passes', () => {
     const protocol = 'twilio-media-streams';
     const toolResults = [{ tool: 'a', result: 1 }];

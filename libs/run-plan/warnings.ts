@@ -40,7 +40,9 @@ export function evaluationWarnings(
     ],
     ...(medium === 'text' ? textWeaknesses(evaluations) : voiceWeaknesses(evaluations)),
     [
-      `its toolResults have no effect, because ${protocol} does not provide the agent's tool calls`,
+      provides.toolCalls === 'seen'
+        ? `its toolResults do not apply, because over ${protocol} the platform runs the agent's tools itself`
+        : `its toolResults have no effect, because ${protocol} does not provide the agent's tool calls`,
       provides.toolCalls === 'answered'
         ? []
         : namesOf(evaluations, ({ snapshot }) => snapshot.definition.toolResults.length > 0),

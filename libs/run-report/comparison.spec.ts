@@ -1,13 +1,7 @@
 import { comparisonSection } from './comparison.js';
 import type { ReportedCase } from './reported.js';
 import { comparisonWith } from './testing/comparison.js';
-
-const words = (section: { toString(): string }) =>
-  section
-    .toString()
-    .replace(/<[^>]*>/g, ' ')
-    .replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)))
-    .replace(/\s+/g, ' ');
+import { words } from './testing/words.js';
 
 describe('comparisonSection', () => {
   it('is empty without an earlier run', () => {

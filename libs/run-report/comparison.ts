@@ -7,6 +7,7 @@ import type { ReportedCase, ReportedComparison, ReportedRunSide } from './report
 /** Maximum number of rows; cases that changed come first. */
 const MAX_ROWS = 100;
 const MAX_NAME = 300;
+const MAX_WARNING = 1_000;
 
 /** Compares the run with its baseline: which cases changed, with scores and latencies beside each other. */
 export function comparisonSection(comparison: ReportedComparison | null): Html {
@@ -26,7 +27,7 @@ export function comparisonSection(comparison: ReportedComparison | null): Html {
       ['Clock of the latencies', clocks(comparison)],
       ['Shared cases together', html`${changeLabel(change)} ${pair(baseline.passRate, current.passRate, percent)}`],
     ])}
-    ${warnings.map((warning) => html`<p class="note">${clipped(warning, MAX_NAME)}</p>`)} ${table(rows)}
+    ${warnings.map((warning) => html`<p class="note">${clipped(warning, MAX_WARNING)}</p>`)} ${table(rows)}
     ${cases.length > rows.length && html`<p class="note">${count(cases.length - rows.length, 'more case')}.</p>`}
     <p class="note">Better and worse are differences larger than chance (exact tests at 5 %, Holm-corrected).</p>
   </section>`;

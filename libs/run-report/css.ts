@@ -92,6 +92,14 @@ td.sparks { min-width: 7rem; }
 .interval .range { fill: var(--agent); opacity: 0.35; }
 .interval .dot { fill: var(--agent); }
 .bar { fill: var(--agent); }
+.matrix { table-layout: fixed; font-size: 0.85rem; }
+.matrix th:first-child { width: 20%; }
+.matrix thead b { display: block; color: var(--ink); font-weight: 600; overflow-wrap: anywhere; }
+.matrix thead small { display: block; font-size: 0.75rem; overflow-wrap: anywhere; }
+.matrix td { font-variant-numeric: tabular-nums; }
+.matrix td > small { display: block; font-size: 0.78rem; }
+.matrix .badge { padding: 0 0.4rem; font-size: 0.75rem; }
+.matrix .whole th, .matrix .whole td { background: var(--sunk); }
 .marker { stroke: var(--ink); stroke-dasharray: 3 3; }
 .rate > .nowrap { display: inline-block; margin-right: 0.6rem; }
 .histogram, .note + .facts, .facts + table, .facts + .note, .note + table, table + .note { margin-top: 0.9rem; }

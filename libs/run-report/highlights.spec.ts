@@ -1,5 +1,7 @@
 import fc from 'fast-check';
-import { piecesOf, type Reference } from './highlights.js';
+import type { TimelineEntry } from '../simulation/index.js';
+import type { Finding } from './findings.js';
+import { piecesOf, type Reference, referencesOf } from './highlights.js';
 
 const reference = (quote: string, number = 1): Reference => ({ number, name: `Check ${number}`, met: false, quote });
 const shown = (text: string, ...quotes: string[]) =>
@@ -9,6 +11,42 @@ const shown = (text: string, ...quotes: string[]) =>
   ).map(({ text: part, references }) =>
     references.length > 0 ? [part, references.map(({ number }) => number)] : part,
   );
+
+describe('referencesOf', () => {
+  const said = (text: string, turn: number, more: object = {}) =>
+    ({ type: 'speech', speaker: 'agent', text, start: 0, end: 1, turn, ...more }) as TimelineEntry;
+  const TIMELINE = [
+    said('We are open from Tuesday to Sunday,', 1),
+    said(' from noon until 10 pm. On Mondays', 1, { continues: true }),
+    said('we are closed.', 1),
+    said('We are open from noon until 10 pm.', 2),
+  ];
+  const quotesOf = (entry: number, quote: string) => {
+    const finding = { number: 1, name: 'Hours', met: true, evidence: [{ entry, quote }] } as unknown as Finding;
+    return [...referencesOf([finding], TIMELINE)].map(([index, [one]]) => [index, one!.quote]);
+  };
+
+  it('leaves a quote in its entry', () => {
+    expect(quotesOf(1, 'from noon until 10 pm')).toEqual([[1, 'from noon until 10 pm']]);
+    expect(quotesOf(3, 'from noon until 10 pm')).toEqual([[3, 'from noon until 10 pm']]);
+  });
+
+  it('splits a sentence that is spread over the entries of a turn, and marks nothing else of them', () => {
+    expect(quotesOf(1, 'We are open from Tuesday to Sunday, from noon until 10 pm.')).toEqual([
+      [0, 'We are open from Tuesday to Sunday,'],
+      [1, 'from noon until 10 pm.'],
+    ]);
+    expect(quotesOf(2, 'On Mondays we are closed.')).toEqual([
+      [1, 'On Mondays'],
+      [2, 'we are closed.'],
+    ]);
+  });
+
+  it('keeps the entry of a quote that is nowhere', () => {
+    expect(quotesOf(0, 'at midnight')).toEqual([[0, 'at midnight']]);
+    expect(quotesOf(9, '')).toEqual([[9, '']]);
+  });
+});
 
 describe('piecesOf', () => {
   it.each([

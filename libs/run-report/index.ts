@@ -13,6 +13,7 @@ export type {
   ReportedCall,
   ReportedComparison,
   ReportedEvaluation,
+  ReportedMatrix,
   ReportedRun,
   ReportedSide,
 } from './reported.js';

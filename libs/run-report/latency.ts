@@ -1,4 +1,4 @@
-import { type LatencyMeasures, latencyMeasures } from '../statistics/index.js';
+import { accountLimitNote, type LatencyMeasures, latencyMeasures } from '../statistics/index.js';
 import { html, type Html, NOTHING } from './html.js';
 import { facts, share } from './parts.js';
 import type { ReportedRun } from './reported.js';
@@ -71,7 +71,7 @@ export const latencyLabels = ({ p50, p95, worst }: LatencyMeasures): readonly [s
 const label = (ms: number | null): string => (ms === null ? '–' : duration(ms));
 
 /** Response latency of the agent in all counted calls of the run. */
-export function latencySection({ evaluations }: ReportedRun): Html {
+export function latencySection({ evaluations, callsThatWaited }: ReportedRun): Html {
   const latencies = evaluations.flatMap((evaluation) => evaluation.latencies);
   if (latencies.length === 0) return NOTHING;
   const measures = latencyMeasures(latencies);
@@ -79,12 +79,14 @@ export function latencySection({ evaluations }: ReportedRun): Html {
   const spread = distribution(latencies, longest);
   const [p50, p95, worst] = latencyLabels(measures);
   const label = `Distribution of ${count(measures.count, 'response latency').replace('latencys', 'latencies')}: p50 ${p50}, worst ${worst}`;
+  const note = accountLimitNote(callsThatWaited);
   return html`<section aria-labelledby="latency">
     <h2 id="latency">Response latency</h2>
     <p class="note">
       From the end of the caller’s turn to the start of the response; ${count(measures.count, 'response')} in counted
       calls.
     </p>
+    ${note !== undefined && html`<p class="note">${note}</p>`}
     ${facts([
       ['Median (p50)', p50],
       ['95th percentile', p95],

@@ -101,6 +101,7 @@ export function countsSection(run: ReportedRun): Html {
     ${facts([
       ['Evaluations', `${number(run.evaluations.length)}${perEvaluation}`],
       ['Retried', run.retriedCalls === 0 ? undefined : retried(run)],
+      ['Paid at the platform', run.paidSeconds === null ? undefined : duration(run.paidSeconds * 1_000)],
       ['Started', startedAt === null ? 'not yet' : time(startedAt)],
       ['Took', took === undefined ? undefined : duration(took)],
       ['Run', html`<code>${run.id}</code>`],

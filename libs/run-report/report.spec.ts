@@ -4,6 +4,7 @@ import { type ReportedCall, type ReportedRun, renderReport, REPORT_CSP } from '.
 import { buildRun, type Built, readerOf } from './testing/build.js';
 import { HOSTILE, hostileCall, hostileRun } from './testing/hostile.js';
 import { sampleRun } from './testing/sample-run.js';
+import { words } from './testing/words.js';
 
 async function page({ run, read }: Pick<Built, 'run' | 'read'>): Promise<string> {
   let document = '';
@@ -12,14 +13,6 @@ async function page({ run, read }: Pick<Built, 'run' | 'read'>): Promise<string>
 }
 
 const count = (text: string, part: string | RegExp) => text.split(part).length - 1;
-/** The visible text, approximately. */
-const words = (document: string) =>
-  document
-    .replace(/<style>.*?<\/style>/s, '')
-    .replace(/<[^>]*>/g, ' ')
-    .replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)))
-    .replace(/\s+/g, ' ');
-
 /** Start tags only. */
 const tags = (document: string) => document.match(/<[a-z][^>]*>/g) ?? [];
 
@@ -147,11 +140,12 @@ describe('renderReport', () => {
     expect(words(document)).toMatch(/Flaky 60 % 3 of 5 23 % to 88 % pass\^2 30 % pass@2 90 %/);
   });
 
-  it('expands failed calls and collapses all others', () => {
+  it('expands calls that did not pass and collapses all others', () => {
     const open = tags(document).filter((tag) => /^<details class="call/.test(tag) && /\sopen/.test(tag));
     // Five calls of one evaluation failed for the same reason: only three are expanded.
-    expect(open).toHaveLength(12);
-    for (const tag of open) expect(tag).toContain('call failed');
+    const states = open.map((tag) => /class="call (\w+)"/.exec(tag)?.[1]);
+    expect(states.filter((state) => state === 'failed')).toHaveLength(12);
+    expect(states.filter((state) => state !== 'failed').sort()).toEqual(['error', 'invalid']);
   });
 
   it.each([
@@ -180,6 +174,15 @@ describe('renderReport', () => {
     const row = (found: string) => /<td[^>]*data-label="Outcome".*?<\/td>/s.exec(found)?.[0] ?? '';
     expect(words(row(await page(buildRun(evaluations, { status: 'CANCELLED' }))))).toContain('Cancelled');
     expect(words(row(await page(buildRun(evaluations, { status: 'RUNNING' }))))).toContain('Pending');
+  });
+
+  it("says what was paid, and beside the latencies that they may be the account's", async () => {
+    const evaluations = [{ name: 'a', calls: [{ ...hostileCall('no'), outcome: 'passed' as const, score: 100 }] }];
+    const paid = words(await page(buildRun(evaluations, { paidSeconds: 12, callsThatWaited: 1 })));
+    expect(paid).toMatch(/Paid at the platform 12/);
+    expect(words(await page(buildRun(evaluations)))).not.toMatch(/Paid at the platform|waited for a line/);
+    const answered = words(await page({ ...sample, run: { ...sample.run, callsThatWaited: 1 } }));
+    expect(answered).toMatch(/Response latency .* 1 call waited for a line of the platform/);
   });
 
   it('shows by how much a time may be off, and where speech goes on after a pause', async () => {

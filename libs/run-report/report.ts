@@ -3,6 +3,7 @@ import { failuresSection } from './failures.js';
 import { html, type Html } from './html.js';
 import { latencySection } from './latency.js';
 import { comparisonSection } from './comparison.js';
+import { matrixSection } from './matrix.js';
 import { banner, chances, countsSection, evaluationTable, stability } from './overview.js';
 import { badge, passRate } from './parts.js';
 import type { CallReader, ReportedCall, ReportedRun } from './reported.js';
@@ -12,10 +13,11 @@ import { outcomeFilter } from './filter.js';
 import { PLAYER_SCRIPT, type ReportedAudio, AudioBudget, type AudioReader } from './voice/index.js';
 import { TranscriptBudget } from './transcript-budget.js';
 import { anchors, verdictOf } from './labels.js';
-import { evaluationState } from '../statistics/index.js';
+import { evaluationState, type Outcome } from '../statistics/index.js';
 
-/** Number of failed calls per evaluation that are expanded; others usually repeat them. */
-const OPEN_PER_EVALUATION = 3;
+/** Number of calls per evaluation and outcome that are expanded, of those that did not pass; others usually repeat them. */
+const OPEN_PER_OUTCOME = 3;
+const NEED_ATTENTION: readonly unknown[] = ['failed', 'error', 'invalid'] satisfies Outcome[];
 
 /**
  * Renders a run as a self-contained HTML page without requests, and without scripts unless it has audio. Must be served with
@@ -35,6 +37,7 @@ export async function* renderReport(
   yield banner(run).toString();
   yield '<main>';
   yield html`${await failuresSection(run, calls)}${countsSection(run)}${comparisonSection(run.comparison)}`.toString();
+  yield matrixSection(run.matrix).toString();
   yield html`${evaluationTable(run)}${latencySection(run)}`.toString();
   yield '<section class="calls" aria-labelledby="calls"><h2 id="calls">Calls</h2>';
   yield outcomeFilter(run).toString();
@@ -66,7 +69,7 @@ async function* callSections(
   const audioBudget = new AudioBudget();
   let hasAudio = false;
   let current: number | undefined;
-  let opened = 0;
+  const opened = new Map<Outcome | null, number>();
   for await (const call of calls({})) {
     const position = positions.get(call.caseKey);
     if (position === undefined) throw new Error(`Call ${call.id} does not belong to any evaluation of run ${run.id}`);
@@ -75,11 +78,12 @@ async function* callSections(
       yield `<section class="evaluation" aria-labelledby="${anchors.evaluation(position)}">`;
       yield evaluationHead(run, position).toString();
       current = position;
-      opened = 0;
+      opened.clear();
     }
     const isWhole = budget.takes(call);
-    const isOpen = isWhole && call.outcome === 'failed' && opened < OPEN_PER_EVALUATION;
-    if (isOpen) opened++;
+    const open = opened.get(call.outcome) ?? 0;
+    const isOpen = isWhole && NEED_ATTENTION.includes(call.outcome) && open < OPEN_PER_OUTCOME;
+    if (isOpen) opened.set(call.outcome, open + 1);
     const isAttemptWhole = () => budget.takesAttempt();
     const { language } = run.evaluations[position]!;
     const { repeat, serviceUrl } = run;

@@ -40,8 +40,14 @@ export interface ReportedRun extends GateSettings {
   readonly counts: ReportedCounts;
   /** Calls that needed a second attempt. */
   readonly retriedCalls: number;
+  /** Billed by the platform of the agent, over all attempts; null if it does not bill. */
+  readonly paidSeconds: number | null;
+  /** Calls for which no line of their platform was free at first. */
+  readonly callsThatWaited: number;
   /** With the run of the gate, or else with the previous one; null if there is none. */
   readonly comparison: ReportedComparison | null;
+  /** Beside several other runs; null if that was not asked for. */
+  readonly matrix: ReportedMatrix | null;
   /** Address of the service from outside, without a slash at the end; null if it is unknown. */
   readonly serviceUrl: string | null;
   /** In the order of the plan. */
@@ -87,6 +93,36 @@ export interface ReportedRunSide extends ReportedSide {
   readonly agentId: string;
   readonly agentName: string | null;
   readonly latency: LatencyMeasures & { readonly clock: string | null };
+}
+
+/** Runs side by side. */
+export interface ReportedMatrix {
+  /** The run of the report comes first. */
+  readonly runs: readonly ReportedColumn[];
+  readonly cases: readonly ReportedMatrixCase[];
+  /** What could not be compared, as sentences. */
+  readonly warnings: readonly string[];
+}
+
+export interface ReportedMatrixCase {
+  /** Display name. */
+  readonly name: string;
+  /** Of the runs that have the case. */
+  readonly results: readonly (ReportedMatrixSide & { readonly runId: string })[];
+}
+
+export interface ReportedMatrixSide extends ReportedSide {
+  /** To the first run; null for that run. */
+  readonly difference: { readonly change: Change } | null;
+}
+
+/** A whole run. Pass rate: of the cases that it shares with the first one. */
+export interface ReportedColumn extends ReportedRunSide, ReportedMatrixSide {
+  readonly id: string;
+  readonly name: string;
+  readonly agentVersion: string | null;
+  readonly protocol: string | null;
+  readonly latency: ReportedRunSide['latency'];
 }
 
 export interface ReportedCounts {

@@ -32,7 +32,7 @@ export function transcriptSection(
   language: string | null,
 ): Html {
   if (timeline.length === 0) return html`<p class="note">Nothing was said.</p>`;
-  const references = referencesOf(findings);
+  const references = referencesOf(findings, timeline);
   const answers = answerTimes(timeline, voice);
   return html`<section class="transcript">
     <h5>Transcript</h5>
@@ -132,7 +132,7 @@ function content(shown: Line): Html {
               ? html`<span class="note">speech, words ${entry.words === 'deleted' ? 'deleted' : 'not known'}</span>
                   ${afterwards(shown)}`
               : html`<span class="words" dir="auto" ${language !== null && html`lang="${language}"`}
-                    >${marked(entry.text, shown)}</span
+                    >${marked(entry.text.trim(), shown)}</span
                   >${entry.uncertain && html` <small class="note">${uncertainText(entry)}</small>`}`
           }
         </p>`;

@@ -75,12 +75,15 @@ export { agentUrl } from './transports/http/agent-url.js';
 export { chatCompletions, type ChatCompletionsOptions } from './transports/text/chat-completions/index.js';
 export { type AgentAction, inProcess } from './transports/text/in-process.js';
 export {
+  type AgentCall,
   type AgentEndpoint,
+  type CallLedger,
   FIRST_SPEAKERS,
   type FirstSpeaker,
   type ProtocolName,
 } from './transports/modules/endpoint.js';
-export type { Medium, ProtocolModule } from './transports/modules/module.js';
+export type { Assistant, ListedAssistants, PlatformAccount } from './transports/modules/assistants.js';
+export type { Medium, PlatformRequest, ProtocolModule } from './transports/modules/module.js';
 export { TRANSCRIPTION_MODES, type TranscriptionMode } from './transports/modules/voice-options.js';
 export { mediaThread, mediaThreadEvents, PROTOCOLS, transportTo } from './transports/protocols.js';
 export type { ThreadDeath } from './voice/thread/media-thread.js';
@@ -91,6 +94,7 @@ export { warmUp } from './call/warm-up.js';
 export type { RecordingSink, VoiceTransport } from './voice/wire/voice-transport.js';
 export type { InProcessMediaAgentFactory } from './voice/call/in-process-agent.js';
 export type { VoiceFacts } from './voice/facts/facts.js';
+export type { HeardPiece } from './voice/facts/heard-piece.js';
 export { readFacts, storedFacts } from './voice/facts/stored-facts.js';
 export { type ImportedCall, importedFacts } from './voice/imported/imported-facts.js';
 export type { TranscriptEntry } from './voice/imported/transcript.js';

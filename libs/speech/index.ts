@@ -8,6 +8,9 @@ export {
   type VoiceServers,
 } from './caller-voice.js';
 export { FliteEngine } from './flite/flite-engine.js';
+export { listening } from './listening/listening.js';
+export { SentenceListener } from './listening/sentence-listener.js';
+export { TranscriptionServer } from './listening/transcription-server.js';
 export {
   HttpRecogniser,
   type HttpRecogniserOptions,
@@ -22,7 +25,7 @@ export {
   type Transcription,
   type TranscriptionRequest,
 } from './recogniser/recogniser.js';
-export { probeRecogniser, type RecogniserProbe } from './recogniser/probe-recogniser.js';
+export { PROBE_SENTENCE, probeRecogniser, type RecogniserProbe } from './recogniser/probe-recogniser.js';
 export { type FailedRequests, WatchedRecogniser } from './recogniser/watched-recogniser.js';
 export type { Sound, SpeechEngine, SpeechRequest } from './sound.js';
 export { SpeechServer } from './server/speech-server.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type Change, compareCases, type SharedCase, wilsonInterval } from './index.js';
+import { type Change, compareCases, comparePairs, type SharedCase, wilsonInterval } from './index.js';
 
 const shared = (passed: number, counted: number, passedBefore: number, countedBefore = counted): SharedCase => ({
   current: { counted, passed },
@@ -116,6 +116,64 @@ describe('compareCases', () => {
   });
 });
 
+describe('comparePairs', () => {
+  const named = (pairs: readonly (readonly SharedCase[])[]): Change[] =>
+    comparePairs(pairs).flatMap(({ overall, cases }) => [overall.change, ...cases.map(({ change }) => change)]);
+
+  it('compares each run with the first one, in the given order', () => {
+    const equal = [shared(10, 10, 10), shared(10, 10, 10)];
+    const [same, worse, better] = comparePairs([
+      equal,
+      [shared(0, 10, 10), shared(10, 10, 10)],
+      [shared(10, 10, 10), shared(10, 10, 0)],
+    ]);
+    expect(same!.cases.map(({ change }) => change)).toEqual(['same', 'same']);
+    expect([worse!.overall.change, ...worse!.cases.map(({ change }) => change)]).toEqual(['worse', 'worse', 'same']);
+    expect([better!.overall.change, ...better!.cases.map(({ change }) => change)]).toEqual([
+      'better',
+      'same',
+      'better',
+    ]);
+  });
+
+  it('adjusts for the tests of all pairs and for both directions', () => {
+    // 5 of 5 against 0 of 5 has p = 1/252.
+    expect(comparePairs([[shared(0, 5, 5)]])[0]!.cases).toEqual([decided('worse', 0.007937)]);
+    expect(comparePairs([[shared(0, 5, 5)], [shared(5, 5, 5)]])[0]!.cases).toEqual([decided('worse', 0.015873)]);
+    const pairs = Array.from({ length: 7 }, () => [shared(0, 5, 5)]);
+    expect(comparePairs(pairs)[0]).toEqual({ overall: undecided(6), cases: [undecided(6)] });
+    // 63 tests: those of seven runs with eight cases, and of each run together.
+    const runs = Array.from({ length: 7 }, () => Array.from({ length: 8 }, () => shared(0, 6, 6)));
+    expect(comparePairs(runs)[6]!.cases[7]).toEqual(undecided(7));
+  });
+
+  it('does not count runs without a shared case, nor cases without counted calls', () => {
+    expect(comparePairs([])).toEqual([]);
+    const [none, one] = comparePairs([[], [shared(0, 0, 5), shared(0, 5, 5)]]);
+    expect(none).toEqual({ overall: undecided(4), cases: [] });
+    expect(one).toEqual({ overall: decided('worse', 0.007937), cases: [undecided(4), decided('worse', 0.007937)] });
+  });
+
+  const RUNS = 1_000;
+
+  /** Eight runs and eight cases are 63 tests, three runs and one case two. */
+  it.each([
+    [8, 8, 7],
+    [8, 8, 20],
+    [3, 1, 20],
+  ])(
+    'names a difference in at most 5 %% of comparisons of %d equal runs with %d cases of %d calls',
+    (runs, cases, calls) => {
+      for (const rate of [0.5, 0.9]) {
+        const simulation = new Simulation(runs * 1_000 + calls);
+        const found = times(RUNS, () => named(simulation.besideFirst(runs, cases, calls, rate)));
+        const share = found.filter((all) => all.includes('worse') || all.includes('better')).length;
+        expect(wilsonInterval(RUNS, share).high).toBeLessThanOrEqual(0.05);
+      }
+    },
+  );
+});
+
 /** Number of passed calls on the current side, for every way to assign the passed calls to the sides. */
 function enumerate(cases: readonly (readonly [drawn: number, left: number, marked: number])[]): number[] {
   const [first, ...rest] = cases;
@@ -140,6 +198,12 @@ class Simulation {
 
   pair(calls: number, before: readonly number[], now: readonly number[]): SharedCase[] {
     return before.map((rate, index) => shared(this.passed(calls, now[index]!), calls, this.passed(calls, rate)));
+  }
+
+  /** Runs whose calls all pass at the same rate, each beside the first one. */
+  besideFirst(runs: number, cases: number, calls: number, rate: number): SharedCase[][] {
+    const first = times(cases, () => this.passed(calls, rate));
+    return times(runs - 1, () => first.map((before) => shared(this.passed(calls, rate), calls, before)));
   }
 
   private passed(calls: number, rate: number): number {

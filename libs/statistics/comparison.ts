@@ -29,8 +29,8 @@ export type Change = (typeof CHANGES)[number];
 export interface Difference {
   readonly change: Change;
   /**
-   * One-sided p-value in the direction of the difference, adjusted for the number of tests, with at most six decimals. Null
-   * if undecided.
+   * p-value in the direction of the difference, adjusted for the number of tests and directions, with at most six decimals.
+   * Null if undecided.
    */
   readonly pValue: number | null;
   /** Counted calls of a case that each run needs to decide with this number of tests; null if decided. */
@@ -51,20 +51,48 @@ export interface Comparison {
  * all tests: the cases with counted calls in both runs, and all together if there are several.
  */
 export function compareCases(cases: readonly SharedCase[]): Comparison {
-  const tested = cases.filter(({ current, baseline }) => current.counted > 0 && baseline.counted > 0);
-  // With a single case, "all together" is the same test and must not count twice.
-  const tests = [...tested.map((one) => [one]), ...(tested.length > 1 ? [tested] : [])];
-  const differences = differencesOf(tests);
-  const ofCase = new Map(tested.map((one, index) => [one, differences[index]!]));
-  const untested = undecided(Math.max(1, tests.length));
-  return { overall: differences.at(-1) ?? untested, cases: cases.map((one) => ofCase.get(one) ?? untested) };
+  return comparisonsOf([cases], ONE_SIDED)[0]!;
 }
 
-function differencesOf(tests: readonly (readonly SharedCase[])[]): Difference[] {
-  const found = tests.map((cases) => (isSignificant(leastPValue(cases), tests.length) ? testOf(cases) : undefined));
-  const worse = holm(found.map((test) => test?.worse ?? 1));
-  const better = holm(found.map((test) => test?.better ?? 1));
-  return found.map((test, index) => (test ? difference(test, worse[index]!, better[index]!) : undecided(tests.length)));
+/**
+ * Compares several runs with the same one, each by the cases that it shares with it. The tests of all pairs are one family:
+ * if all runs are equal, a difference is named in at most 5 % of such comparisons, in any case of any run and in either
+ * direction.
+ * @param pairs the shared cases of each run
+ */
+export const comparePairs = (pairs: readonly (readonly SharedCase[])[]): Comparison[] =>
+  comparisonsOf(pairs, TWO_SIDED);
+
+/** Directions that share the 5 %. */
+type Sides = typeof ONE_SIDED | typeof TWO_SIDED;
+const ONE_SIDED = 1;
+const TWO_SIDED = 2;
+
+function comparisonsOf(pairs: readonly (readonly SharedCase[])[], sides: Sides): Comparison[] {
+  const testsOfPairs = pairs.map(testsOfPair);
+  const differences = differencesOf(testsOfPairs.flat(), sides);
+  const untested = undecided(Math.max(1, differences.length) * sides);
+  return pairs.map((cases, index) => {
+    const tests = testsOfPairs[index]!;
+    const own = differences.splice(0, tests.length);
+    const ofCase = new Map(tests.flatMap((test, at) => (test.length === 1 ? [[test[0]!, own[at]!] as const] : [])));
+    return { overall: own.at(-1) ?? untested, cases: cases.map((one) => ofCase.get(one) ?? untested) };
+  });
+}
+
+/** Each case with counted calls in both runs, and then all of them together. */
+function testsOfPair(cases: readonly SharedCase[]): (readonly SharedCase[])[] {
+  const tested = cases.filter(({ current, baseline }) => current.counted > 0 && baseline.counted > 0);
+  // With a single case, "all together" is the same test and must not count twice.
+  return [...tested.map((one) => [one]), ...(tested.length > 1 ? [tested] : [])];
+}
+
+function differencesOf(tests: readonly (readonly SharedCase[])[], sides: Sides): Difference[] {
+  const count = tests.length * sides;
+  const found = tests.map((cases) => (isSignificant(leastPValue(cases), count) ? testOf(cases) : undefined));
+  const adjusted = (direction: keyof Test) => holm(found.map((test) => sides * (test?.[direction] ?? 1)));
+  const [worse, better] = [adjusted('worse'), adjusted('better')];
+  return found.map((test, index) => (test ? difference(test, worse[index]!, better[index]!) : undecided(count)));
 }
 
 /** The smallest p-value that these cases can have: every call passed in one run, and none in the other. */

@@ -1,6 +1,15 @@
 /** Outcomes of calls and the statistics of runs: scores, pass rates, latencies, comparison of runs, gate. Pure functions. */
+export { accountLimitNote } from './account-limit.js';
 export { comparisonWarnings, NO_PREVIOUS_RUN } from './baseline.js';
-export { type Change, CHANGES, compareCases, type Difference, type PassCounts, type SharedCase } from './comparison.js';
+export {
+  type Change,
+  CHANGES,
+  compareCases,
+  comparePairs,
+  type Difference,
+  type PassCounts,
+  type SharedCase,
+} from './comparison.js';
 export { gate, type Gate, gateConditions, type GateExitCode, type GateInput, type GateSettings } from './gate.js';
 export { type LatencyMeasures, latencyMeasures, MIN_TURNS_FOR_PERCENTILES, percentile } from './latency.js';
 export { type CallState, evaluationState, isCounted, type Outcome } from './outcome.js';

@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { agentSecretPurpose } from '../modules/agents/agent.entity.js';
 import { connectionSecretsPurpose } from '../modules/agents/connection/agent-connection.entity.js';
+import { handlePurpose } from '../modules/runs/lines/platform-call.entity.js';
 import { providerKeyPurpose } from '../modules/provider-keys/provider-key.entity.js';
 import { webhookSecretPurpose } from '../modules/webhooks/webhook-endpoint.entity.js';
 import { renewCanary } from '../platform/encryption/canary.js';
@@ -35,6 +36,7 @@ export const ENCRYPTED_COLUMNS: readonly EncryptedColumn[] = [
     column: 'previous_secret',
     purpose: (row) => webhookSecretPurpose(row['id'] ?? '', 'previousSecret'),
   },
+  { table: 'platform_calls', column: 'handle', purpose: (row) => handlePurpose(row['claim_id'] ?? '') },
   { table: 'idempotency_keys', column: 'response', purpose: (row) => responsePurpose(row['id'] ?? '') },
 ];
 

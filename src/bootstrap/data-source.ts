@@ -12,6 +12,7 @@ import { CallEntity } from '../modules/runs/call.entity.js';
 import { CallAttemptEntity } from '../modules/runs/call-attempt.entity.js';
 import { CallResultEntity } from '../modules/runs/call-result.entity.js';
 import { RunBaselineEntity } from '../modules/runs/comparison/run-baseline.entity.js';
+import { LineWaitEntity, PlatformCallEntity } from '../modules/runs/lines/platform-call.entity.js';
 import { DeletedRunEntity } from '../modules/runs/retention/deleted-run.entity.js';
 import { ReportLinkEntity } from '../modules/runs/report-links/report-link.entity.js';
 import { RunEntity } from '../modules/runs/run.entity.js';
@@ -47,6 +48,8 @@ const ENTITIES = [
   CallImportEntity,
   CallAttemptEntity,
   CallResultEntity,
+  PlatformCallEntity,
+  LineWaitEntity,
   RecordingEntity,
   DeletedRunEntity,
   WebhookEndpointEntity,

@@ -20,7 +20,7 @@ ${key}
 
   Swagger page:   ${address}/docs
   First test:     docs/guides/first-test.md, from step 2: an agent, its address, a suite, a run
-  Voice call:     docs/guides/first-call.md (Twilio, OpenAI Realtime), docs/guides/elevenlabs.md
+  Voice call:     docs/guides/first-call.md (Twilio, OpenAI Realtime), docs/guides/elevenlabs.md, docs/guides/vapi.md
 
   Create a first agent, which is called once it has an address (PUT /agents/{id}/connection):
 

@@ -2,10 +2,17 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { type AnswerStamp, startReferenceAgent } from '../../libs/reference-agent/index.js';
-import { scriptedAgent, STILL_THERE, TODAY } from '../../libs/reference-agent/testing/voice.js';
+import {
+  heardAgent,
+  type PreparedVoice,
+  scriptedAgent,
+  STILL_THERE,
+  TODAY,
+} from '../../libs/reference-agent/testing/voice.js';
 import { type Asked, type Reply, stubModel, verdict } from '../../libs/simulation/testing/llm-stub.js';
 import { sendCompletion, TestServers } from '../../libs/simulation/testing/servers.js';
-import { FliteEngine } from '../../libs/speech/index.js';
+import { FliteEngine, type SpeechEngine } from '../../libs/speech/index.js';
+import { listeningServer } from '../../libs/speech/testing/transcription.js';
 
 /** Kinds of calls. A caller's number is in its scenario, and with it the words of its lines. */
 export const KINDS = {
@@ -22,6 +29,13 @@ export const KINDS = {
   },
 } as const;
 export type Kind = keyof typeof KINDS;
+
+/** How the agents are called. Over Twilio only their sound is known, and a transcription server hears their words. */
+export const LINES = {
+  realtime: { platform: 'OpenAI Realtime', protocol: 'openai-realtime' },
+  telephone: { platform: 'Twilio', protocol: 'twilio-media-streams' },
+} as const;
+export type Line = keyof typeof LINES;
 
 /** The agents know by then that the caller has finished, so that they answer in time. */
 const TURN_END_MS = 500;
@@ -54,8 +68,8 @@ interface Double<T> {
   close(): Promise<void>;
 }
 
-/** Starts agents or the model in a process of their own. */
-async function start<T>(role: 'agents' | 'model', ...rest: readonly string[]): Promise<Double<T>> {
+/** Starts agents, model or transcription server in a process of their own. */
+async function start<T>(role: keyof typeof SERVERS, ...rest: readonly string[]): Promise<Double<T>> {
   const node = [process.execPath, ...process.execArgv, fileURLToPath(import.meta.url), role, ...rest];
   const child = spawn('nice', ['-n', NICE, ...node], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const messages: unknown[] = [];
@@ -81,9 +95,9 @@ interface OwnDelay {
   readonly delayMs: number;
 }
 
-/** Agents as Realtime servers, one for each caller. @param kinds of the callers */
-export async function startAgents(kinds: readonly Kind[]) {
-  const { started, messages, close } = await start<readonly string[]>('agents', ...kinds);
+/** Agents, one for each caller. @param kinds of the callers */
+export async function startAgents(line: Line, kinds: readonly Kind[]) {
+  const { started, messages, close } = await start<readonly string[]>('agents', line, ...kinds);
   const delays = messages as readonly OwnDelay[];
   return {
     urls: started,
@@ -94,26 +108,42 @@ export async function startAgents(kinds: readonly Kind[]) {
 }
 
 /** A server that plays all callers and judges. */
-export async function startModel() {
-  const { started, close } = await start<{ readonly url: string }>('model');
+export const startModel = () => startServer('model');
+
+/** A transcription server that really listens, and knows the voice of the agents. */
+export const startTranscription = () => startServer('transcription');
+
+async function startServer(role: 'model' | 'transcription') {
+  const { started, close } = await start<{ readonly url: string }>(role);
   return { url: started.url, close };
 }
 
-async function serveAgents(kinds: readonly Kind[]): Promise<() => Promise<unknown>> {
-  const engine = new FliteEngine();
+async function spokenAgent(engine: SpeechEngine): Promise<PreparedVoice> {
   const { voice, ...prepared } = await scriptedAgent(engine, { answers: ANSWERS.map((say) => [{ say }]) });
   const asking = await scriptedAgent(engine, { answers: [[{ say: STILL_THERE }]] });
   const say: typeof voice.say = (text, behaviour) => (text === STILL_THERE ? asking.voice : voice).say(text, behaviour);
-  const agent = { ...prepared, voice: { say } };
+  return { ...prepared, voice: { say } };
+}
+
+async function serveAgents([line, ...kinds]: readonly string[]): Promise<() => Promise<unknown>> {
+  const engine = new FliteEngine();
+  const agent = await spokenAgent(engine);
   const servers = await Promise.all(
     kinds.map((kind, caller) => {
       const onAnswer = ({ firstByteMs, callerEndMs }: AnswerStamp) =>
         process.send?.({ caller, delayMs: firstByteMs - callerEndMs } satisfies OwnDelay);
-      const own = { turnEndMs: TURN_END_MS, now: () => TODAY, prepare: () => Promise.resolve(agent), onAnswer };
-      return startReferenceAgent({ port: 0, realtime: { ...KINDS[kind].agent, ...own } });
+      const own = { turnEndMs: TURN_END_MS, now: () => TODAY, prepare: () => Promise.resolve(agent) };
+      const options = { ...KINDS[kind as Kind].agent, ...own };
+      return startReferenceAgent(
+        line === 'telephone'
+          ? { port: 0, telephone: { ...options, onAnswer: (_callSid, stamp) => onAnswer(stamp) } }
+          : { port: 0, realtime: { ...options, onAnswer } },
+      );
     }),
   );
-  const urls = servers.map(({ url }) => `${url.replace(/^http/, 'ws')}/v1/realtime?model=booking`);
+  const urls = servers.map(({ url }) =>
+    line === 'telephone' ? `${url}/voice` : `${url.replace(/^http/, 'ws')}/v1/realtime?model=booking`,
+  );
   process.send?.(urls);
   return () => Promise.all([...servers.map((server) => server.close()), engine.close()]);
 }
@@ -131,6 +161,15 @@ async function serveModel(): Promise<() => Promise<unknown>> {
   return () => servers.close();
 }
 
+async function serveTranscription(): Promise<() => Promise<unknown>> {
+  const engine = new FliteEngine();
+  const { listener } = await heardAgent({ synthesiser: engine }, ({ synthesiser }) => spokenAgent(synthesiser));
+  await engine.close();
+  const server = listeningServer(listener);
+  process.send?.({ url: await server.start() });
+  return () => server.stop();
+}
+
 /** A line of two sentences that no other caller says, so that each is synthesised for itself. */
 function lineOf({ messages }: Asked): object {
   const caller = /You are caller (\d+)/.exec(messages[0]!.content)![1];
@@ -140,9 +179,10 @@ function lineOf({ messages }: Asked): object {
   return { say: `I am caller number ${caller}, on line ${turn}. ${QUESTIONS[turn]}`, end: null };
 }
 
-const [role, ...kinds] = process.argv.slice(2);
-const serve = { agents: serveAgents, model: serveModel }[role ?? ''];
-if (serve) {
-  const stop = await serve(kinds as Kind[]);
+const SERVERS = { agents: serveAgents, model: serveModel, transcription: serveTranscription };
+
+const [role = '', ...rest] = process.argv.slice(2);
+if (role in SERVERS) {
+  const stop = await SERVERS[role as keyof typeof SERVERS](rest);
   process.once('disconnect', () => void stop().then(() => process.exit()));
 }

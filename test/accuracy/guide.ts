@@ -1,13 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
-const GUIDE = new URL('../../docs/guides/accuracy.md', import.meta.url);
+const GUIDES = new URL('../../docs/guides/', import.meta.url);
 
-/** Writes a table between its two comments in the guide. @param name of the comments */
-export async function replaceTable(name: string, table: string): Promise<void> {
+/** Writes a table between its two comments in a guide. @param name of the comments */
+export async function replaceTable(name: string, table: string, file = 'accuracy.md'): Promise<void> {
   const [begin, end] = [`<!-- ${name} begin -->`, `<!-- ${name} end -->`];
-  const guide = await readFile(GUIDE, 'utf8');
+  const path = new URL(file, GUIDES);
+  const guide = await readFile(path, 'utf8');
   const [before, rest] = guide.split(begin);
   const after = rest?.split(end)[1];
   if (after === undefined) throw new Error(`The guide has no place for the table "${name}"`);
-  await writeFile(GUIDE, `${before}${begin}\n\n${table}\n\n${end}${after}`);
+  await writeFile(path, `${before}${begin}\n\n${table}\n\n${end}${after}`);
 }

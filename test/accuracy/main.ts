@@ -9,12 +9,13 @@
  *   misbehaving language models.
  * - Voice calls (voice.ts): every fault of the telephone in process and over sockets, and the latencies as heard.
  * - Voice calls in which the tester stalls (lag.ts): no other verdict, and every time within its uncertainty.
- * - Voice calls over OpenAI Realtime and ElevenLabs (realtime.ts): faults of words, voice and protocol.
+ * - Voice calls over OpenAI Realtime, ElevenLabs and Vapi (realtime.ts): faults of words, voice and protocol.
  * - Voice calls over Twilio, of which a transcription server mishears a tenth of the words (telephone-misheard.ts).
  * - The stored voice calls (replay.json): every hash must be as before.
  *
  * Usage: npm run accuracy [-- REPETITIONS] [--write], where --write updates the tables in docs/guides/accuracy.md;
- * npm run accuracy -- --realtime [--write] for the calls over OpenAI Realtime only, --elevenlabs for those over ElevenLabs, --lag for those with stalls only
+ * npm run accuracy -- --realtime [--write] for the calls over OpenAI Realtime only, --elevenlabs for those over ElevenLabs
+ * (--elevenlabs-text for its calls in text), --vapi for those over Vapi, --lag for those with stalls only
  */
 import { OutboundClient } from '../../libs/outbound-http/index.js';
 import { type FaultName, startReferenceAgent } from '../../libs/reference-agent/index.js';
@@ -38,7 +39,7 @@ import { matrixTable, writeTable } from './matrix/table.js';
 import { mapLimited } from './limited.js';
 import { measureLags } from './lag.js';
 import { Progress } from './progress.js';
-import { measureElevenLabs, measureRealtime } from './realtime.js';
+import { measureElevenLabs, measureElevenLabsTextOnly, measureRealtime, measureVapi } from './realtime.js';
 import { measureImported } from './imported.js';
 import { compareReplay } from './stored-replay.js';
 import { measureMisheard } from './telephone-misheard.js';
@@ -192,6 +193,8 @@ async function main(): Promise<void> {
 const alone = [
   ['--realtime', measureRealtime],
   ['--elevenlabs', measureElevenLabs],
+  ['--elevenlabs-text', measureElevenLabsTextOnly],
+  ['--vapi', measureVapi],
   ['--lag', measureLags],
   ['--imported', measureImported],
 ] as const;

@@ -18,7 +18,7 @@ type Urls = Readonly<Record<string, string>>;
 
 /** Reference agents on a platform in a process of their own: one for each understanding of its caller. */
 export interface RealtimeAgents {
-  /** Where the agent with the fault of a call, or that of a row of the matrix, answers; over ElevenLabs without the fault. */
+  /** Where the agent with the fault of a call, or that of a row of the matrix, answers; over ElevenLabs and Vapi without the fault. */
   urlOf(called: RealtimeCell | VoiceRow): string;
   close(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export async function startRealtimeAgents(
   });
   return {
     urlOf: (one) => {
-      if (platform === 'elevenlabs') return urls[serverOf(one)]!;
+      if (platform !== 'openai-realtime') return urls[serverOf(one)]!;
       const url = urls[serverOf(one)]!.replace(/^http/, 'ws');
       const fault = isRow(one) ? undefined : one.fault;
       return `${url}/v1/realtime?model=booking:${fault ?? 'healthy'}`;
@@ -68,7 +68,7 @@ async function serve([platform, ...names]: readonly string[]): Promise<void> {
   for (const name of names) {
     const prepared = await preparedFor(name);
     const service = { now: () => TODAY, prepare: () => Promise.resolve(prepared) };
-    const as = platform === 'elevenlabs' ? { elevenlabs: service } : { realtime: service };
+    const as = { [platform === 'openai-realtime' ? 'realtime' : platform!]: service };
     const server = await startReferenceAgent({ port: 0, ...as });
     servers.push(server);
     urls[name] = server.url;

@@ -1,4 +1,5 @@
 import {
+  faultTable,
   judgedRealtime,
   LINES,
   type RealtimeCell,
@@ -15,6 +16,7 @@ import {
   type WordPlatform,
 } from '../../libs/reference-agent/testing/voice.js';
 import type { RecordingSink } from '../../libs/simulation/index.js';
+import { measurePlatformText } from './platform-text.js';
 import { mapLimited } from './limited.js';
 import { Progress } from './progress.js';
 import { startRealtimeAgents } from './realtime-agent.js';
@@ -31,10 +33,21 @@ const print = (line = ''): void => void process.stdout.write(`${line}\n`);
 /** Calls of the reference agent as a Realtime server; prints the tables. @returns whether the limits hold */
 export const measureRealtime = (isWritten: boolean): Promise<boolean> => measure('openai-realtime', isWritten);
 
-/** Calls of the reference agent as one of ElevenLabs; prints the table. @returns whether the limits hold */
+/** Calls of the reference agent as one of ElevenLabs; prints the tables. @returns whether the limits hold */
 export const measureElevenLabs = (isWritten: boolean): Promise<boolean> => measure('elevenlabs', isWritten);
 
-const TABLES: Readonly<Record<WordPlatform, string>> = { 'openai-realtime': 'realtime', elevenlabs: 'elevenlabs' };
+/** Calls of the reference agent as an assistant of Vapi; prints the tables. @returns whether the limits hold */
+export const measureVapi = (isWritten: boolean): Promise<boolean> => measure('vapi', isWritten);
+
+/** Only those in text. @returns whether the limits hold */
+export async function measureElevenLabsTextOnly(isWritten: boolean): Promise<boolean> {
+  const calls = new VoiceCalls();
+  return measureText(calls, isWritten, 'elevenlabs').finally(() => calls.close());
+}
+
+const TABLES: Readonly<Record<WordPlatform, string>> = {
+  ...{ 'openai-realtime': 'realtime', elevenlabs: 'elevenlabs', vapi: 'vapi' },
+};
 
 async function measure(platform: WordPlatform, isWritten: boolean): Promise<boolean> {
   const calls = new VoiceCalls();
@@ -63,11 +76,28 @@ async function measure(platform: WordPlatform, isWritten: boolean): Promise<bool
     }
     if (isWritten) await replaceTable(TABLES[platform], table);
     // The rows of the matrix are about words, which both platforms report in the same way.
-    const isMatrixRight = platform === 'elevenlabs' || (await measureMatrix(calls, isWritten));
-    return [...virtual, ...sockets].every(({ isRight }) => isRight) && unlike.length === 0 && isMatrixRight;
+    const isRestRight = await (platform === 'openai-realtime'
+      ? measureMatrix(calls, isWritten)
+      : measureText(calls, isWritten, platform));
+    return [...virtual, ...sockets].every(({ isRight }) => isRight) && unlike.length === 0 && isRestRight;
   } finally {
     await calls.close();
   }
+}
+
+/** The platform's protocol of text, and the table of what both show. @returns whether the limits hold */
+async function measureText(
+  calls: VoiceCalls,
+  isWritten: boolean,
+  platform: Exclude<WordPlatform, 'openai-realtime'>,
+): Promise<boolean> {
+  const { table, isRight, protocol } = await measurePlatformText(calls, platform);
+  print(`\n${protocol}\n\n${table}`);
+  if (isWritten) {
+    await replaceTable(protocol, table);
+    if (platform === 'elevenlabs') await replaceTable('faults', faultTable(), 'elevenlabs.md');
+  }
+  return isRight;
 }
 
 /** @returns whether the limits hold */
@@ -145,6 +175,12 @@ const OF_PLATFORM: Readonly<Record<WordPlatform, readonly SocketCall[]>> = {
     ['voice', 'no-answer-events', 'phone-pauses'],
     ['voice', 'stops-answering', 'phone-pauses'],
     ['voice', 'error-message', 'phone-pauses'],
+  ],
+  vapi: [
+    ['voice', 'false-interruption', 'phone-pauses'],
+    ['voice', 'no-word-messages', 'phone-pauses'],
+    ['voice', 'stops-answering', 'phone-pauses'],
+    ['voice', 'broken-message', 'phone-pauses'],
   ],
 };
 

@@ -1,17 +1,22 @@
 /**
  * Calls over Twilio, of which only the agent's sound is known, with a transcription server that listens: how they are judged by
- * an exact one, by one that mishears a tenth of the words, and by one that fails.
+ * an exact one, by one that mishears a tenth of the words, and by one that fails; and with a speech server that fails.
  *
  * Usage: node --import @swc-node/register/esm-register test/accuracy/telephone-words.ts [CALLS] [PART…] [--write], where PART
- * is one of exact, rows, misheard and failures (all by default), and CALLS the number of misheard ones
+ * is one of exact, rows, misheard, failures and speech (all by default), and CALLS the number of misheard ones
  */
 import { readFileSync } from 'node:fs';
+import type { CallResult } from '../../libs/simulation/index.js';
 import {
   decisionOf,
   judgedTelephoneWords,
   type JudgedTelephoneWords,
   RECOGNISER_FAILURES,
   type RecogniserFailure,
+  SPEECH_FAILURES,
+  type SpeechFailureName,
+  SpeechFailures,
+  speaks,
   TelephoneFailures,
   telephoneWordCells,
   TelephoneWords,
@@ -63,35 +68,89 @@ async function rows(calls: VoiceCalls): Promise<Part> {
   return { table, mistakes, summary: summaryOf('rows of the matrix', results) };
 }
 
-/** Each check of the guide by each failure of the server: how it is decided for a healthy agent, and for one that violates it. */
-async function failures(calls: VoiceCalls): Promise<Part> {
-  const failing = new TelephoneFailures(calls, GUIDE);
-  const kinds = Object.keys(RECOGNISER_FAILURES) as RecogniserFailure[];
-  const progress = new Progress('Twilio, servers that fail', kinds.length * (failing.checks.length + 1));
+/** How a check was decided for a healthy agent, and for one that violates it. */
+interface Decided {
+  readonly healthy: CallResult;
+  readonly faulty: CallResult;
+  readonly check: string;
+}
+
+interface Failing<Kind extends string> {
+  readonly title: string;
+  readonly kinds: readonly Kind[];
+  readonly checks: TelephoneFailures['checks'];
+  readonly call: (kind: Kind, fault?: string) => Promise<CallResult>;
+  /** Whether a cell is as it must be, beside no verdict being wrong. */
+  readonly isRight: (kind: Kind, decided: Decided) => boolean;
+}
+
+/** Each check of the guide by each failure of a server: how it is decided for a healthy agent, and for one that violates it. */
+async function decided<Kind extends string>({ title, kinds, checks, call, isRight }: Failing<Kind>): Promise<Part> {
+  const progress = new Progress(title, kinds.length * (checks.length + 1));
   const mistakes: string[] = [];
-  const cells = new Map<string, string[]>(failing.checks.map(({ name }) => [name, []]));
+  const cells = new Map<string, string[]>(checks.map(({ name }) => [name, []]));
   for (const kind of kinds) {
-    const healthy = await failing.call(kind);
+    const healthy = await call(kind);
     if (healthy.outcome === 'failed') mistakes.push(`healthy, ${kind}: ${healthy.reason}`);
     progress.advance();
-    for (const { name } of failing.checks) {
-      const faulty = await failing.call(kind, name);
-      const decisions = [decisionOf(healthy, name), decisionOf(faulty, name)];
-      cells.get(name)!.push(decisions.join(' / '));
-      const isUnseen = kind === 'none' && decisions.join() !== 'met,not met';
-      if (faulty.outcome === 'passed' || decisions[1] === 'met' || decisions[0] === 'not met' || isUnseen)
-        mistakes.push(`${name}, ${kind}: ${faulty.outcome}. ${faulty.reason}`);
+    for (const { name: check } of checks) {
+      const faulty = await call(kind, check);
+      const decisions = [decisionOf(healthy, check), decisionOf(faulty, check)];
+      cells.get(check)!.push(decisions.join(' / '));
+      const isWrong = faulty.outcome === 'passed' || decisions[1] === 'met' || decisions[0] === 'not met';
+      if (isWrong || !isRight(kind, { healthy, faulty, check }))
+        mistakes.push(`${check}, ${kind}: ${faulty.outcome}. ${faulty.reason}`);
       progress.advance();
     }
   }
   progress.end();
-  await failing.close();
-  const lines = failing.checks.map(({ type, name }) => row(`${type} (${name})`, ...cells.get(name)!));
+  const lines = checks.map(({ type, name }) => row(`${type} (${name})`, ...cells.get(name)!));
   return {
     table: [row('Check', ...kinds), row('---', ...kinds.map(() => '---')), ...lines].join('\n'),
     mistakes,
-    summary: `${kinds.length} servers, ${failing.checks.length} checks`,
+    summary: `${kinds.length} servers, ${checks.length} checks`,
   };
+}
+
+const isFound = ({ healthy, faulty, check }: Decided): boolean =>
+  decisionOf(healthy, check) === 'met' && decisionOf(faulty, check) === 'not met';
+
+async function failures(calls: VoiceCalls): Promise<Part> {
+  const failing = new TelephoneFailures(calls, GUIDE);
+  const part = await decided({
+    title: 'Twilio, transcription servers that fail',
+    kinds: Object.keys(RECOGNISER_FAILURES) as RecogniserFailure[],
+    checks: failing.checks,
+    call: (kind, fault) => failing.call(kind, fault),
+    isRight: (kind, one) => kind !== 'none' || isFound(one),
+  });
+  await failing.close();
+  return part;
+}
+
+/** The same with servers that speak for the caller: either they do, or the call is an error that names the server. */
+async function speech(calls: VoiceCalls): Promise<Part> {
+  const telephone = new TelephoneFailures(calls, GUIDE);
+  const failing = new SpeechFailures(calls, telephone);
+  let server = '';
+  const part = await decided({
+    title: 'Twilio, speech servers that fail',
+    kinds: Object.keys(SPEECH_FAILURES) as SpeechFailureName[],
+    checks: failing.checks,
+    call: async (kind, fault) => {
+      const { result, server: called } = await failing.call(kind, fault);
+      server = called;
+      return result;
+    },
+    isRight: (kind, one) =>
+      speaks(kind)
+        ? isFound(one)
+        : one.faulty.outcome === 'error' &&
+          one.faulty.failure?.code === 'speech_failed' &&
+          one.faulty.failure.message.includes(server),
+  });
+  await telephone.close();
+  return part;
 }
 
 function summaryOf(where: string, results: Parameters<typeof voiceAccuracy>[0]): string {
@@ -99,7 +158,7 @@ function summaryOf(where: string, results: Parameters<typeof voiceAccuracy>[0]):
   return `${where}: ${results.length} calls, failed: precision ${precision.toFixed(3)}, recall ${recall.toFixed(3)}`;
 }
 
-const PARTS = { exact, rows, misheard: (_: VoiceCalls, count: number) => misheard(count), failures };
+const PARTS = { exact, rows, misheard: (_: VoiceCalls, count: number) => misheard(count), failures, speech };
 
 async function main(given: readonly string[]): Promise<void> {
   const count = Number(given.find((argument) => /^\d+$/.test(argument)) ?? CALLS);

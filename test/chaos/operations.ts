@@ -138,6 +138,16 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       expect: [200, 429],
     }),
   },
+  // The protocol of the provider has no such list.
+  listAssistants: {
+    weight: 1,
+    plan: () => ({
+      method: 'POST',
+      path: '/providers/AGENT_PROVIDER_1/assistants',
+      body: { apiKey: 'none' },
+      expect: [409],
+    }),
+  },
   getAgentMetrics: { weight: 1, plan: (client) => get(`/agents/${client.base.agentId}/metrics`) },
   listEvaluations: { weight: 3, plan: (client) => page(client, `/agents/${client.base.agentId}/evaluations`) },
   createEvaluation: {

@@ -47,7 +47,8 @@ const OTHER_STATUSES: Readonly<Record<string, number>> = {
 
 /**
  * Fields with rules that their schema does not express: references, and the definition of an evaluation.
- * `evaluation-authoring.test.ts`, `evaluation-variables.test.ts`, `evaluation-voice.test.ts` and `run-start.test.ts` test them.
+ * `evaluation-authoring.test.ts`, `evaluation-variables.test.ts`, `evaluation-voice.test.ts`, `run-start.test.ts` and the specs of
+ * agentVariables test them.
  */
 const TESTED_ELSEWHERE = [
   'personalityId',
@@ -60,6 +61,7 @@ const TESTED_ELSEWHERE = [
   'variables',
   'toolResults',
   'conditions',
+  'agentVariables',
   'evaluationIds',
   'evaluationKeys',
 ];
@@ -67,12 +69,18 @@ const TESTED_ELSEWHERE = [
 /** The same of a connection, tested by `connections.test.ts`: an address of its protocol, and objects with free names. */
 const OF_CONNECTION = ['url', 'headers', 'options'];
 
+/** Keys of an account are sent in a header, so not every text is one; `assistants.test.ts` tests them. */
+const OF_ACCOUNTS = { template: '/providers/{provider}/assistants', fields: ['apiKey'] };
+
 /** What a value needs beside it: a protocol has addresses of its own, only callers without a script think. */
 const BESIDE: Readonly<Record<string, object>> = {
   'fillers: true': { script: [] },
   'protocol: openai-realtime': { url: 'wss://example.com/v1/realtime?model=gpt-realtime' },
   'protocol: elevenlabs': { url: 'https://example.com' },
   'protocol: elevenlabs-text': { url: 'https://example.com' },
+  'protocol: vapi': { url: 'https://example.com' },
+  'protocol: vapi-chat': { url: 'https://example.com' },
+  'protocol: retell-text': { url: 'https://example.com' },
 };
 
 /** All other fields of all request bodies, with their schema in the document. */
@@ -81,7 +89,8 @@ const fields = operations.flatMap((operation) => {
   const isEvaluation = 'scenarioText' in properties;
   const hasOtherRules = isEvaluation || 'evaluationIds' in properties;
   const elsewhere = 'firstSpeaker' in properties ? OF_CONNECTION : hasOtherRules ? TESTED_ELSEWHERE : [];
-  const names = Object.entries(properties).filter(([field]) => !elsewhere.includes(field));
+  const ofAccount = operation.template === OF_ACCOUNTS.template ? OF_ACCOUNTS.fields : [];
+  const names = Object.entries(properties).filter(([field]) => ![...elsewhere, ...ofAccount].includes(field));
   return names.map(([field, schema]) => ({
     ...operation,
     field,

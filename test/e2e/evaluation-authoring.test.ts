@@ -71,6 +71,7 @@ describe('evaluation authoring', () => {
         conditions: {},
         turnEndMs: 700,
         fillers: false,
+        agentVariables: {},
       });
       expect((await client.get(`/evaluations/${body.data.id}`)).body.data).toEqual(body.data);
       expect((await client.get(`/agents/${agentId}/evaluations`)).body.data).toEqual([body.data]);

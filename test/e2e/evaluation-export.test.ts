@@ -70,6 +70,7 @@ describe('export of evaluations', () => {
           conditions: {},
           turnEndMs: 700,
           fillers: false,
+          agentVariables: {},
         },
       ],
     });

@@ -58,6 +58,7 @@ describe('evaluations', () => {
       conditions: {},
       turnEndMs: 700,
       fillers: false,
+      agentVariables: {},
     };
     const one = await client.get(`/evaluations/${row.id}`);
     expect(one.status).toBe(200);

@@ -25,6 +25,7 @@ const LAST = [
 const EXPECTED: Readonly<Record<string, number>> = {
   // There is no other run yet.
   compareRuns: 404,
+  compareSeveralRuns: 404,
   // The example's endpoint does not exist, so the delivery waits for its next attempt.
   redeliverWebhook: 409,
   // The link's address contains a token that no example can know.
@@ -37,6 +38,8 @@ const EXPECTED: Readonly<Record<string, number>> = {
   importCall: 202,
   // No language model is configured.
   rejudgeRun: 409,
+  // The provider's agents are reached over chat completions, which has no list of them.
+  listAssistants: 409,
   // The run has ended.
   cancelRun: 409,
 };

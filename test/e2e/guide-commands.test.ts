@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Asked, stubModel, verdict } from '../../libs/simulation/testing/llm-stub.js';
 import { TestServers } from '../../libs/simulation/testing/servers.js';
+import { ListeningProcess } from '../support/listening-process.js';
 import { programArguments } from '../support/program.js';
 import { freePort } from '../support/redis.js';
 import { callEnv, executeRun, prepareAgent } from '../support/run-app.js';
@@ -59,9 +60,11 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
   'docs/guides/voices.md: docker run': FOREIGN_SERVER,
   'docs/guides/voices.md: curl "$TTS_BASE_URL': FOREIGN_SERVER,
   'docs/guides/transcription.md: STT_BASE_URL=': STARTS_SERVICE,
-  'docs/guides/transcription.md: vat run':
+  'docs/guides/transcription.md: vat run --agent "$AGENT_ID" --suite suite.yaml':
     'needs a voice agent of the reader; test/e2e/run-voice-start.test.ts refuses such runs',
-  'docs/guides/transcription.md: send PUT': 'needs two agents of the reader; comparison.md compares two runs',
+  'docs/guides/transcription.md: send PUT "/agents/$TEXT_AGENT_ID/connection"':
+    'needs two agents of the reader; comparison.md compares two runs',
+  'docs/guides/transcription.md: npm run reference-agent': 'both run here already, with fewer lines',
   'docs/guides/transcription.md: docker run': FOREIGN_SERVER,
   'docs/guides/transcription.md: git clone': FOREIGN_SERVER,
   'docs/guides/agents.md: npm run reference-agent -- --list-faults':
@@ -69,7 +72,13 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
   'docs/guides/agents.md: npm run reference-agent -- --fault': 'libs/reference-agent/program.spec.ts tests the options',
   'docs/guides/agents.md: npm run reference-agent -- --as': 'libs/reference-agent/program.spec.ts tests the options',
   'docs/guides/realtime.md: npm run reference-agent': 'test/realtime/openai-realtime.test.ts calls it',
+  'docs/guides/elevenlabs.md: VAT_PROVIDER_KEY=':
+    'needs an account; test/e2e/assistants.test.ts imports that of the double',
   'docs/guides/elevenlabs.md: npm run reference-agent': 'test/realtime/elevenlabs.test.ts calls it',
+  'docs/guides/vapi.md: VAT_PROVIDER_KEY=':
+    'needs an account; dial.spec.ts of the wire lists the assistants of the double',
+  'docs/guides/vapi.md: npm run reference-agent': 'test/realtime/vapi.test.ts calls it',
+  'docs/guides/retell.md: npm run reference-agent': 'libs/reference-agent/retell/accuracy.spec.ts calls it',
   'docs/guides/ci.md: curl -sSfo client.tgz': 'publishes to a private registry',
   'docs/guides/recordings.md: curl':
     'the call here is a text call; test/realtime/voice-calls.test.ts downloads both files',
@@ -85,6 +94,8 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
 const NOT_BODIES: Readonly<Record<string, string>> = {
   'docs/guides/agents.md: {': 'a request that the service sends; libs/simulation/transports tests it',
   'docs/guides/models.md: {': 'an answer of a language model; libs/simulation tests what is accepted',
+  'docs/guides/elevenlabs.md: {\n  "tool_mock_config"':
+    'a part of what is sent to ElevenLabs; test/e2e/elevenlabs-calls.test.ts tests it',
 };
 
 /** Documents whose YAML and CSV are validated, imported or executed by specs of their own. */
@@ -101,11 +112,13 @@ const EXIT_CODES: Readonly<Record<string, readonly number[]>> = {
   'docs/guides/first-call.md': [0, 1, 0, 1, 0],
   // The connection test passes; the wrong words fail, and the right ones pass.
   'docs/guides/realtime.md': [0, 1, 0],
+  // The suite passes over text and over Twilio; the wrong words fail.
+  'docs/guides/transcription.md': [0, 0, 1],
   'docs/guides/runs.md': [1],
   // The score of 91.7 is below the minimum of the command; without it or with a low one, the command would exit with 0.
   'docs/guides/ci.md': [1],
-  // The other run has the same results; the gate of the second command is not met by the faulty agent.
-  'docs/guides/comparison.md': [0, 1],
+  // The other runs have the same results; the gate of the last command is not met by the faulty agent.
+  'docs/guides/comparison.md': [0, 0, 1],
   // The name of the example's agent does not exist.
   'docs/guides/connections.md': [2],
 };
@@ -169,6 +182,7 @@ jest.setTimeout(180_000);
 describe('the commands of README.md, docs/production.md and the guides', () => {
   let agent: VoiceAgentServer;
   let realtimeAgent: VoiceAgentServer;
+  let transcription: ListeningProcess;
   const servers = new TestServers();
   let app: TestApp;
   let folder: string;
@@ -178,13 +192,16 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
     const lines = [...CALLER_LINES];
     agent = await startVoiceAgent({ fault: 'wrong-fact', slowMs: 3_000, lines });
     realtimeAgent = await startVoiceAgent({ as: 'realtime', faults: ['wrong-fact'], lines });
+    const listening = { lines, faults: ['wrong-fact'] as const, today: Date.now(), behaviour: {} };
+    transcription = await ListeningProcess.start(listening);
+    const stt = { STT_BASE_URL: transcription.url, STT_MODEL: 'reference-agent' };
     const model = { LLM_BASE_URL: (await stubModel(servers, modelAnswer)).url, LLM_MODEL: 'stub' };
-    app = await createTestApp({ env: { ...callEnv(`${agent.url}/v1/chat/completions`), ...model } });
+    app = await createTestApp({ env: { ...callEnv(`${agent.url}/v1/chat/completions`), ...model, ...stt } });
     folder = await mkdtemp(path.join(tmpdir(), 'guide-commands-'));
     execFileSync('tar', ['-xzf', path.join(ROOT, 'dist/client.tgz'), '-C', folder]);
   });
   afterAll(async () => {
-    await Promise.all([app.close(), agent.close(), realtimeAgent.close(), servers.close()]);
+    await Promise.all([app.close(), agent.close(), realtimeAgent.close(), servers.close(), transcription.stop()]);
     await rm(folder, { recursive: true });
   });
 
@@ -203,17 +220,23 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
   /** An agent with a passed run, a failed one and their ids: what documents take over from runs.md. */
   async function setUp() {
     const { apiKey, workspaceId, agentId, client } = await prepareAgent(app, ['books-a-table', 'house-facts']);
+    const other = await executeRun(client, agentId, { minimumScore: 0 });
     const earlier = await executeRun(client, agentId, { minimumScore: 0 });
     const run = await executeRun(client, agentId);
     const [call] = (await client.get<any>(`/runs/${run.id}/calls`)).body.data;
     const { id: keyId } = (await client.post<any>('/workspace/api-keys', { name: 'To be revoked' })).body.data;
-    return { apiKey, workspaceId, agentId, runId: run.id, earlierRunId: earlier.id, callId: call.id, keyId };
+    const runs = { runId: run.id, earlierRunId: earlier.id, otherRunId: other.id };
+    return { apiKey, workspaceId, agentId, ...runs, callId: call.id, keyId };
   }
 
   it.each([...new Set(executed.map(({ document }) => document))])('can be executed in order: %s', async (document) => {
     const { apiKey, ...ids } = await setUp();
     // Their agents are reference agents; those of other documents are their own.
-    const url = { 'docs/guides/first-call.md': agent.url, 'docs/guides/realtime.md': realtimeAgent.url }[document];
+    const url = {
+      'docs/guides/first-call.md': agent.url,
+      'docs/guides/realtime.md': realtimeAgent.url,
+      'docs/guides/transcription.md': agent.url,
+    }[document];
     const port = url ? new URL(url).port : await freePort();
     const commands = executed
       .filter((block) => block.document === document)
@@ -235,7 +258,7 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
     const env = {
       ...{ PATH: process.env['PATH'], HOME: work, TMPDIR: work, npm_config_registry: 'http://127.0.0.1:1/' },
       ...{ VAT_URL: app.url, VAT_API_KEY: apiKey, AGENT_ID: ids.agentId },
-      ...{ RUN_ID: ids.runId, EARLIER_RUN_ID: ids.earlierRunId, CALL_ID: ids.callId },
+      ...{ RUN_ID: ids.runId, EARLIER_RUN_ID: ids.earlierRunId, OTHER_RUN_ID: ids.otherRunId, CALL_ID: ids.callId },
       ...{
         ROOT,
         CLIENT: folder,
@@ -271,7 +294,9 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
 
   it('has JSON bodies only in the guides to connections', () => {
     expect(new Set(bodies.map(({ document }) => document))).toEqual(
-      new Set(['connections', 'elevenlabs', 'realtime', 'twilio'].map((name) => `docs/guides/${name}.md`)),
+      new Set(
+        ['connections', 'elevenlabs', 'realtime', 'retell', 'twilio', 'vapi'].map((name) => `docs/guides/${name}.md`),
+      ),
     );
   });
 

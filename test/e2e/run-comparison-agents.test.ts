@@ -25,6 +25,7 @@ describe('comparison of runs of two agents', () => {
     const [mine, other] = [await prepare(), await prepare()];
     const rows = [{ city: 'Rome' }, { city: 'Oslo' }];
     const script = [{ say: 'Hello from {{city}}.' }, { end: 'Greeted' }];
+    const namesTheCity = { name: 'Names the city', type: 'says', text: '{{city}}', required: false };
     const set = (id: string, body: object) => mine.client.patch(`/evaluations/${id}`, body);
     // The other agent belongs to the same workspace, and has the evaluations in another order.
     const agentId = (await mine.client.post('/agents', agentBody({ assistantId: randomUUID(), name: 'Candidate' })))
@@ -39,7 +40,13 @@ describe('comparison of runs of two agents', () => {
     await set(mine.evaluationIds[1]!, { key: 'bert' });
     for (const body of [
       { name: 'Cleo', key: 'cleo' },
-      { name: 'Second Anna', key: 'anna', script, variables: rows },
+      {
+        name: 'Second Anna',
+        key: 'anna',
+        script,
+        variables: rows,
+        checks: [...shortEvaluation().checks, namesTheCity],
+      },
     ])
       expect((await create(body)).status).toBe(201);
     const run = await executeRun(mine.client, mine.agentId, { repeat: 3 });
@@ -67,10 +74,14 @@ describe('comparison of runs of two agents', () => {
     });
     expect(body.data.baseline).toMatchObject({ runId: baseline.id, interval: { high: 1 }, latency: { clock: 'text' } });
     expect(body.data.warnings.join()).not.toContain('clocks');
+    // Once, not for each row.
+    const otherChecks = body.data.warnings.filter((warning: string) => warning.includes('Names the city'));
+    expect(otherChecks).toEqual(['"Anna": "Names the city" is only in the other run.']);
     const report = await mine.client.get<string>(`/runs/${run.id}/report?with=${baseline.id}`);
     expect(report.body).toContain('Compared with <bdi>Of another agent</bdi>');
     expect(report.body).toContain('<bdi>Candidate</bdi>');
     expect(report.body).toContain('Too few calls');
+    expect(report.body).toContain('&#34;Names the city&#34; is only in the other run.');
     expectForbidden(await other.client.get(`/runs/${run.id}/report?with=${baseline.id}`));
     expectForbidden(
       await mine.client.get(`/runs/${run.id}/report?with=${(await executeRun(other.client, other.agentId)).id}`),

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { PROTOCOLS } from '../../libs/simulation/index.js';
 import { streamText, TestServers } from '../../libs/simulation/testing/servers.js';
 import type { HttpClient } from '../support/http.js';
 import { callEnv, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
@@ -79,13 +80,15 @@ describe('the protocol of a run', () => {
   it('is asked for by medium, and the run is refused if the agent has none of that medium', async () => {
     const { client, agentId, connect, start } = await prepare();
     expect(idOf(await start({ medium: 'text' }))).toEqual(expect.any(String));
-    const cure = (medium: string, protocol: string) =>
-      `leave medium out, or set a connection with a protocol for ${medium} calls (${protocol})`;
+    const cure = (medium: string) => {
+      const names = PROTOCOLS.names.filter((name) => PROTOCOLS.of(name).medium === medium);
+      return `and there is no protocol of the same platform for ${medium} calls: leave medium out, or set a connection with a protocol for ${medium} calls (${names.join(', ')})`;
+    };
     for (const dryRun of [false, true]) {
       expect(await start({ medium: 'voice', dryRun })).toMatchObject({
         status: 409,
         body: {
-          message: `medium is voice, and the protocol of AGENT_PROVIDER_1_PROTOCOL, chat-completions, is for text calls: ${cure('voice', 'twilio-media-streams, openai-realtime, elevenlabs')}`,
+          message: `medium is voice, and the protocol of AGENT_PROVIDER_1_PROTOCOL, chat-completions, is for text calls, ${cure('voice')}`,
         },
       });
     }
@@ -95,7 +98,7 @@ describe('the protocol of a run', () => {
     expect(await start({ medium: 'text' })).toMatchObject({
       status: 409,
       body: {
-        message: `medium is text, and the protocol of the agent's connection, twilio-media-streams, is for voice calls: ${cure('text', 'chat-completions, elevenlabs-text')}`,
+        message: `medium is text, and the protocol of the agent's connection, twilio-media-streams, is for voice calls, ${cure('text')}`,
       },
     });
     expect((await client.get(`/agents/${agentId}/runs`)).body.meta.total).toBe(2);

@@ -1,11 +1,12 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { ENCRYPTED_COLUMNS, reEncrypt } from '../../src/admin/re-encrypt.js';
 import { agentSecretPurpose } from '../../src/modules/agents/agent.entity.js';
 import { KeyRing } from '../../src/platform/encryption/key-ring.js';
 import { agentBody } from '../factories/bodies.js';
 import { HttpClient } from '../support/http.js';
-import { sql } from '../support/sql.js';
+import { sql, withClient } from '../support/sql.js';
+import { handlePurpose } from '../../src/modules/runs/lines/platform-call.entity.js';
 import { createTestApp, TEST_KEY, type TestApp } from '../support/test-app.js';
 
 describe('a rotation of the encryption key', () => {
@@ -47,6 +48,20 @@ describe('a rotation of the encryption key', () => {
     const endpoint = { url: 'https://example.com/hook', events: ['run.completed'] };
     const webhook = await succeed(client.post('/workspace/webhooks', endpoint));
     await succeed(client.post(`/workspace/webhooks/${webhook.id}/rotate-secret`));
+
+    // A call that its platform carries.
+    const claimId = randomUUID();
+    const sealed = app.keyRing.encrypt('{}', handlePurpose(claimId));
+    await withClient(app.databaseUrl, async (database) => {
+      // Without the rows that it refers to.
+      await database.query(`SET session_replication_role = 'replica'`);
+      await database.query(
+        `INSERT INTO platform_calls (claim_id, call_id, run_id, workspace_id, agent_id, medium, protocol, bills, attempt,
+                                     credential, state, handle, lease_until, end_failures)
+         VALUES ($1, $1, $1, $1, $1, 'text', 'chat-completions', true, 1, 'credential', 'placed', $2, now() + interval '1 hour', 0)`,
+        [claimId, sealed],
+      );
+    });
 
     const columns = ENCRYPTED_COLUMNS.map(({ table, column }) => `${table}.${column}`);
     expect(await columnsWith(TEST_KEY.id)).toEqual([...columns, 'encryption_canary.sealed'].sort());

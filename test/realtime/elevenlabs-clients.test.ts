@@ -245,6 +245,38 @@ function soundCard(
     expect(double.openCalls).toBe(0);
   }, 90_000);
 
+  it('read the list of agents of the double, page by page, and what each of them says of itself', async () => {
+    const agents = [
+      { id: 'agent_01', name: 'Bella Vista', language: 'it', prompt: 'You take bookings.', phoneNumber: '+15550100' },
+      { id: 'agent_02', name: 'Bare' },
+      { id: 'agent_03', name: 'One more' },
+    ];
+    const double = await serve({ agents });
+    const printed = await run('lister.mjs', [double.url, KEY, '2'], '');
+    expect(printed.filter(({ type }) => type === 'page').map(({ names }) => names)).toEqual([
+      ['Bella Vista', 'Bare'],
+      ['One more'],
+    ]);
+    expect(printed.filter(({ type }) => type === 'agent')).toEqual([
+      {
+        ...{ type: 'agent', id: 'agent_01', name: 'Bella Vista', language: 'it', prompt: 'You take bookings.' },
+        numbers: [{ phoneNumber: '+15550100', phoneNumberId: 'agent_01-phone' }],
+      },
+      { type: 'agent', id: 'agent_02', name: 'Bare', numbers: [] },
+      { type: 'agent', id: 'agent_03', name: 'One more', numbers: [] },
+    ]);
+    // The vendor's client asks for what is asked for here.
+    const paths = double.requests.map(({ url }) => new URL(url, double.url).pathname);
+    expect(new Set(paths)).toEqual(
+      new Set(['/v1/convai/agents', ...agents.map(({ id }) => `/v1/convai/agents/${id}`)]),
+    );
+    const [refused] = await run('lister.mjs', [double.url, 'sk_another', '2'], '');
+    expect(refused).toMatchObject({ type: 'error', status: 401 });
+    const listed = await run('lister.mjs', [await serveReferenceAgent(), KEY, '100'], '');
+    const ids = listed.filter(({ type }) => type === 'agent').map(({ id }) => id);
+    expect(ids).toEqual(expect.arrayContaining(['booking', 'booking:wrong-fact', 'booking:false-interruption']));
+  }, 60_000);
+
   it('talk to the double in text, which has the order of messages that the client needs', async () => {
     const onTurn = [
       [

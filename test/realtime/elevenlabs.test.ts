@@ -3,17 +3,18 @@ import type { EvaluationInput } from '../../libs/evaluation-definition/index.js'
 import { OutboundClient } from '../../libs/outbound-http/index.js';
 import {
   EVALUATION_KEYS,
+  expectationOf,
+  type FaultName,
   type ReferenceAgentServer,
-  referenceEvaluations,
   startReferenceAgent,
 } from '../../libs/reference-agent/index.js';
-import { TODAY, VoiceCalls } from '../../libs/reference-agent/testing/voice.js';
-import { normalise } from '../../libs/evaluation-definition/index.js';
+import { executeTrial, type Trial, trials } from '../../libs/reference-agent/testing/accuracy.js';
+import { TODAY, VoiceCalls, WORD_FAULT_NAMES } from '../../libs/reference-agent/testing/voice.js';
 import {
   type AgentEndpoint,
   type CallResult,
-  executeCall,
   mediaThread,
+  RealClock,
   testConnection,
   transportTo,
 } from '../../libs/simulation/index.js';
@@ -93,19 +94,29 @@ describe('ElevenLabs over sockets', () => {
     }
   }, 90_000);
 
-  it('has the same verdicts in text: healthy, and with a fault of words', async () => {
+  it('has the same verdicts in text as over chat completions: healthy, and with each fault where it must be found', async () => {
     const url = await serveAgent();
-    const evaluation = referenceEvaluations('any')[EVALUATION_KEYS.indexOf('house-facts')]!;
-    const textCall = (assistantId: string) =>
-      executeCall({
-        definition: normalise(evaluation),
-        scenario: { scenarioText: evaluation.scenarioText },
-        personality: { name: 'Caller' },
-        transport: transportTo(endpointOf(url, 'elevenlabs-text'), calledAs(assistantId)),
-      });
-    const [healthy, faulty] = await Promise.all([textCall('booking:healthy'), textCall('booking:wrong-fact')]);
-    expect([healthy.outcome, faulty.outcome]).toEqual(['passed', 'failed']);
-  }, 60_000);
+    const shown = [undefined, 'slow-answer', ...WORD_FAULT_NAMES] as readonly (FaultName | undefined)[];
+    const fails = ({ fault, key }: Trial) => expectationOf(fault, key).outcome === 'failed';
+    const chosen = shown.flatMap((fault) => {
+      const of = trials(1).filter((trial) => trial.fault === fault);
+      return fault === undefined ? of : of.filter(fails).slice(0, 1);
+    });
+    expect(chosen).toHaveLength(EVALUATION_KEYS.length + shown.length - 1);
+    const clock = new RealClock();
+    const tried = await Promise.all(
+      chosen.map((trial) => {
+        const called = calledAs(`booking:${trial.fault ?? 'healthy'}`);
+        const transport = transportTo(endpointOf(url, 'elevenlabs-text'), called);
+        if ('call' in transport) throw new Error('not a protocol of text');
+        return executeTrial(trial, transport, clock);
+      }),
+    );
+    const wrong = tried.filter(({ expected, result, isRightReason }) => {
+      return result.outcome !== expected.outcome || isRightReason !== (expected.outcome === 'failed');
+    });
+    expect(wrong.map(({ fault, key, result }) => [fault, key, result.outcome, result.reason])).toEqual([]);
+  }, 90_000);
 
   it('closes every call: at its end, when it is given up, and when the platform refuses it', async () => {
     const script = { onStart: [{ send: [server.metadata(), ...says(1, 'Good evening.', 1_000)] }] };
@@ -136,7 +147,7 @@ describe('ElevenLabs over sockets', () => {
     const { outcome, failure } = await call(refused.url, LISTENS);
     expect({ outcome, code: failure?.code }).toEqual({ outcome: 'error', code: 'platform_refused' });
     expect(failure!.message).toMatch(/option variables.*: name/);
-    expect(refused.openCalls).toBe(0);
+    await until('the refused call is closed', () => refused.openCalls === 0);
   }, 60_000);
 
   it('sends the key in xi-api-key, and keeps neither it nor the signed address anywhere, in 16 encodings', async () => {

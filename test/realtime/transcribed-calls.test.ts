@@ -60,7 +60,7 @@ describe('text evaluations over Twilio with a transcription server', () => {
   const calls = new VoiceCalls();
   const log = new LogLines();
   const dataDir = path.join(tmpdir(), `vat-transcribed-${randomUUID()}`);
-  const agents: ReferenceAgentServer[] = [];
+  let agent: ReferenceAgentServer;
   let server: ListeningProcess;
   let app: TestApp;
   let client: HttpClient;
@@ -71,21 +71,21 @@ describe('text evaluations over Twilio with a transcription server', () => {
     const lines = SUITE.flatMap(({ script }) => linesOf(script));
     const prepared = await calls.prepareFor(lines, FAULTS);
     const telephone = { now: () => TODAY, prepare: () => Promise.resolve(prepared) };
-    agents.push(await startReferenceAgent({ port: 0, telephone, now: () => TODAY }));
-    for (const wordFault of FAULTS) {
-      agents.push(await startReferenceAgent({ port: 0, telephone: { ...telephone, wordFault } }));
-    }
+    agent = await startReferenceAgent({ port: 0, telephone, now: () => TODAY });
     server = await ListeningProcess.start({ lines, faults: FAULTS, today: TODAY, behaviour: {}, sentences: [PROBE] });
     const stt = { STT_BASE_URL: `${server.url}/v1`, STT_API_KEY: STT_KEY, STT_MODEL: 'small-en' };
-    const env = { ...callEnv(`${agents[0]!.url}/v1/chat/completions`), ...stt, DATA_DIR: dataDir };
+    const env = { ...callEnv(`${agent.url}/v1/chat/completions`), ...stt, DATA_DIR: dataDir };
     app = await createTestApp({ env, log });
     ({ apiKey } = await app.createWorkspace());
     client = new HttpClient(app.url, apiKey);
     const [text, healthy, ...faulty] = await Promise.all([
       agentWith(SUITE),
-      agentWith(SUITE, `${agents[0]!.url}/voice`),
-      agentWith([HOURS], `${agents[1]!.url}/voice`),
-      agentWith([SUITE.find(({ key }) => key === 'keeps-its-prompt')], `${agents[2]!.url}/voice`),
+      agentWith(SUITE, `${agent.url}/voice`),
+      agentWith([HOURS], `${agent.url}/agents/booking:wrong-fact/voice`),
+      agentWith(
+        [SUITE.find(({ key }) => key === 'keeps-its-prompt')],
+        `${agent.url}/agents/booking:leaks-prompt/voice`,
+      ),
     ]);
     const ended = await Promise.all([text, healthy, ...faulty].map((agentId) => executed(agentId)));
     runs = { text: ended[0], healthy: ended[1], faulty: ended.slice(2) };
@@ -93,7 +93,7 @@ describe('text evaluations over Twilio with a transcription server', () => {
   afterAll(async () => {
     await app?.close();
     await server?.stop();
-    for (const agent of agents) await agent.close();
+    await agent?.close();
     await calls.close();
     await rm(dataDir, { recursive: true, force: true });
   });
@@ -197,7 +197,7 @@ describe('text evaluations over Twilio with a transcription server', () => {
   });
 
   it('are refused with transcription off, with what is missing', async () => {
-    const agentId = await agentWith([HOURS], `${agents[0]!.url}/voice`, { transcription: 'off' });
+    const agentId = await agentWith([HOURS], `${agent.url}/voice`, { transcription: 'off' });
     const { status, body } = await client.post(`/agents/${agentId}/runs`, {});
     expect(status).toBe(409);
     expect(JSON.stringify(body)).toContain("transcription is off (the option of the agent's connection)");

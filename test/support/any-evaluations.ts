@@ -171,6 +171,7 @@ const evaluation = fc.record({
   conditions,
   turnEndMs: fc.integer({ min: 200, max: 3_000 }),
   fillers: fc.constant(false),
+  agentVariables: fc.dictionary(fc.constantFrom('a', 'customer_name'), fc.oneof(plain, fc.boolean(), fc.integer())),
 });
 
 /** Evaluations without their personalities, with different keys. */

@@ -97,6 +97,8 @@ export const operationNamed = (wanted: string): DocumentedOperation => {
 export const LOCKED_TABLES: Readonly<Record<string, string>> = {
   // A new key refers to its user; locking the table of keys itself would block authentication.
   'workspace/api-keys': 'users',
+  // The default key.
+  providers: 'provider_keys',
   'workspace/webhooks': 'webhook_endpoints',
   'workspace/webhook-deliveries': 'webhook_deliveries',
 };

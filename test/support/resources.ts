@@ -1,10 +1,13 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { ElevenLabsServer } from '../../libs/simulation/testing/elevenlabs.js';
 import { ConnectionTestPolicy } from '../../src/modules/agents/connection/connection-test-policy.js';
 import { RunEntity } from '../../src/modules/runs/run.entity.js';
 import { WebhookDeliveryEntity } from '../../src/modules/webhooks/webhook-delivery.entity.js';
 import { WebhookPolicy } from '../../src/modules/webhooks/webhook-policy.js';
 import { AGENT_PROVIDERS } from '../../src/platform/config/agent-providers.js';
+import { SETTINGS } from '../../src/platform/config/settings.module.js';
+import type { Settings } from '../../src/platform/config/settings.js';
 import { EXAMPLE_ID } from '../../src/platform/http/dto/example-ids.js';
 import { agentBody, personalityBody } from '../factories/bodies.js';
 import { insertEvaluation, type Owner } from '../factories/rows.js';
@@ -84,6 +87,12 @@ const CREATE: Readonly<Record<string, (service: Service, workspace: WorkspaceWit
     expect((await new HttpClient(url, apiKey).put(`/workspace/provider-keys/${provider}`, body)).status).toBe(200);
     return provider;
   },
+  providers: async ({ url, nest }, { apiKey }) => {
+    const provider = await withAccount(nest.get<Settings>(SETTINGS));
+    const body = { apiKey: 'default-key-4' };
+    expect((await new HttpClient(url, apiKey).put(`/workspace/provider-keys/${provider}`, body)).status).toBe(200);
+    return provider;
+  },
   'workspace/webhooks': (service, workspace) =>
     post(service, workspace, '/workspace/webhooks', { url: 'https://example.com/hook', events: ['run.completed'] }),
   // Delivered, because a pending one cannot be redelivered.
@@ -125,7 +134,7 @@ const CREATE_BELOW: Readonly<
  * Collections whose members have the same names in every workspace, so that no request can refer to another workspace's
  * member and get 403.
  */
-export const NAMED_ALIKE: readonly string[] = ['workspace/provider-keys'];
+export const NAMED_ALIKE: readonly string[] = ['workspace/provider-keys', 'providers'];
 
 export const collections: readonly string[] = Object.keys(CREATE);
 
@@ -198,6 +207,16 @@ export async function withExistingPersonality<T>(
     text = text.replaceAll(EXAMPLE_ID.evaluation, body.data?.[0]?.id ?? EXAMPLE_ID.evaluation);
   }
   return text === undefined ? example : (JSON.parse(text) as T);
+}
+
+let platform: Promise<ElevenLabsServer> | undefined;
+
+/** A provider whose platform has an account with an assistant. It ends with the process. */
+async function withAccount({ agentProviders }: Settings): Promise<string> {
+  platform ??= ElevenLabsServer.start({ agents: [{ id: 'assistant-1', name: 'Bella Vista reservations' }] });
+  const { url } = await platform;
+  Object.assign(agentProviders.AGENT_PROVIDER_4, { protocol: 'elevenlabs', url, isVendors: false });
+  return 'AGENT_PROVIDER_4';
 }
 
 const managerOf = ({ nest }: Service) => nest.get(DataSource).manager;

@@ -95,12 +95,14 @@ export const SPECIAL_RESPONSES: readonly {
     },
   },
   {
-    name: 'GET /runs/{id}/comparison, and the report with a comparison, return 409 until the run has ended',
+    name: 'GET /runs/{id}/comparison, /matrix, and the report with a comparison, return 409 until the run has ended',
     expectResponse: async ({ app, owner, prober, request }) => {
       const { path, body } = await request(operationNamed('POST /agents/{agentId}/runs'));
       const { body: run } = await new HttpClient(app.url, owner.apiKey).post(path, body);
       const comparison = { path: `/runs/${run.data.id}/comparison`, key: owner.apiKey };
       await prober.expect(operationNamed('GET /runs/{id}/comparison'), 409, comparison);
+      const matrix = { path: `/runs/${run.data.id}/matrix`, key: owner.apiKey };
+      await prober.expect(operationNamed('GET /runs/{id}/matrix'), 409, matrix);
       const report = { path: `/runs/${run.data.id}/report?with=${run.data.id}`, key: owner.apiKey };
       await prober.expect(operationNamed('GET /runs/{id}/report'), 409, report);
     },

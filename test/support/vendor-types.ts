@@ -2,32 +2,59 @@ import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript';
 
-const FOLDER = path.resolve('test/elevenlabs-agent');
-const TYPES = path.join(FOLDER, 'node_modules/@elevenlabs/types/generated/types/asyncapi-types.ts');
+/** The typings of a vendor. */
+export interface VendorTypes {
+  readonly file: string;
+  /** Types of the messages that are sent here, by `type`; `types` is what the file exports. */
+  readonly names: Readonly<Record<string, string>>;
+}
 
-/** The vendor's types of the messages that are sent here, by `type`. */
-const NAMES: Readonly<Record<string, string>> = {
-  conversation_initiation_metadata: 'ConversationMetadata',
-  audio: 'Audio',
-  agent_response: 'AgentResponse',
-  agent_response_correction: 'AgentResponseCorrection',
-  agent_chat_response_part: 'AgentChatResponsePart',
-  user_transcript: 'UserTranscript',
-  interruption: 'Interruption',
-  ping: 'Ping',
-  client_tool_call: 'ClientToolCallMessage',
-  agent_tool_request: 'AgentToolRequestMessage',
-  agent_tool_response: 'AgentToolResponseMessage',
-  agent_tool_response_full_payload: 'AgentToolResponseFullPayloadMessage',
-  vad_score: 'VadScore',
-  guardrail_triggered: 'GuardrailTriggered',
-  error: 'ErrorMessage',
-  conversation_initiation_client_data: 'ConversationInitiation',
-  user_audio_chunk: 'UserAudio',
-  pong: 'Pong',
-  user_message: 'UserMessage',
-  user_activity: 'UserActivity',
-  client_tool_result: 'ClientToolResult',
+const ELEVENLABS_TYPES: VendorTypes = {
+  file: path.resolve('test/elevenlabs-agent/node_modules/@elevenlabs/types/generated/types/asyncapi-types.ts'),
+  names: {
+    conversation_initiation_metadata: 'ConversationMetadata',
+    audio: 'Audio',
+    agent_response: 'AgentResponse',
+    agent_response_correction: 'AgentResponseCorrection',
+    agent_chat_response_part: 'AgentChatResponsePart',
+    user_transcript: 'UserTranscript',
+    interruption: 'Interruption',
+    ping: 'Ping',
+    client_tool_call: 'ClientToolCallMessage',
+    agent_tool_request: 'AgentToolRequestMessage',
+    agent_tool_response: 'AgentToolResponseMessage',
+    agent_tool_response_full_payload: 'AgentToolResponseFullPayloadMessage',
+    vad_score: 'VadScore',
+    guardrail_triggered: 'GuardrailTriggered',
+    error: 'ErrorMessage',
+    conversation_initiation_client_data: 'ConversationInitiation',
+    user_audio_chunk: 'UserAudio',
+    pong: 'Pong',
+    user_message: 'UserMessage',
+    user_activity: 'UserActivity',
+    client_tool_result: 'ClientToolResult',
+  },
+};
+
+const strings = (object: string, name: string): string => `Omit<types.${object}, '${name}'> & { ${name}: string }`;
+
+/** An output of the model, and the format of audio, are objects in the typings, and text in the documentation. */
+export const VAPI_TYPES: VendorTypes = {
+  file: path.resolve('test/vapi-agent/node_modules/@vapi-ai/server-sdk/dist/cjs/api/types/index.d.ts'),
+  names: {
+    'assistant.started': 'types.ClientMessageAssistantStarted',
+    'assistant.speechStarted': 'types.ClientMessageAssistantSpeech',
+    'speech-update': 'types.ClientMessageSpeechUpdate',
+    transcript: 'types.ClientMessageTranscript',
+    'model-output': strings('ClientMessageModelOutput', 'output'),
+    'voice-input': 'types.ClientMessageVoiceInput',
+    'user-interrupted': 'types.ClientMessageUserInterrupted',
+    'tool-calls': 'types.ClientMessageToolCalls',
+    'conversation-update': 'types.ClientMessageConversationUpdate',
+    hang: 'types.ClientMessageHang',
+    'status-update': 'types.ServerMessageStatusUpdate',
+    'end-call': 'types.ClientInboundMessageMessage.EndCall',
+  },
 };
 
 interface Message {
@@ -35,19 +62,25 @@ interface Message {
   readonly [field: string]: unknown;
 }
 
-/** Whether the typings are installed. */
-export const hasVendorTypes = existsSync(TYPES);
+/** Whether the typings of ElevenLabs, and of Vapi, are installed. */
+export const hasVendorTypes = existsSync(ELEVENLABS_TYPES.file);
+export const hasVapiTypes = existsSync(VAPI_TYPES.file);
 
 /**
- * What the compiler finds wrong with messages, by the typings of ElevenLabs: missing, wrong and unknown fields.
+ * What the compiler finds wrong with messages, by the typings of a vendor: missing, wrong and unknown fields.
  * @param file a path that does not exist yet, for the messages
  */
-export function typeErrors(file: string, messages: readonly Message[]): string[] {
+export function typeErrors(
+  file: string,
+  messages: readonly Message[],
+  { file: types, names }: VendorTypes = ELEVENLABS_TYPES,
+): string[] {
   const lines = messages.map((message, index) => {
-    const name = NAMES[message.type ?? 'user_audio_chunk'] ?? 'never';
-    return `export const message${index}: types.${name} = ${JSON.stringify(message)};`;
+    const name = names[message.type ?? 'user_audio_chunk'] ?? 'never';
+    const type = name.includes('types.') ? name : `types.${name}`;
+    return `export const message${index}: ${type} = ${JSON.stringify(message)};`;
   });
-  writeFileSync(file, [`import type * as types from ${JSON.stringify(TYPES)};`, ...lines].join('\n'));
+  writeFileSync(file, [`import type * as types from ${JSON.stringify(types)};`, ...lines].join('\n'));
   const program = ts.createProgram([file], {
     ...{ noEmit: true, strict: true, skipLibCheck: true, allowImportingTsExtensions: true, types: [] },
     ...{ module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler },

@@ -1,4 +1,4 @@
-import type { Call, RunComparison, RunDetails } from '../service.js';
+import type { Call, RunComparison, RunMatrix, RunDetails } from '../service.js';
 
 const NOW = '2026-11-21T06:37:42.758Z';
 
@@ -22,6 +22,11 @@ export const runOf = (values: Partial<RunDetails> = {}): RunDetails => ({
   notWorseThan: null,
   baselineRunId: null,
   agentVersion: null,
+  agentVariables: {},
+  assistantVersion: null,
+  maxPaidAttempts: 2,
+  paidSeconds: null,
+  callsThatWaited: 0,
   derivedFrom: null,
   exitCode: 0,
   startedAt: NOW,
@@ -81,7 +86,16 @@ export function comparisonOf(name: string, values: Partial<RunComparison> = {}):
     latency,
   };
   const now = { ...before, runId: 'run', passed: 12, passRate: 0.6, ...rate(0.39, 0.78), score: 80 };
-  const run = { id: 'run', name, status: 'COMPLETED' as const, agentName: name, agentVersion: name, endedAt: NOW };
+  const run = {
+    id: 'run',
+    name,
+    status: 'COMPLETED' as const,
+    agentName: name,
+    agentVersion: name,
+    endedAt: NOW,
+    agentVariables: {},
+    assistantVersion: null,
+  };
   const overall = { change: 'worse', pValue: 0.01, callsNeeded: null } as const;
   return {
     ...overall,
@@ -105,4 +119,28 @@ export function comparisonOf(name: string, values: Partial<RunComparison> = {}):
     warnings: [name],
     ...values,
   };
+}
+
+/** Runs of several agents with the same results. @param differences that of each run in each case; null for the first */
+export function matrixOf(
+  names: readonly string[],
+  differences: readonly RunMatrix['runs'][number]['difference'][],
+): RunMatrix {
+  const { current } = comparisonOf('Nightly');
+  const latency = { ...current.latency, clock: 'text' as const };
+  const runs = differences.map((difference, index) => ({
+    ...{
+      ...current,
+      id: `run-${index}`,
+      runId: `run-${index}`,
+      agentId: `agent-${index}`,
+      agentName: `Agent ${index}`,
+    },
+    ...{ name: 'Nightly', agentVersion: 'v1', protocol: 'chat-completions', latency, difference },
+  }));
+  const cases = names.map((name) => ({
+    ...{ caseKey: name, evaluationId: name, key: name, row: null, name },
+    results: runs,
+  }));
+  return { runs, cases, warnings: ['A warning'] };
 }

@@ -141,6 +141,8 @@ export interface EvaluationDefinition {
   readonly turnEndMs: number;
   /** Whether a caller without a script says "um" when it thinks for long on a voice call. */
   readonly fillers: boolean;
+  /** Dynamic variables for the agent's platform, above those of its connection and below those of the run. */
+  readonly agentVariables: VariablesRow;
 }
 
 /** A definition whose invalid parts are undefined; the others are still validated, so that all violations are reported at once. */
@@ -192,6 +194,7 @@ export interface DefinitionInput {
   readonly conditions?: LineConditions;
   readonly turnEndMs?: number;
   readonly fillers?: boolean;
+  readonly agentVariables?: VariablesRow;
 }
 
 /** Fields that are optional in a request or file, because they have defaults. */

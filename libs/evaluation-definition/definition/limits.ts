@@ -51,6 +51,7 @@ export const LIMITS = {
   /** Characters of scenario, script, checks and criteria with the values of all rows inserted. */
   replaced: 2_000_000,
   toolResults: 50,
+  agentVariables: 50,
   /** Bytes of an entry of `toolResults`, written as JSON. */
   toolResult: 65_536,
   language: 64,

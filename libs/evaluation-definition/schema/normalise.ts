@@ -25,6 +25,7 @@ export function normalise(input: DefinitionInput): EvaluationDefinition {
     conditions: normaliseConditions(input.conditions ?? {}),
     turnEndMs: input.turnEndMs ?? DEFAULTS.turnEndMs,
     fillers: input.fillers ?? DEFAULTS.fillers,
+    agentVariables: normaliseRow(input.agentVariables ?? {}),
   };
 }
 

@@ -241,6 +241,16 @@ export const fields = {
     default: DEFAULTS.fillers,
     examples: [false],
   },
+  agentVariables: {
+    type: 'object',
+    description:
+      "Dynamic variables for the agent's platform, where it takes them: above the `variables` of the agent's connection, below `agentVariables` of the run. `{{name}}` stands for a value of the case. Shown in results, so they must not contain secrets",
+    propertyNames: { minLength: 1, maxLength: LIMITS.variableName },
+    additionalProperties: { type: ['string', 'number', 'boolean'], maxLength: LIMITS.variableValue },
+    maxProperties: LIMITS.agentVariables,
+    default: {},
+    examples: [{}, { customer: 'Rossi', people: '{{people}}' }],
+  },
 } as const satisfies Readonly<Record<string, JsonSchema>>;
 
 export type FieldName = keyof typeof fields;

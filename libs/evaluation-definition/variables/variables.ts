@@ -3,7 +3,9 @@ import type { Path } from '../../json-input/index.js';
 import type { AuthoredEvaluation, VariablesRow, VariableValue } from '../definition/definition.js';
 
 /** The fields in which `{{name}}` stands for the value of a variable. */
-export const TEMPLATE_FIELDS = ['scenarioText', 'generalInstructions', 'script', 'checks', 'criteria'] as const;
+export const TEMPLATE_FIELDS = [
+  ...(['scenarioText', 'generalInstructions', 'script', 'checks', 'criteria', 'agentVariables'] as const),
+] as const;
 export type Template = Pick<AuthoredEvaluation, (typeof TEMPLATE_FIELDS)[number]>;
 
 /** `\{{` for literal braces, or `{{name}}`; anything up to the next `}}` counts as a name, so that typing errors are found. */

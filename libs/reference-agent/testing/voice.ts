@@ -16,6 +16,7 @@ export { type RoundTrip, roundTripOf } from '../voice/testing/round-trip.js';
 export { type RecordedVoiceCall, remeasured } from '../voice/testing/remeasured.js';
 export { DELIVERY_STYLES, type LagCell, lagCells, type LagResult, measureLag } from '../voice/testing/lag-cells.js';
 export { STILL_THERE } from '../voice/voice-agent.js';
+export { faultTable } from '../voice/elevenlabs/fault-table.js';
 export { TODAY, VoiceCalls } from '../voice/testing/voice-call.js';
 export {
   evaluationOf,
@@ -42,6 +43,7 @@ export {
 } from '../voice/testing/realtime-cells.js';
 export { heardAgent } from '../voice/testing/heard-agent.js';
 export { Recognisers } from '../voice/testing/recognisers.js';
+export { SPEECH_FAILURES, type SpeechFailureName, SpeechFailures, speaks } from '../voice/testing/speech-failures.js';
 export {
   decisionOf,
   isHeardOnTelephone,
@@ -57,4 +59,4 @@ export {
   telephoneWordCells,
   TelephoneWords,
 } from '../voice/testing/telephone-words.js';
-export { WORD_FAULT_NAMES } from '../voice/realtime/realtime-faults.js';
+export { WORD_FAULT_NAMES } from '../voice/word-faults.js';

@@ -23,6 +23,8 @@ export interface Recogniser {
 
 /** Milliseconds of silence that end a segment of speech. */
 const SEGMENT_END_MS = 200;
+/** Silence without audible noise, by which the end of a sound is known to the sample. */
+const QUIET_MS = 100;
 /** No line has a longer pause, unless its caller hesitates. */
 const LINE_END_MS = 600;
 /** Kept of the audio before and after a segment, so that weak consonants are not lost. */
@@ -43,8 +45,10 @@ interface Segment {
 
 /** Speech of the caller since the agent last took the turn. */
 export interface Utterance {
-  /** When its last audible sample arrived. */
+  /** When it ended for the gate, which decides about turns: it takes quiet last sounds for noise. */
   readonly endMs: number;
+  /** When its last sample above -45 dBFS arrived, if the silence after it is quiet; otherwise `endMs`. */
+  readonly lastSampleMs: number;
   /** Active milliseconds, and those of its last segment of uninterrupted speech. */
   readonly activeMs: number;
   readonly segmentActiveMs: number;
@@ -58,6 +62,9 @@ export class Ear {
   private segments: Segment[] = [];
   private lastSoundAt = -Infinity;
   private endMs = 0;
+  private lastSampleMs = -Infinity;
+  /** Of the quiet frames up to now. */
+  private quietMs = 0;
   private isIgnoring = false;
   private recognised: { readonly frames: number; readonly heard: Heard } | undefined;
 
@@ -67,7 +74,8 @@ export class Ear {
     const last = this.segments[this.segments.length - 1];
     if (!last) return undefined;
     const activeMs = this.segments.reduce((sum, segment) => sum + segment.activeMs, 0);
-    return { endMs: this.endMs, activeMs, segmentActiveMs: last.activeMs };
+    const lastSampleMs = this.quietMs >= QUIET_MS ? this.lastSampleMs : this.endMs;
+    return { endMs: this.endMs, lastSampleMs, activeMs, segmentActiveMs: last.activeMs };
   }
 
   /** Takes the frame that ended at `now`. */
@@ -87,6 +95,7 @@ export class Ear {
     const open = this.segments.find(({ isClosed }) => !isClosed);
     if (open) this.extend(open, now, frame, gated, isSilent);
     else if (this.isOnset()) this.open(now, audibleMs);
+    this.date(now, gated);
   }
 
   /** Forgets the utterance. @param ignoresRest whether the rest of the caller's line is ignored as well */
@@ -112,6 +121,13 @@ export class Ear {
 
   private isOnset(): boolean {
     return this.recent.slice(-ONSET_FRAMES).filter(({ isActive }) => isActive).length >= ONSET_ACTIVE;
+  }
+
+  /** A sound that is too quiet for the gate, such as an "s", still belongs to what it follows. */
+  private date(now: number, { sampleMs, isQuiet }: GatedFrame): void {
+    this.quietMs = isQuiet ? this.quietMs + FRAME_MS : 0;
+    const follows = this.segments.some(({ isClosed }) => !isClosed) || now - this.lastSampleMs <= SEGMENT_END_MS;
+    if (sampleMs > 0 && follows) this.lastSampleMs = now - FRAME_MS + sampleMs;
   }
 
   private open(now: number, audibleMs: number): void {

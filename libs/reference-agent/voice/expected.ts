@@ -1,16 +1,13 @@
 import { type VoiceCheckName, VOICE_EVALUATION_KEYS, type VoiceEvaluationKey } from './evaluations.js';
-import {
-  isRealtimeOnlyFault,
-  isWordFault,
-  type RealtimeFaultName,
-  type RealtimeOnlyFaultName,
-} from './realtime/realtime-faults.js';
+import { isRealtimeOnlyFault, type RealtimeFaultName, type RealtimeOnlyFaultName } from './realtime/realtime-faults.js';
 import {
   type ElevenLabsFaultName,
   type ElevenLabsOnlyFaultName,
   isElevenLabsOnlyFault,
 } from './elevenlabs/elevenlabs-faults.js';
+import { isVapiOnlyFault, type VapiFaultName, type VapiOnlyFaultName } from './vapi/vapi-faults.js';
 import type { VoiceFaultName } from './voice-faults.js';
+import { isWordFault } from './word-faults.js';
 
 /** The expected outcome of a call, and its reason. */
 export type VoiceExpectation<K extends VoiceEvaluationKey = VoiceEvaluationKey> =
@@ -184,6 +181,20 @@ export function elevenlabsExpectationOf(
   // Whether an agent lets itself be interrupted is a setting of its own: the protocol is kept.
   if (fault === 'ignores-barge-in' && key === 'phone-barge-in') return failing([YIELDS]);
   return isElevenLabsOnlyFault(fault) ? (ELEVENLABS_EXPECTED[fault][key] ?? PASSED) : voiceExpectationOf(fault, key);
+}
+
+/** What the tester must find for the faults that only an assistant of Vapi can have. Evaluations not listed must pass. */
+export const VAPI_EXPECTED: Readonly<Record<VapiOnlyFaultName, RealtimeRow>> = {
+  'false-interruption': ELEVENLABS_EXPECTED['false-interruption'],
+  'no-word-messages': withFinding('no_words', PASSED),
+  'stops-answering': ELEVENLABS_EXPECTED['stops-answering'],
+  'broken-message': withFinding('invalid_message', failing([PROTOCOL])),
+};
+
+/** The expected result of a call over Vapi in an evaluation for the telephone. */
+export function vapiExpectationOf(fault: VapiFaultName | undefined, key: VoiceEvaluationKey): RealtimeExpectation {
+  if (fault !== undefined && isVapiOnlyFault(fault)) return VAPI_EXPECTED[fault][key] ?? PASSED;
+  return elevenlabsExpectationOf(fault, key);
 }
 
 /** Whether a call had the expected outcome for the expected reason. @param failed names of the checks that are not met */

@@ -27,8 +27,12 @@ const HIGH_PASS = 1 / (1 + (2 * Math.PI * 200) / RATE);
 export interface GatedFrame {
   /** Louder than the noise of the line. */
   readonly isActive: boolean;
-  /** Milliseconds from the frame's start to the end of its last audible sample; 0 if there is none. */
+  /** Milliseconds from the frame's start to the end of its last audible sample; 0 if there is none. Beside noise, of the frame. */
   readonly audibleMs: number;
+  /** The same of its last sample above -45 dBFS, whatever it belongs to. */
+  readonly sampleMs: number;
+  /** Too quiet for audible noise. */
+  readonly isQuiet: boolean;
 }
 
 /** Tells the caller's speech from the noise of the line, frame by frame. */
@@ -53,8 +57,9 @@ export class SpeechGate {
     const quietest = this.quietestSecond(level);
     const isActive = level > Math.max(LEAST_DBFS, floor + OVER_FLOOR_DB, quietest + OVER_QUIETEST_DB);
     const isNoisy = Math.max(floor, quietest) > NOISY_DBFS;
-    const audibleMs = isNoisy ? (isActive ? FRAME_MS : 0) : endOfSound(frame);
-    return { isActive, audibleMs };
+    const sampleMs = endOfSound(frame);
+    const audibleMs = isNoisy ? (isActive ? FRAME_MS : 0) : sampleMs;
+    return { isActive, audibleMs, sampleMs, isQuiet: level <= NOISY_DBFS };
   }
 
   /** The level that a tenth of the last frames do not reach: speech has more pauses than that. */

@@ -16,8 +16,11 @@ export interface KnownSound {
 const MOST_DIFFERENT = 6.5;
 /** Frames that may be missing of a complete line: noise hides the last consonants, and pauses are cut short. */
 const COMPLETE_FRAMES = 18;
-/** Added to the difference of what is only the beginning of a line: "Yes." is a line of its own, and begins others. */
-const INCOMPLETE_DB = 1;
+/**
+ * Added to the difference of what is only the beginning of a line: "Yes." is a line of its own, and begins others; in noise,
+ * the beginning of a line is hardly more like an "mm-hmm" than another one.
+ */
+const INCOMPLETE_DB = 1.2;
 /** Bands this much below the loudest one, or less than this above the noise, are not compared. */
 const DYNAMIC_DB = 45;
 const OVER_NOISE_DB = 3;

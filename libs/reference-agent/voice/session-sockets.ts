@@ -38,11 +38,11 @@ export class SessionSockets {
     request: IncomingMessage,
     socket: Duplex,
     head: Buffer,
-    begin: (socket: { send(text: string): void; close(code?: number): void }) => SocketSession,
+    begin: (socket: { send(data: string | Uint8Array): void; close(code?: number): void }) => SocketSession,
   ): void {
     this.webSockets.handleUpgrade(request, socket, head, (webSocket) => {
       const session = begin({
-        send: (text) => this.later(() => webSocket.send(text)),
+        send: (data) => this.later(() => webSocket.send(data)),
         close: (code = 1000) => this.later(() => (code === 1006 ? webSocket.terminate() : webSocket.close(code))),
       });
       this.sessions.set(webSocket, session);

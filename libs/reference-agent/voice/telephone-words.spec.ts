@@ -1,4 +1,3 @@
-import { WORD_FAULT_NAMES } from './realtime/realtime-faults.js';
 import {
   judgedTelephoneWords,
   telephoneExpectationOf,
@@ -7,6 +6,7 @@ import {
   TelephoneWords,
 } from './testing/telephone-words.js';
 import { VoiceCalls } from './testing/voice-call.js';
+import { WORD_FAULT_NAMES } from './word-faults.js';
 
 const calls = new VoiceCalls();
 const words = new TelephoneWords(calls);

@@ -3,9 +3,13 @@ import { once } from 'node:events';
 import WebSocket from 'ws';
 import { encodeMulaw } from '../../audio/index.js';
 import { type ReferenceAgentServer, startReferenceAgent } from '../server.js';
+import { behaviourOf } from '../faults.js';
+import { FACTS } from '../restaurant.js';
 import { COLLEAGUE, type TelephoneOptions } from './telephone.js';
 import { melodies, melody, sequence, silence } from './testing/melody.js';
+import { Voice } from './voice.js';
 import type { AnswerStamp } from './voice-agent.js';
+import { HEALTHY_VOICE } from './voice-faults.js';
 
 const AUTH_TOKEN = 'a-token-of-the-test';
 const HELLO = 'Hello, do you have parking?';
@@ -79,6 +83,30 @@ async function stream(socket: WebSocket, pcm: Int16Array, untilDone: (events: re
   return { events, bytes };
 }
 
+/** Two seconds. */
+const SAID_BYTES = 16_000;
+
+/** The beginning of the opening hours, which the key 1 asks for. */
+async function hoursSaidAt(path: string): Promise<Buffer> {
+  const socket = await connect(path);
+  if (!(socket instanceof WebSocket)) throw new Error(`refused: ${socket}`);
+  const said: Buffer[] = [];
+  const isEnough = new Promise<void>((resolve) => {
+    let isGreeting = true;
+    socket.on('message', (data: Buffer) => {
+      const message = JSON.parse(data.toString()) as { event: string; media?: { payload: string } };
+      if (message.event === 'clear') isGreeting = false;
+      else if (message.media && !isGreeting) said.push(Buffer.from(message.media.payload, 'base64'));
+      if (Buffer.concat(said).length >= SAID_BYTES) resolve();
+    });
+  });
+  socket.send(JSON.stringify({ event: 'start', start: { streamSid: STREAM_SID, callSid: CALL_SID } }));
+  socket.send(JSON.stringify({ event: 'dtmf', streamSid: STREAM_SID, dtmf: { digit: '1' } }));
+  await isEnough;
+  socket.terminate();
+  return Buffer.concat(said).subarray(0, SAID_BYTES);
+}
+
 describe('telephone of the reference agent', () => {
   it('answers the webhook with a stream to the same host', async () => {
     await start();
@@ -101,10 +129,20 @@ describe('telephone of the reference agent', () => {
 
   it('names the faults that exist over the protocol in place of one that does not', async () => {
     await start();
-    const response = await webhook('/agents/booking:wrong-fact/voice', {});
+    const response = await webhook('/agents/booking:no-answer/voice', {});
     expect(response.status).toBe(404);
     expect(await response.text()).toContain('faults over twilio-media-streams: slow-answer, interrupts-caller, ');
-    expect(await connect('/agents/booking:wrong-fact/media')).toBe(404);
+    expect(await connect('/agents/booking:no-answer/media')).toBe(404);
+  });
+
+  it('has a fault in its words if the address names one', async () => {
+    await start();
+    expect((await webhook('/agents/booking:wrong-fact/voice', {})).status).toBe(200);
+    const saying = (text: string) => Buffer.from(new Voice(melody).say(text, HEALTHY_VOICE)!).subarray(0, SAID_BYTES);
+    expect(await hoursSaidAt('/agents/booking:healthy/media')).toEqual(saying(FACTS.hours));
+    const wrong = saying(behaviourOf('wrong-fact').facts.hours);
+    expect(await hoursSaidAt('/agents/booking:wrong-fact/media')).toEqual(wrong);
+    expect(wrong).not.toEqual(saying(FACTS.hours));
   });
 
   it('refuses a webhook and a stream that Twilio has not signed', async () => {

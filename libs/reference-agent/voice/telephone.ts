@@ -7,9 +7,13 @@ import type { PreparedVoice } from './prepare.js';
 import { connectStream, dial, HANG_UP, isSignedByTwilio } from './twiml.js';
 import { TwilioAgentSession } from './twilio-session.js';
 import type { AnswerStamp, VoiceAgentOptions } from './voice-agent.js';
-import { isVoiceFault, type VoiceFaultName } from './voice-faults.js';
+import { isTelephoneFault, plantedBy, type TelephoneFaultName } from './word-faults.js';
 
-export interface TelephoneOptions extends Omit<VoiceAgentOptions, 'today' | 'voice' | 'recogniser' | 'onAnswer'> {
+export interface TelephoneOptions extends Omit<
+  VoiceAgentOptions,
+  'today' | 'voice' | 'recogniser' | 'onAnswer' | 'fault' | 'wordFault'
+> {
+  readonly fault?: TelephoneFaultName;
   /** Signatures of webhook and WebSocket are checked if it is given. */
   readonly authToken?: string;
   /** Address of the server as Twilio sees it; by default the `Host` that a request names. */
@@ -32,7 +36,7 @@ const MAX_MESSAGE = 1024 * 1024;
 const MAX_TRANSFERS = 1_000;
 
 interface Address {
-  readonly fault: VoiceFaultName | undefined;
+  readonly fault: TelephoneFaultName | undefined;
   /** Whether it names a fault that does not exist over this protocol. */
   readonly isUnknown: boolean;
   readonly action: 'voice' | 'voice/ended' | 'media';
@@ -101,14 +105,14 @@ export class Telephone {
     clearInterval(this.ticker);
   }
 
-  private connect(webSocket: WebSocket, prepared: PreparedVoice, fault: VoiceFaultName | undefined): void {
-    const { now = Date.now, onAnswer, ...options } = this.options;
+  private connect(webSocket: WebSocket, prepared: PreparedVoice, fault: TelephoneFaultName | undefined): void {
+    const { now = Date.now, onAnswer, fault: _fault, ...options } = this.options;
     const session: TwilioAgentSession = new TwilioAgentSession(
       { send: (text) => webSocket.send(text), close: () => webSocket.close(1000) },
       {
         ...options,
         ...prepared,
-        fault,
+        ...plantedBy(fault),
         today: now(),
         // Recognising the line took time after its last message had arrived.
         onAnswer: (stamp) => onAnswer?.(session.callSid, { ...stamp, firstByteMs: performance.now() }),
@@ -145,8 +149,8 @@ export class Telephone {
   private addressOf(request: IncomingMessage): Address | undefined {
     const [, name, action] = ADDRESS.exec((request.url ?? '').split('?')[0] ?? '') ?? [];
     if (action === undefined) return undefined;
-    const fault = name === undefined ? this.options.fault : isVoiceFault(name) ? name : undefined;
-    const isUnknown = name !== undefined && !isHealthy(name) && !isVoiceFault(name);
+    const fault = name === undefined ? this.options.fault : isTelephoneFault(name) ? name : undefined;
+    const isUnknown = name !== undefined && !isHealthy(name) && !isTelephoneFault(name);
     return { fault, isUnknown, action: action as Address['action'] };
   }
 

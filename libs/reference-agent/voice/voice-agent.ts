@@ -73,6 +73,8 @@ const pacingOf = ({ audio, encoding }: VoiceBehaviour): Pacing =>
 
 interface PendingAnswer {
   readonly at: number;
+  /** That of the utterance which it answers. */
+  readonly endMs: number;
   readonly callerEndMs: number;
   readonly heard: string;
 }
@@ -175,16 +177,16 @@ export class VoiceAgent {
     this.notice(utterance);
     const { waitsForSentence, answersAfterSpeechMs } = this.behaviour;
     const { endMs, activeMs } = utterance;
-    if (this.pending?.callerEndMs !== endMs) this.pending = undefined;
+    if (this.pending?.endMs !== endMs) this.pending = undefined;
     if (this.pending) return;
-    if (answersAfterSpeechMs !== undefined && activeMs >= answersAfterSpeechMs) return this.plan(now, endMs);
+    if (answersAfterSpeechMs !== undefined && activeMs >= answersAfterSpeechMs) return this.plan(now, utterance);
     const silence = now - endMs;
     const { turnEndMs = END_OF_TURN_MS, responseMs = turnEndMs } = this.options;
     if (silence < Math.min(turnEndMs, responseMs)) return;
     const heard = this.ear.recognise();
     if (heard.type === 'sound') return this.ear.drop();
     const isComplete = heard.type === 'line' && heard.isComplete;
-    if (isComplete || !waitsForSentence || silence >= INCOMPLETE_MS) this.plan(now, endMs);
+    if (isComplete || !waitsForSentence || silence >= INCOMPLETE_MS) this.plan(now, utterance);
   }
 
   /** Only a line that passes it on needs to know early. */
@@ -214,13 +216,13 @@ export class VoiceAgent {
   }
 
   /** Plans the answer to the present utterance. */
-  private plan(now: number, callerEndMs: number): void {
+  private plan(now: number, { endMs, lastSampleMs }: Utterance): void {
     if (this.options.asks?.instead && !this.hasAsked) return;
     const heard = this.ear.recognise();
     const { responseMs, slowMs } = this.options;
     const delayMs = this.behaviour.delayMs === 0 ? 0 : (slowMs ?? this.behaviour.delayMs);
-    const at = (responseMs === undefined ? now : Math.max(now, callerEndMs + responseMs)) + delayMs;
-    this.pending = { at, callerEndMs, heard: heard.type === 'line' ? heard.text : NOT_UNDERSTOOD };
+    const at = (responseMs === undefined ? now : Math.max(now, lastSampleMs + responseMs)) + delayMs;
+    this.pending = { at, endMs, callerEndMs: lastSampleMs, heard: heard.type === 'line' ? heard.text : NOT_UNDERSTOOD };
   }
 
   private answer(now: number, { callerEndMs, heard }: PendingAnswer): void {

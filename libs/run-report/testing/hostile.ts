@@ -1,6 +1,7 @@
 import { LIMITS } from '../../evaluation-definition/index.js';
 import type { CallResult, EndEntry, SpeechEntry, TimelineEntry } from '../../simulation/index.js';
 import { comparisonWith } from './comparison.js';
+import { matrixWith } from './matrix.js';
 import { buildRun, type Built, type PlayedCall } from './build.js';
 
 /** Text that might break a report; injected code would set `hacked` or send a request. */
@@ -115,6 +116,7 @@ export function hostileRun(texts: readonly string[] = HOSTILE): Built {
     {
       ...{ name: first, agentName: first, agentVersion: first, reasons: texts, warnings: texts },
       comparison: comparisonWith(texts, first),
+      matrix: matrixWith(texts, texts),
     },
   );
 }

@@ -9,7 +9,9 @@ export const VOICE_CSS = `
 .heard .overlap { fill: var(--fail); opacity: 0.28; }
 .heard line.latency { stroke: var(--ink); stroke-dasharray: 2 3; stroke-width: 1.5; }
 .heard line.slow { stroke: var(--fail); }
-.heard text.latency { fill: var(--ink); stroke: var(--sunk); stroke-width: 3px; paint-order: stroke; } .heard text.slow { fill: var(--fail); font-weight: 600; }
+.heard div.latency { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; text-align: center; font-size: 11px; line-height: 16px; color: var(--ink); text-shadow: 0 0 3px var(--sunk), 0 0 3px var(--sunk); }
+.heard div.at-start { text-align: left; } .heard div.at-end { text-align: right; }
+.heard div.slow { color: var(--fail); font-weight: 600; }
 .heard .mark-line { stroke: var(--muted); stroke-dasharray: 1 4; }
 .heard .mark-line.bad { stroke: var(--fail); } .heard .mark-line.warn { stroke: var(--flaky); }
 .heard .mark { fill: var(--muted); } .heard .mark.bad { fill: var(--fail); } .heard .mark.warn { fill: var(--flaky); }

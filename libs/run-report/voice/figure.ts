@@ -1,4 +1,4 @@
-import { html, type Html, NOTHING } from '../html.js';
+import { html, type Html } from '../html.js';
 import { axis } from '../latency.js';
 import { share } from '../parts.js';
 import { platformText, type TimelineEntry } from '../../simulation/index.js';
@@ -80,23 +80,40 @@ const overlaps = ({ measures }: ReportedVoice, whole: number): Html =>
 /** A dotted line from the end of the caller's words to the agent's onset, with its length. */
 function latencies({ voice, timeline, whole }: Figure): Html {
   const ends = endsOfTurns(timeline);
-  return html`${voice.measures.latencies.slice(0, MAX_MARKS).map(({ turn, heardMs, answered, leadInMs }) => {
+  const drawn = voice.measures.latencies.slice(0, MAX_MARKS).flatMap(({ turn, heardMs, answered, leadInMs }) => {
     const from = ends.get(turn);
-    if (heardMs === null || from === undefined) return NOTHING;
+    if (heardMs === null || from === undefined) return [];
     const kind = answered && heardMs < SLOW_MS ? 'latency' : 'latency slow';
-    const y = AGENT_Y + LANE / 2;
     const speech = leadInMs === undefined ? '' : `, speech ${duration(leadInMs)} later`;
-    return html`<line
-        class="${kind}"
-        x1="${share(from, whole)}"
-        x2="${share(from + heardMs, whole)}"
-        y1="${y}"
-        y2="${y}"
-      />
-      <text class="tick ${kind}" x="${share(from + heardMs / 2, whole)}" y="${y - 5}" text-anchor="middle"
-        >${answered ? `${duration(heardMs)}${speech}` : 'no answer'}</text
-      >`;
+    const label = answered ? `${duration(heardMs)}${speech}` : 'no answer';
+    return [{ kind, from, to: from + heardMs, middle: from + heardMs / 2, label }];
+  });
+  const y = AGENT_Y + LANE / 2;
+  return html`${drawn.map(({ kind, from, to, label }, index) => {
+    const room = roomFor(
+      drawn.map(({ middle }) => middle),
+      index,
+      whole,
+    );
+    return html`<line class="${kind}" x1="${share(from, whole)}" x2="${share(to, whole)}" y1="${y}" y2="${y}" />
+      <foreignObject
+        x="${share(room.startMs, whole)}"
+        y="${y - 18}"
+        width="${share(room.endMs - room.startMs, whole)}"
+        height="${WORDS}"
+      >
+        <div class="tick ${kind} ${room.align}" title="${label}">${label}</div>
+      </foreignObject>`;
   })}`;
+}
+
+/** The space of a label around its point, as far as the middle between it and its neighbours. @param points in order */
+function roomFor(points: readonly number[], index: number, whole: number): Span & { readonly align: string } {
+  const at = points[index]!;
+  const neighbours = Math.min(at - (points[index - 1] ?? -Infinity), (points[index + 1] ?? Infinity) - at);
+  const half = Math.min(neighbours / 2, Math.max(at, 0.1 * whole), Math.max(whole - at, 0.1 * whole));
+  const align = at - half < 0 ? 'at-start' : at + half > whole ? 'at-end' : '';
+  return { startMs: Math.max(0, at - half), endMs: Math.min(whole, at + half), align };
 }
 
 /** When the caller's words or keys of each turn ended. */
@@ -180,34 +197,41 @@ function markOf(entry: TimelineEntry): Mark[] {
   return [];
 }
 
-/** A pause between two words that begins a new phrase, and the length of a phrase. */
+/** A pause between two words that begins a new phrase, and the length of a phrase, in a call of `CLOSE_MS` or less. */
 const PAUSE_MS = 300;
 const PHRASE_MS = 2_000;
+/** In a longer call phrases are longer, too: they would have no room for their words. */
+const CLOSE_MS = 20_000;
 
 interface Phrase extends Span {
   readonly text: string;
 }
 
 /** What one side said: its words by their times where they are known, else whole entries. */
-function phrasesOf({ voice, timeline }: Figure, speaker: 'caller' | 'agent'): Phrase[] {
+function phrasesOf({ voice, timeline, whole }: Figure, speaker: 'caller' | 'agent'): Phrase[] {
   const heard = voice.words.filter((word) => word.speaker === speaker && !word.unheard);
   const phrases: Phrase[] = [];
   for (const entry of timeline) {
     if (phrases.length >= MAX_MARKS) break;
     if (entry.type !== 'speech' || entry.speaker !== speaker || entry.text === '') continue;
     const own = heard.filter((word) => middleOf(word) >= entry.start && middleOf(word) <= entry.end);
-    phrases.push(...(own.length > 0 ? phrased(own) : [{ text: entry.text, startMs: entry.start, endMs: entry.end }]));
+    phrases.push(
+      ...(own.length > 0
+        ? phrased(own, Math.max(1, whole / CLOSE_MS))
+        : [{ text: entry.text, startMs: entry.start, endMs: entry.end }]),
+    );
   }
   return phrases;
 }
 
 const middleOf = ({ startMs, endMs }: Span): number => (startMs + endMs) / 2;
 
-function phrased(words: readonly Phrase[]): Phrase[] {
+/** @param scale of the shortest phrases and pauses */
+function phrased(words: readonly Phrase[], scale: number): Phrase[] {
   const phrases: Phrase[] = [];
   for (const { text, startMs, endMs } of words) {
     const last = phrases.at(-1);
-    const goesOn = last && startMs - last.endMs < PAUSE_MS && endMs - last.startMs <= PHRASE_MS;
+    const goesOn = last && startMs - last.endMs < PAUSE_MS * scale && endMs - last.startMs <= PHRASE_MS * scale;
     if (goesOn) phrases[phrases.length - 1] = { ...last, text: `${last.text} ${text}`, endMs };
     else phrases.push({ text, startMs, endMs });
   }

@@ -20,8 +20,8 @@ describe('a voice call in a report', () => {
     const text = await page(1, all);
     expect(count(text, /class="wave"/)).toBe(2);
     expect(count(text, /class="tick latency/)).toBe(2);
-    expect(text).toContain('>812 ms</text');
-    expect(text).toContain('>750 ms, speech 400 ms later</text');
+    expect(text).toContain('>812 ms</div>');
+    expect(text).toContain('>750 ms, speech 400 ms later</div>');
     expect(text).toContain('The agent interrupts: 800 ms at once');
     expect(text).toContain('Barge-in; the agent stopped (1,750 ms)');
     expect(text).toContain('backchannel: mm-hmm');

@@ -93,7 +93,7 @@ describe('afterAttempt', () => {
       async (code) => {
         const result = await broken(code);
         for (const [random, first, second] of atRandom) {
-          const next = (earlier: Attempt[]) => afterAttempt(result, earlier, () => random);
+          const next = (earlier: Attempt[]) => afterAttempt(result, earlier, { random: () => random });
           expect(next([])).toEqual({ next: 'retry', delayMs: first });
           expect(next([error('timeout')])).toEqual({ next: 'retry', delayMs: second });
           expect(next([error('timeout'), error(code)])).toEqual({ next: 'end', result });
@@ -104,7 +104,7 @@ describe('afterAttempt', () => {
     it('counts ends of its thread apart from the retries, in both directions', async () => {
       const died = await broken('thread_ended');
       for (const [random, first, second] of atRandom) {
-        const next = (earlier: Attempt[]) => afterAttempt(died, earlier, () => random);
+        const next = (earlier: Attempt[]) => afterAttempt(died, earlier, { random: () => random });
         expect(next([error('timeout'), error('timeout')])).toEqual({ next: 'retry', delayMs: first });
         expect(next([error('timeout'), error('thread_ended'), INVALID])).toEqual({ next: 'retry', delayMs: second });
       }

@@ -70,31 +70,39 @@ export const isSuspect = (attempts: readonly Attempt[]): boolean => endedThreads
  * counted separately. A failure that may be the network's is an `error`; if every attempt broke off through the agent
  * (`isAgentsIfRepeated`), in whichever ways, the call has `failed`.
  * @param all the earlier attempts, oldest first
+ * @param isLast whether the call must not be tried again: its paid attempts are used up
  * @param random 0 to 1
  */
-export function afterAttempt(result: CallResult, all: readonly Attempt[], random = Math.random): NextStep {
+export function afterAttempt(
+  result: CallResult,
+  all: readonly Attempt[],
+  { isLast = false, random = Math.random }: { isLast?: boolean; random?: () => number } = {},
+): NextStep {
   const earlier = all.filter((attempt) => !wasCutOff(attempt));
   const before = (outcome: Outcome) => earlier.filter((attempt) => attempt.outcome === outcome).length;
   const { outcome, failure: broken, answeredTurns } = result;
-  if (outcome === 'invalid' && before('invalid') < MAX_INVALID_RETRIES) return { next: 'retry', delayMs: 0 };
+  if (outcome === 'invalid' && !isLast && before('invalid') < MAX_INVALID_RETRIES) return { next: 'retry', delayMs: 0 };
   if (outcome !== 'error' || !broken) return { next: 'end', result };
   const spoiltDelayMs = (count: number) => {
-    const delayMs = SPOILT_DELAYS_MS[count];
+    const delayMs = isLast ? undefined : SPOILT_DELAYS_MS[count];
     return delayMs === undefined ? undefined : delayMs * (1 + SPREAD * (2 * random() - 1));
   };
   if (broken.code === 'thread_ended') {
     const delayMs = spoiltDelayMs(endedThreads(all));
+    if (isLast) return { next: 'end', result };
     return delayMs === undefined ? { next: 'end', result: withoutThread(result) } : { next: 'retry', delayMs };
   }
   const mayBeAgents = isAgentsIfRepeated(broken.code, answeredTurns);
   if (!broken.retryable && !mayBeAgents) return { next: 'end', result };
   const isSpoilt = SPOILT_BY_TESTER.has(broken.code);
-  const backOffMs = isSpoilt ? spoiltDelayMs(before('error')) : RETRY_DELAYS_MS[before('error')];
+  const networkDelayMs = isLast ? undefined : RETRY_DELAYS_MS[before('error')];
+  const backOffMs = isSpoilt ? spoiltDelayMs(before('error')) : networkDelayMs;
   if (backOffMs !== undefined) {
     const retryAfterMs = Math.min(broken.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
     return { next: 'retry', delayMs: Math.max(backOffMs, retryAfterMs) };
   }
-  const isAgents = mayBeAgents && earlier.every(wasAgents);
+  // One attempt alone may have been cut by the network.
+  const isAgents = mayBeAgents && earlier.length > 0 && earlier.every(wasAgents);
   return { next: 'end', result: isAgents ? blameAgent(result, broken, earlier) : result };
 }
 
@@ -109,7 +117,8 @@ const withoutThread = (result: CallResult): CallResult =>
 function blameAgent(result: CallResult, { code }: Failure, earlier: readonly Attempt[]): CallResult {
   const messages = [...earlier, result].map(({ reason }) => reason.replace(/\.$/, ''));
   const isSame = messages.every((one) => one === messages[0]);
-  const all = isSame ? `${messages[0]}, in three of three attempts` : messages.map(nameAttempt).join('; ');
+  const number = messages.length === 2 ? 'two' : 'three';
+  const all = isSame ? `${messages[0]}, in ${number} of ${number} attempts` : messages.map(nameAttempt).join('; ');
   return withFailure(result, { code, message: all, fault: 'agent', retryable: false });
 }
 

@@ -45,7 +45,7 @@ import { otherLanguage } from '../validity/other-language.js';
 import { rootCauses } from './root-causes.js';
 import { decide, type Verdict } from './verdict.js';
 
-/** Increased whenever the same call could get a different result. */
+/** Increased, once between two releases, when the same call could get a different result. */
 export const SIMULATION_VERSION = '3';
 /** How long the caller waits for an answer, by default. */
 export const DEFAULT_PATIENCE_MS = 5_000;

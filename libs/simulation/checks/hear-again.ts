@@ -31,8 +31,8 @@ interface FirstHearing extends SecondHearing {
 
 /**
  * Positions of the required checks that must not be decided by words that were heard once: those that would fail the
- * call, also because the caller misunderstood the agent, and those that are met although one word is missing to what
- * they forbid.
+ * call, also because the caller misunderstood the agent, those that are met although one word is missing to what
+ * they forbid, and those that are met by the words of a single turn.
  */
 export async function inDoubt(
   checks: readonly Check[],
@@ -44,7 +44,9 @@ export async function inDoubt(
     const check = checks[position]!;
     if (isByConduct(check, result, first)) positions.push(position);
     else if (!isByWords(check, result)) continue;
-    else if (!result.met || (await isNearlyViolated(check, first))) positions.push(position);
+    else if (!result.met || (await isNearlyViolated(check, first)) || (await isMetByOneTurn(check, first))) {
+      positions.push(position);
+    }
   }
   return positions;
 }
@@ -68,7 +70,7 @@ export async function confirmed(
   positions: readonly number[],
   { first, second }: { readonly first: FirstHearing; readonly second: SecondHearing | undefined },
 ): Promise<CheckResult[]> {
-  if (second && differentShare(first.view, second.view) > MAX_DIFFERENT) {
+  if (second && isComplete(second) && differentShare(first.view, second.view) > MAX_DIFFERENT) {
     return results.map((result, index) =>
       isByWords(checks[index]!, result) || positions.includes(index) ? unclear(result, second) : result,
     );
@@ -80,8 +82,7 @@ export async function confirmed(
     const check = checks[position]!;
     const isMisled =
       misledAt !== undefined && isByConduct(check, result, first) && (result.decidedByEntry ?? Infinity) > misledAt;
-    const isOpen =
-      !second || isMisled || (isByWords(check, result) && (await couldChange(check, result.met, first, second)));
+    const isOpen = isMisled || (isByWords(check, result) ? await isUnclear(check, result.met, first, second) : !second);
     if (isOpen) decided[position] = unclear(result, second);
   }
   return decided;
@@ -96,13 +97,59 @@ async function metBy(check: Check, { view, evaluateVoiceCheck }: SecondHearing, 
   return (await evaluateChecks([check], view, yieldToEventLoop, evaluateVoiceCheck))[0]!.met;
 }
 
+/** Whether the server understood every piece; one that failed refutes nothing. */
+const isComplete = ({ view }: SecondHearing): boolean => withUnknownWords(view).length === 0;
+
+/** Whether the hearings leave open how a check on words is decided. */
+async function isUnclear(
+  check: Check,
+  met: boolean | null,
+  first: FirstHearing,
+  second: SecondHearing | undefined,
+): Promise<boolean> {
+  // What merely had to be said was heard once already.
+  if (met && !(await isNearlyViolated(check, first))) {
+    return second !== undefined && isComplete(second) && isRefuted(check, first, second);
+  }
+  return !second || couldChange(check, met, first, second);
+}
+
+/** Whether a check that is met hangs on words that were heard as quite different ones the second time. */
+async function isRefuted(check: Check, first: FirstHearing, second: SecondHearing): Promise<boolean> {
+  if ((await metBy(check, second, first)) !== false) return false;
+  const turns = differingTurns(first.view, second.view);
+  for (const turn of turns) {
+    for (const difference of turn.differences) {
+      if (isSpelling(turn.first.text.slice(...difference.first), turn.second.slice(...difference.second))) continue;
+      const texts = turns.map((one) => replaced(one, 'first', (each) => (each === difference ? undefined : null)));
+      if ((await metBy(check, { ...first, view: withTexts(first.view, turns, texts) }, first)) !== true) return true;
+    }
+  }
+  return false;
+}
+
+/** Whether two hearings of the same words differ only as a recogniser's spelling does: "Bellavista", "Bella Vista". */
+function isSpelling(first: string, second: string): boolean {
+  const [a, b] = [first, second].map((text) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '')) as [string, string];
+  return a === b;
+}
+
+/** Whether a check is met, and would not be without the words of one of the agent's turns. */
+async function isMetByOneTurn(check: Check, first: FirstHearing): Promise<boolean> {
+  for (const utterance of first.view.said('agent')) {
+    const without = withTexts(first.view, [{ first: utterance }], ['']);
+    if ((await metBy(check, { ...first, view: without }, first)) === false) return true;
+  }
+  return false;
+}
+
 async function couldChange(
   check: Check,
   met: boolean | null,
   first: FirstHearing,
   second: SecondHearing,
 ): Promise<boolean> {
-  if (withUnknownWords(second.view).length > 0) return true;
+  if (!isComplete(second)) return true;
   if ((await metBy(check, second, first)) !== met) return true;
   const turns = differingTurns(first.view, second.view);
   if (turns.some(({ differences }) => differences.some(({ words }) => words > MAX_ROW))) return true;

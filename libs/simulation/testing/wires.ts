@@ -2,5 +2,6 @@
 export { default as twilioWire, type TwilioStream } from '../transports/wires/twilio-media-streams/wire.js';
 export { default as realtimeWire, type RealtimeState } from '../transports/wires/openai-realtime/wire.js';
 export { default as elevenlabsWire, type ElevenLabsState } from '../transports/wires/elevenlabs/wire.js';
+export { default as vapiWire, type VapiState } from '../transports/wires/vapi/wire.js';
 /** Messages of a Realtime server. */
 export { ends, says, speechStarted } from '../transports/wires/openai-realtime/testing/double/agent.js';

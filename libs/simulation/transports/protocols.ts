@@ -9,7 +9,9 @@ import { chatCompletionsModule } from './text/chat-completions/index.js';
 import { voiceTransport } from './voice-call.js';
 import { elevenlabs, elevenlabsText } from './wires/elevenlabs/index.js';
 import { openaiRealtime } from './wires/openai-realtime/index.js';
+import { retellText } from './wires/retell/index.js';
 import { twilioMediaStreams } from './wires/twilio-media-streams/index.js';
+import { vapi, vapiChat } from './wires/vapi/index.js';
 
 /** The protocols of the service. A further one is a folder and a line here. */
 export const PROTOCOLS = registry([
@@ -18,6 +20,9 @@ export const PROTOCOLS = registry([
   openaiRealtime,
   elevenlabs,
   elevenlabsText,
+  vapi,
+  vapiChat,
+  retellText,
 ]);
 
 /** Emits `death` when a thread that carries the audio of voice calls has ended unexpectedly. */

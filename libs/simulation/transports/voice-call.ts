@@ -58,11 +58,15 @@ export class VoiceCall {
       ...(speak && { speak }),
     });
     const before = dialled.found;
-    const facts = await this.thread.call(
-      await this.connectionOf(dialled),
-      { ...options, ...(onAborted && { onAborted: (facts) => onAborted(merged(before, facts, NOTHING)) }) },
-      this.onStep,
-    );
+    const facts = await this.thread
+      .call(
+        await this.connectionOf(dialled),
+        { ...options, ...(onAborted && { onAborted: (facts) => onAborted(merged(before, facts, NOTHING)) }) },
+        this.onStep,
+      )
+      .catch((error: unknown) => {
+        throw this.meant(error);
+      });
     return merged(before, facts, await this.after(merged(before, facts, NOTHING), signal));
   }
 
@@ -74,6 +78,11 @@ export class VoiceCall {
       if (!limit.aborted) throw error;
       return NOTHING;
     });
+  }
+
+  private meant(error: unknown): unknown {
+    const isRefused = error instanceof CallFailure && error.failure.code === 'http_refused';
+    return isRefused && this.session.refused ? new CallFailure(this.session.refused(error.failure)) : error;
   }
 
   /** The addresses are looked up and checked here, and the thread connects to no other ones. */

@@ -1,17 +1,18 @@
 import { OutboundClient } from '../../outbound-http/index.js';
 import { tone } from '../../audio/index.js';
 import { HttpRecogniser, type HttpRecogniserOptions, type ObservedTranscription } from './http-recogniser.js';
-import { type ReceivedAudio, type ServerAnswer, TranscriptionServer } from './testing/transcription-server.js';
+import type { ReceivedAudio, ServerAnswer } from '../listening/transcription-server.js';
+import { TranscriptionDouble } from '../testing/transcription.js';
 
 const outbound = new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] });
 const pcm = tone([440], { rate: 8_000, ms: 2_000, dbfs: -20 });
-const servers: TranscriptionServer[] = [];
+const servers: TranscriptionDouble[] = [];
 
 async function recogniser(
   answer: (audio: ReceivedAudio) => ServerAnswer,
   options: Partial<HttpRecogniserOptions> = {},
 ) {
-  const server = new TranscriptionServer(answer);
+  const server = new TranscriptionDouble(answer);
   servers.push(server);
   const baseUrl = await server.start();
   const own = new HttpRecogniser({ baseUrl, concurrency: 4, outbound, ...options });

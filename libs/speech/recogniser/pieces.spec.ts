@@ -3,8 +3,7 @@ import { OutboundClient } from '../../outbound-http/index.js';
 import { FliteEngine } from '../flite/flite-engine.js';
 import { HttpRecogniser } from './http-recogniser.js';
 import { piecesOf } from './pieces.js';
-import { listeningServer } from './testing/listening-server.js';
-import { SentenceListener } from './testing/sentence-listener.js';
+import { listeningServer, SentenceListener } from '../testing/transcription.js';
 
 const RATE = 8_000;
 const silence = (ms: number): Int16Array => new Int16Array(ms * 8);

@@ -1,7 +1,8 @@
 import type { SpeechEngine } from '../sound.js';
 import type { Recogniser } from './recogniser.js';
 
-const SENTENCE = 'Good evening, your table for four people is booked for Friday at seven.';
+/** What is said to a recogniser to see whether it understands. */
+export const PROBE_SENTENCE = 'Good evening, your table for four people is booked for Friday at seven.';
 const RATE = 8_000;
 /** Share of the words of a simple sentence that any recogniser understands. */
 const UNDERSTOOD = 0.5;
@@ -25,12 +26,12 @@ export async function probeRecogniser(
   recogniser: Recogniser,
   { speech, voice, signal }: { readonly speech: SpeechEngine; readonly voice: string; readonly signal?: AbortSignal },
 ): Promise<RecogniserProbe> {
-  const { pcm } = await speech.synthesise({ text: SENTENCE, voice }, signal);
+  const { pcm } = await speech.synthesise({ text: PROBE_SENTENCE, voice }, signal);
   const result = await recogniser.transcribe({ pcm, rate: RATE, language: 'en', ...(signal && { signal }) });
   const heard = new Set(wordsOf(result?.text ?? ''));
-  const wanted = wordsOf(SENTENCE);
+  const wanted = wordsOf(PROBE_SENTENCE);
   return {
-    said: SENTENCE,
+    said: PROBE_SENTENCE,
     heard: result?.text ?? null,
     isUnderstood: wanted.filter((word) => heard.has(word)).length >= UNDERSTOOD * wanted.length,
     hasTimes: result?.words !== undefined,

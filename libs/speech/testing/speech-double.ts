@@ -1,5 +1,6 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { tone, writeWav } from '../../audio/index.js';
 
 /** What a speech server received. */
@@ -21,6 +22,8 @@ export interface SpeechAnswer {
 /** How speech servers fail, by name. */
 export type SpeechFault = keyof typeof SPEECH_FAULTS;
 
+type Answer = (received: ReceivedText, count: number) => SpeechAnswer | Promise<SpeechAnswer>;
+
 /** A server of `/v1/audio/speech` on this machine that answers as it is given. */
 export class SpeechDouble {
   readonly received: ReceivedText[] = [];
@@ -30,28 +33,14 @@ export class SpeechDouble {
   private readonly server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      this.most = Math.max(this.most, ++this.present);
-      const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as ReceivedText['body'];
-      const received = { headers: request.headers, body };
-      this.received.push(received);
-      const answer = request.url === '/v1/audio/speech' ? this.answer(received, this.received.length) : { status: 404 };
-      setTimeout(() => {
-        this.present--;
-        const bytes = Buffer.from(answer.body ?? '');
-        const headers = { 'content-type': answer.type ?? 'audio/wav' };
-        if (!answer.isCut) return response.writeHead(answer.status ?? 200, headers).end(bytes);
-        response.writeHead(200, { ...headers, 'content-length': bytes.length });
-        return response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy());
-      }, answer.afterMs ?? 0).unref();
-    });
+    request.on('end', () => void this.serve(request, Buffer.concat(chunks), response));
   });
 
   /** @param answer to a request, with its number from 1 */
-  constructor(private answer: (received: ReceivedText, count: number) => SpeechAnswer = ({ body }) => spoken(body)) {}
+  constructor(private answer: Answer = ({ body }) => spoken(body)) {}
 
   /** Answers differently from now on. */
-  become(answer: (received: ReceivedText, count: number) => SpeechAnswer): void {
+  become(answer: Answer): void {
     this.answer = answer;
   }
 
@@ -64,6 +53,21 @@ export class SpeechDouble {
   async stop(): Promise<void> {
     this.server.closeAllConnections();
     await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private async serve({ headers, url }: IncomingMessage, bytes: Buffer, response: ServerResponse): Promise<void> {
+    this.most = Math.max(this.most, ++this.present);
+    const received = { headers, body: JSON.parse(bytes.toString('utf8')) as ReceivedText['body'] };
+    this.received.push(received);
+    const isKnown = url === '/v1/audio/speech';
+    const answer = isKnown ? await this.answer(received, this.received.length) : { status: 404 };
+    await sleep(answer.afterMs ?? 0, undefined, { ref: false });
+    this.present--;
+    const body = Buffer.from(answer.body ?? '');
+    const type = { 'content-type': answer.type ?? 'audio/wav' };
+    if (!answer.isCut) return void response.writeHead(answer.status ?? 200, type).end(body);
+    response.writeHead(200, { ...type, 'content-length': body.length });
+    response.write(body.subarray(0, body.length / 2), () => response.destroy());
   }
 }
 

@@ -5,6 +5,9 @@ import { AgentSecrets } from './agent-secrets.js';
 import { AgentsController } from './agents.controller.js';
 import { AgentsRepository } from './agents.repository.js';
 import { AgentsService } from './agents.service.js';
+import { AssistantsController } from './assistants/assistants.controller.js';
+import { AssistantsService } from './assistants/assistants.service.js';
+import { ConnectionTestLines } from './connection/connection-test-lines.service.js';
 import { ConnectionTestPolicy } from './connection/connection-test-policy.js';
 import { ConnectionTestRepository } from './connection/connection-test.repository.js';
 import { ConnectionTestService } from './connection/connection-test.service.js';
@@ -16,7 +19,7 @@ import { ErasedAgentsService } from './erased-agents.service.js';
 
 @Module({
   imports: [ProviderKeysModule],
-  controllers: [AgentsController, ConnectionController],
+  controllers: [AgentsController, ConnectionController, AssistantsController],
   providers: [
     AgentsService,
     AgentsRepository,
@@ -29,7 +32,9 @@ import { ErasedAgentsService } from './erased-agents.service.js';
     ConnectionTestService,
     ConnectionTestRepository,
     ConnectionTestPolicy,
+    ConnectionTestLines,
+    AssistantsService,
   ],
-  exports: [AgentsService, ConnectionService, ErasedAgentsService],
+  exports: [AgentsService, ConnectionService, ConnectionTestLines, ErasedAgentsService],
 })
 export class AgentsModule {}

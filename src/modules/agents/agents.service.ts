@@ -28,6 +28,7 @@ export type AgentDescription = Pick<
   | 'name'
   | 'type'
   | 'provider'
+  | 'prompt'
   | 'assistantId'
   | 'phoneNumber'
   | 'language'
@@ -114,6 +115,7 @@ export class AgentsService {
         assistantId: true,
         phoneNumber: true,
         language: true,
+        prompt: true,
         isUsingDefaultApiKey: true,
       },
       ...(lock && { lock: { mode: 'pessimistic_write' } }),

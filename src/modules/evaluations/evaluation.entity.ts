@@ -96,4 +96,8 @@ export class EvaluationEntity extends SoftDeletedRow {
   /** Of voice calls of callers without a script. */
   @Column({ type: 'boolean', default: false })
   fillers: boolean;
+
+  /** Dynamic variables for the agent's platform. */
+  @Column({ name: 'agent_variables', type: 'jsonb', default: () => `'{}'` })
+  agentVariables: VariablesRow;
 }

@@ -6,4 +6,5 @@ export const COLUMNS = `e.id, e.workspace_id AS "workspaceId", e.agent_id AS "ag
   e.max_duration_seconds AS "maxDurationSeconds",
   e.language, e.variables, e.tool_results AS "toolResults",
   e.conditions, e.turn_end_ms AS "turnEndMs", e.fillers,
+  e.agent_variables AS "agentVariables",
   e.created_at AS "createdAt", e.updated_at AS "updatedAt", e.deleted_at AS "deletedAt"`;

@@ -196,7 +196,7 @@ export function contentOf(row: EvaluationEntity): AuthoredEvaluation {
 
 function toResponse(row: EvaluationEntity): Evaluation {
   const { key, critical, tags, script, checks, criteria, maxTurns, maxDurationSeconds, ...more } = contentOf(row);
-  const { language, variables, toolResults, conditions, turnEndMs, fillers } = more;
+  const { language, variables, toolResults, conditions, turnEndMs, fillers, agentVariables } = more;
   return {
     id: row.id,
     createdAt: row.createdAt.toISOString(),
@@ -223,5 +223,6 @@ function toResponse(row: EvaluationEntity): Evaluation {
     conditions,
     turnEndMs,
     fillers,
+    agentVariables,
   };
 }

@@ -50,6 +50,12 @@ export class ProviderKeysService {
     if (!affected) throw notFound();
   }
 
+  /** The default key in clear; undefined if there is none. */
+  async find(workspaceId: string, provider: AgentProvider): Promise<string | undefined> {
+    const row = await this.database.manager.findOneBy(ProviderKeyEntity, { workspaceId, provider });
+    return row ? this.open(workspaceId, provider, row.apiKey) : undefined;
+  }
+
   /** Decrypts a stored key. */
   open(workspaceId: string, provider: string, sealed: string): string {
     return this.keyRing.decrypt(sealed, providerKeyPurpose(workspaceId, provider));

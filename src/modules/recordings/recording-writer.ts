@@ -23,6 +23,13 @@ export interface StoredPeaks {
   readonly agent: readonly number[];
 }
 
+/** Writes what was observed of a call beside its recording. @returns the length of the file */
+export async function writeFacts({ facts }: Pick<RecordingPaths, 'facts'>, json: string): Promise<number> {
+  const file = await compressed(json);
+  await writeFile(facts, file, { mode: 0o600 });
+  return file.length;
+}
+
 /**
  * Writes a recording while its call goes on, to files that are not served: `finish` completes and renames them. Each file is
  * either whole or not there under its name, whenever the process dies.
@@ -125,9 +132,7 @@ export class RecordingWriter implements RecordingSink {
   /** @returns the length of the file; 0 without facts */
   private async writeFacts(): Promise<number> {
     if (this.factsJson === undefined) return 0;
-    const file = await compressed(this.factsJson);
-    await writeFile(this.paths.facts, file, { mode: 0o600 });
-    return file.length;
+    return writeFacts(this.paths, this.factsJson);
   }
 
   private async remove(): Promise<void> {

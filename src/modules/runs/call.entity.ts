@@ -63,6 +63,18 @@ export class CallEntity extends UpdatedRow {
   @Column({ type: 'text', nullable: true })
   medium: Medium | null;
 
+  /** Whether its platform bills it. */
+  @Column({ type: 'boolean', default: false })
+  bills: boolean;
+
+  /** Since when it waits for a line of its platform; null while it does not. */
+  @Column({ name: 'line_wait_since', type: 'timestamptz', precision: 3, nullable: true })
+  lineWaitSince: Date | null;
+
+  /** How long it has waited for lines before. */
+  @Column({ name: 'waited_for_line_ms', type: 'integer', default: 0 })
+  waitedForLineMs: number;
+
   /** In a derived run, the call that is judged again; it may be deleted. */
   @Column({ name: 'source_call_id', type: 'uuid', nullable: true })
   sourceCallId: string | null;

@@ -1,4 +1,5 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import type { VariablesRow } from '../../../libs/evaluation-definition/index.js';
 import type { GateExitCode } from '../../../libs/statistics/index.js';
 import { UpdatedRow } from '../../platform/database/timestamps.js';
 import type { AgentType } from '../agents/agents.service.js';
@@ -50,6 +51,7 @@ export interface AgentSnapshot {
 @Check('runs_minimum_score_check', 'minimum_score BETWEEN 0 AND 100')
 @Check('runs_minimum_pass_rate_check', 'minimum_pass_rate BETWEEN 0 AND 1')
 @Check('runs_allowed_uncounted_check', 'allowed_uncounted BETWEEN 0 AND 10000')
+@Check('runs_max_paid_attempts_check', 'max_paid_attempts BETWEEN 1 AND 3')
 @Check('runs_exit_code_check', 'exit_code BETWEEN 0 AND 2')
 export class RunEntity extends UpdatedRow {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'runs_pkey' })
@@ -123,6 +125,18 @@ export class RunEntity extends UpdatedRow {
   /** Medium that was asked for at the start; null: that of the agent's protocol. */
   @Column({ type: 'text', nullable: true })
   medium: Medium | null;
+
+  /** Dynamic variables for the agent's platform, above those of the connection. */
+  @Column({ name: 'agent_variables', type: 'jsonb', default: {} })
+  agentVariables: VariablesRow;
+
+  /** Version of the agent that the platform is asked for; null for its own choice. */
+  @Column({ name: 'assistant_version', type: 'text', nullable: true })
+  assistantVersion: string | null;
+
+  /** Attempts at a call that a platform may bill. */
+  @Column({ name: 'max_paid_attempts', type: 'smallint', default: 2 })
+  maxPaidAttempts: number;
 
   /** The run whose calls it judges again; it may be deleted. Null for a run with calls of its own. */
   @Column({ name: 'derived_from', type: 'uuid', nullable: true })

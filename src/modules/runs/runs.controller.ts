@@ -131,7 +131,7 @@ export class RunsController {
   @Operation({
     summary: 'Rerun a run',
     description:
-      'Starts a new run with the same plan: evaluations and personalities as they were in that run, the agent as it is now. With `only=failed`, only cases with a call that did not pass.',
+      'Starts a new run with the same plan: evaluations and personalities as they were in that run, the agent as it is now. With `only=failed`, only cases with a call that did not pass. A run of imported calls is refused (409): they were not made by the service.',
     tag,
     access: 'EDITOR',
     path: { id: 'Identifier of the run' },

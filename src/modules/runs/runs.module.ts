@@ -28,6 +28,8 @@ import { FinishRepository } from './execution/finish.repository.js';
 import { RunFinisher } from './execution/run-finisher.js';
 import { RunWorker } from './execution/run-worker.js';
 import { UndecidedCalls } from './execution/undecided-calls.repository.js';
+import { Lines } from './lines/lines.js';
+import { LinesRepository } from './lines/lines.repository.js';
 import { CallImportGate } from './imports/call-import.gate.js';
 import { CallImportsController } from './imports/call-imports.controller.js';
 import { CallImportsRepository } from './imported/call-imports.repository.js';
@@ -103,6 +105,8 @@ import { RunStarterService } from './start/run-starter.service.js';
     AgentWords,
     ExecutionRepository,
     UndecidedCalls,
+    Lines,
+    LinesRepository,
     RunWatcher,
     RequestLifetime,
     RunEventsService,

@@ -21,6 +21,10 @@ export interface CallCounts {
   readonly pending: number;
   /** Calls that needed a second attempt. */
   readonly retriedCalls: number;
+  /** Over all attempts; null if no call is billed. */
+  readonly paidSeconds: number | null;
+  /** Calls for which no line of their platform was free at first. */
+  readonly callsThatWaited: number;
   /** Mean score of the counted calls; null if there are none. */
   readonly meanScore: number | null;
 }
@@ -36,6 +40,10 @@ const FIND_WITH_COUNTS = `
            count(*) FILTER (WHERE c.status = 'CANCELLED')::int AS cancelled,
            count(*) FILTER (WHERE c.status IN ('QUEUED', 'RUNNING'))::int AS pending,
            count(*) FILTER (WHERE c.retries > 0)::int AS "retriedCalls",
+           CASE WHEN bool_or(c.bills) THEN (
+             SELECT coalesce(round(sum(p.paid_seconds)::numeric, 1), 0)::float8 FROM platform_calls p
+              WHERE p.run_id = r.id) END AS "paidSeconds",
+           count(*) FILTER (WHERE c.waited_for_line_ms > 0 OR c.line_wait_since IS NOT NULL)::int AS "callsThatWaited",
            round(avg(c.score) FILTER (WHERE outcome IN ('passed', 'failed'))::numeric, 1)::float8 AS "meanScore"
       FROM calls c WHERE c.run_id = r.id) c
    WHERE r.id = $1 AND ${notErased('r.agent_id')}`;

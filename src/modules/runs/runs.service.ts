@@ -77,18 +77,33 @@ const scoreOf = (run: RunEntity, { meanScore = null }: Partial<CallCounts>): num
   hasEnded(run.status) ? run.score : (meanScore ?? 0);
 
 export function toDetails(row: RunEntity, counts: Partial<CallCounts>): RunDetails {
-  const { passed = 0, failed = 0, invalid = 0, error = 0, cancelled = 0, pending = 0, retriedCalls = 0 } = counts;
+  const {
+    passed = 0,
+    failed = 0,
+    invalid = 0,
+    error = 0,
+    cancelled = 0,
+    pending = 0,
+    retriedCalls = 0,
+    paidSeconds = null,
+    callsThatWaited = 0,
+  } = counts;
   return {
     ...toRun(row),
     ...toMetrics({ ...row, score: scoreOf(row, counts) }),
     repeat: row.repeat,
     concurrency: row.concurrency,
+    maxPaidAttempts: row.maxPaidAttempts,
+    paidSeconds,
+    callsThatWaited,
     minimumScore: row.minimumScore,
     minimumPassRate: row.minimumPassRate,
     allowedUncounted: row.allowedUncounted,
     notWorseThan: row.notWorseThan,
     baselineRunId: row.baselineRunId,
     agentVersion: row.agentVersion,
+    agentVariables: row.agentVariables,
+    assistantVersion: row.assistantVersion,
     derivedFrom: toDerivedFrom(row),
     exitCode: row.exitCode,
     startedAt: row.startedAt?.toISOString() ?? null,

@@ -254,12 +254,12 @@ describe('settings', () => {
     ],
     [
       { AGENT_PROVIDER_1_PROTOCOL: 'sip' },
-      'AGENT_PROVIDER_1_PROTOCOL="sip" must be one of chat-completions, twilio-media-streams, openai-realtime, elevenlabs, elevenlabs-text',
+      'AGENT_PROVIDER_1_PROTOCOL="sip" must be one of chat-completions, twilio-media-streams, openai-realtime, elevenlabs, elevenlabs-text, vapi, vapi-chat, retell-text',
     ],
     // Only the tests have this protocol.
     [
       { AGENT_PROVIDER_1_PROTOCOL: 'fixture-wire' },
-      'AGENT_PROVIDER_1_PROTOCOL="fixture-wire" must be one of chat-completions, twilio-media-streams, openai-realtime, elevenlabs, elevenlabs-text',
+      'AGENT_PROVIDER_1_PROTOCOL="fixture-wire" must be one of chat-completions, twilio-media-streams, openai-realtime, elevenlabs, elevenlabs-text, vapi, vapi-chat, retell-text',
     ],
     [
       { AGENT_PROVIDER_2_URL: 'ftp://agents' },
@@ -322,7 +322,7 @@ describe('settings', () => {
     const AGENT_PROVIDER_2_PROTOCOL = protocol;
     expect(
       readSettings({ AGENT_PROVIDER_2_PROTOCOL, AGENT_PROVIDER_2_URL: url }).agentProviders.AGENT_PROVIDER_2,
-    ).toEqual({ protocol, url, transcription: 'auto' });
+    ).toEqual({ protocol, textProtocol: undefined, url, concurrency: undefined, transcription: 'auto' });
     expect(errorLines({ AGENT_PROVIDER_2_URL: url })).toEqual([
       'AGENT_PROVIDER_2_URL must begin with http:// or https:// for chat-completions',
     ]);
@@ -331,10 +331,25 @@ describe('settings', () => {
   it('need no address where the protocol has one', () => {
     expect(readSettings({ AGENT_PROVIDER_2_PROTOCOL: 'openai-realtime' }).agentProviders.AGENT_PROVIDER_2).toEqual({
       protocol: 'openai-realtime',
-      url: 'wss://api.openai.com/v1/realtime?model={assistantId}',
-      isVendors: true,
       transcription: 'auto',
     });
+  });
+
+  it('have a second protocol over text beside one for voice calls, at the same address', () => {
+    const AGENT_PROVIDER_2_PROTOCOL = 'twilio-media-streams';
+    const AGENT_PROVIDER_2_TEXT_PROTOCOL = 'chat-completions';
+    const both = { AGENT_PROVIDER_2_PROTOCOL, AGENT_PROVIDER_2_TEXT_PROTOCOL };
+    expect(readSettings(both).agentProviders.AGENT_PROVIDER_2.textProtocol).toBe('chat-completions');
+    expect(errorLines({ ...both, AGENT_PROVIDER_2_URL: 'wss://agents.example/media' })).toEqual([
+      'AGENT_PROVIDER_2_URL must begin with http:// or https:// for chat-completions',
+    ]);
+    expect(errorLines({ AGENT_PROVIDER_2_TEXT_PROTOCOL: 'openai-realtime' })).toEqual([
+      expect.stringMatching(/^AGENT_PROVIDER_2_TEXT_PROTOCOL="openai-realtime" must be one of chat-completions/),
+    ]);
+    expect(errorLines({ AGENT_PROVIDER_2_TEXT_PROTOCOL })).toEqual([
+      'AGENT_PROVIDER_2_TEXT_PROTOCOL has no effect beside AGENT_PROVIDER_2_PROTOCOL=chat-completions, which is for text ' +
+        'calls, too: set AGENT_PROVIDER_2_PROTOCOL to a protocol for voice calls, or to chat-completions',
+    ]);
   });
 
   it('report all invalid settings, one line each', () => {

@@ -1,14 +1,9 @@
-import { cleanEnv, EnvError, EnvMissingError, makeValidator, str, type ValidatorSpec } from 'envalid';
+import { cleanEnv, EnvError, EnvMissingError, makeValidator, str } from 'envalid';
 import ipaddr from 'ipaddr.js';
-import {
-  type ProtocolName,
-  PROTOCOLS,
-  TRANSCRIPTION_MODES,
-  type TranscriptionMode,
-} from '../../../libs/simulation/index.js';
 import { REDACTED } from '../../../libs/text/index.js';
-import { AGENT_PROVIDERS, type AgentProvider } from './agent-providers.js';
+import type { AgentProvider } from './agent-providers.js';
 import { PLANS, type Plan } from './plans.js';
+import { agentProviders, type AgentProviderSetting, agentProviderSettings } from './provider-settings.js';
 import { address, bearerToken, publicAddress, SettingsError, wholeNumber } from './setting-validators.js';
 import { type SpeechServers, speechServers, speechSpecs } from './speech-settings.js';
 import { type TranscriptionSetting, transcriptionSetting, transcriptionSpecs } from './transcription-settings.js';
@@ -86,16 +81,6 @@ export interface LanguageModelSetting {
   readonly prices: { readonly prompt: number; readonly completion: number } | undefined;
 }
 
-export interface AgentProviderSetting {
-  readonly protocol: ProtocolName;
-  /** May contain `{assistantId}`, `{phoneNumber}` and `{callId}`; undefined if agents of this provider cannot be called. */
-  readonly url: string | undefined;
-  /** Present if it is not set: the address is the default of the protocol. */
-  readonly isVendors?: true;
-  /** Whose words count on voice calls, unless a connection says otherwise. */
-  readonly transcription: TranscriptionMode;
-}
-
 export interface EncryptionKeySetting {
   readonly id: string;
   /** 32 bytes. */
@@ -105,26 +90,6 @@ export interface EncryptionKeySetting {
 const SECRET_SETTINGS = new Set([
   ...['BOOTSTRAP_API_KEY', 'ENCRYPTION_KEYS', 'DATABASE_URL', 'REDIS_URL', 'LLM_API_KEY', 'STT_API_KEY'],
 ]);
-
-/**
- * An address whose placeholders are filled in for each agent. They may not decide which server is called: editors choose
- * the values, and the provider's default key would be sent there.
- */
-const agentAddress = makeValidator<string>((input) => {
-  const unknown = /\{(?!assistantId\}|phoneNumber\}|callId\})[^}]*\}?/.exec(input);
-  if (unknown) throw new EnvError('must have no placeholder except {assistantId}, {phoneNumber} and {callId}');
-  if (/^[^/?#\\]*[/\\]*[^/?#\\]*[{}]/.test(input)) {
-    throw new EnvError('must have placeholders in its path and query only');
-  }
-  const example = input.replaceAll(/\{\w+\}/g, 'x');
-  const url = URL.canParse(example) ? new URL(example) : undefined;
-  // Other forms, such as `https:host`, are refused although they can be parsed: their host begins elsewhere.
-  if (!url || !/^(https?|wss?):\/\/[^/?#\\\s]/i.test(input)) {
-    throw new EnvError('must be an address that begins with http://, https://, ws:// or wss://');
-  }
-  if (url.username !== '' || url.password !== '') throw new EnvError('must not contain a user name or password');
-  return input;
-});
 
 const price = makeValidator<number>((input) => {
   if (!/^\d{1,6}(\.\d{1,6})?$/.test(input)) throw new EnvError('must be an amount such as 0.15, without a currency');
@@ -334,36 +299,6 @@ function languageModel(settings: ModelSettings): LanguageModelSetting | undefine
   const prices = prompt !== undefined && completion !== undefined ? { prompt, completion } : undefined;
   return { baseUrl, model, apiKey, prices };
 }
-
-type ProviderSettings = { readonly [Name in `${AgentProvider}_PROTOCOL`]: ProtocolName } & {
-  readonly [Name in `${AgentProvider}_URL`]: string | undefined;
-} & { readonly [Name in `${AgentProvider}_TRANSCRIPTION`]: TranscriptionMode };
-
-const agentProviderSettings = () =>
-  Object.fromEntries(
-    AGENT_PROVIDERS.flatMap((provider) => [
-      [`${provider}_PROTOCOL`, str<ProtocolName>({ choices: PROTOCOLS.names, default: 'chat-completions' })],
-      [`${provider}_URL`, agentAddress({ default: undefined })],
-      [`${provider}_TRANSCRIPTION`, str<TranscriptionMode>({ choices: TRANSCRIPTION_MODES, default: 'auto' })],
-    ]),
-  ) as { [Name in keyof ProviderSettings]: ValidatorSpec<ProviderSettings[Name]> };
-
-/** @throws SettingsError for an address with a scheme that the protocol does not have */
-const agentProviders = (clean: ProviderSettings) =>
-  Object.fromEntries(
-    AGENT_PROVIDERS.map((provider) => {
-      const { [`${provider}_PROTOCOL` as const]: protocol, [`${provider}_URL` as const]: url } = clean;
-      const { schemes } = PROTOCOLS.of(protocol);
-      if (url !== undefined && !schemes.some((scheme) => url.toLowerCase().startsWith(`${scheme}//`))) {
-        const allowed = schemes.map((scheme) => `${scheme}//`).join(' or ');
-        throw new SettingsError(`${provider}_URL must begin with ${allowed} for ${protocol}`);
-      }
-      const { defaultUrl } = PROTOCOLS.of(protocol);
-      const isVendors = url === undefined && defaultUrl !== undefined;
-      const transcription = clean[`${provider}_TRANSCRIPTION`];
-      return [provider, { protocol, url: url ?? defaultUrl, ...(isVendors && { isVendors }), transcription }];
-    }),
-  ) as Record<AgentProvider, AgentProviderSetting>;
 
 function report(errors: Partial<Record<string, Error>>, given: Record<string, string | undefined>): void {
   const lines = Object.entries(errors).map(([name, error]) => {

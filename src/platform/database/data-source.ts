@@ -25,6 +25,8 @@ import { Fillers1733300000000 } from './migrations/1733300000000-fillers.js';
 import { PersonalityInterrupts1733400100000 } from './migrations/1733400100000-personality-interrupts.js';
 import { TranscriptRetention1733400400000 } from './migrations/1733400400000-transcript-retention.js';
 import { LeftOutCalls1733400700000 } from './migrations/1733400700000-left-out-calls.js';
+import { PlatformCalls1733400760000 } from './migrations/1733400760000-platform-calls.js';
+import { AgentVariables1733400760100 } from './migrations/1733400760100-agent-variables.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -65,6 +67,8 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       CallImports1733400300000,
       TranscriptRetention1733400400000,
       LeftOutCalls1733400700000,
+      PlatformCalls1733400760000,
+      AgentVariables1733400760100,
     ],
   });
 }

@@ -1,6 +1,7 @@
-import { judgedRealtime, type RealtimeCell, realtimeCells, RealtimeCells } from '../testing/realtime-cells.js';
+import { RealtimeCells } from '../testing/realtime-cells.js';
 import { VoiceCalls } from '../testing/voice-call.js';
-import { SHARED_FAULT_NAMES, WORD_FAULT_NAMES } from '../realtime/realtime-faults.js';
+import { SHARED_FAULT_NAMES } from '../realtime/realtime-faults.js';
+import { WORD_FAULT_NAMES } from '../word-faults.js';
 import { ELEVENLABS_FAULT_NAMES } from './elevenlabs-faults.js';
 
 const calls = new VoiceCalls();
@@ -8,20 +9,13 @@ const cells = new RealtimeCells(calls);
 beforeAll(() => calls.prepare(), 180_000);
 afterAll(() => calls.close());
 
-async function deviations(isOne: (cell: RealtimeCell) => boolean): Promise<string[]> {
-  const found: string[] = [];
-  for (const cell of realtimeCells(1, 'elevenlabs').filter(isOne)) {
-    const judged = judgedRealtime(cell, await cells.call(cell));
-    if (!judged.isRight) found.push(`${cell.key}, ${cell.line}: ${judged.found}`);
-  }
-  return found;
-}
-
 describe('the evaluations of the text agent over ElevenLabs', () => {
   it.each([undefined, ...WORD_FAULT_NAMES])(
     'have the same results as over text with the fault %s',
     async (fault) => {
-      expect(await deviations((cell) => cell.about === 'words' && cell.fault === fault)).toEqual([]);
+      expect(await cells.deviations('elevenlabs', (cell) => cell.about === 'words' && cell.fault === fault)).toEqual(
+        [],
+      );
     },
     120_000,
   );
@@ -31,7 +25,9 @@ describe('the evaluations for the telephone over ElevenLabs', () => {
   it.each([undefined, ...SHARED_FAULT_NAMES, ...ELEVENLABS_FAULT_NAMES])(
     'have exactly the expected results and findings with the fault %s',
     async (fault) => {
-      expect(await deviations((cell) => cell.about === 'voice' && cell.fault === fault)).toEqual([]);
+      expect(await cells.deviations('elevenlabs', (cell) => cell.about === 'voice' && cell.fault === fault)).toEqual(
+        [],
+      );
     },
     120_000,
   );

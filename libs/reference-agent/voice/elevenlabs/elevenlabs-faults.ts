@@ -1,5 +1,6 @@
-import { isWordFault, SHARED_FAULT_NAMES, type WordFaultName } from '../realtime/realtime-faults.js';
+import { SHARED_FAULT_NAMES } from '../realtime/realtime-faults.js';
 import type { VoiceFaultName } from '../voice-faults.js';
+import { isWordFault, type WordFaultName } from '../word-faults.js';
 
 /** Faults that only an agent of ElevenLabs can have, by name. */
 export const ELEVENLABS_FAULTS = {

@@ -6,6 +6,7 @@ import { noSuchFault } from '../platform-faults.js';
 import type { PreparedVoice } from '../prepare.js';
 import { SessionSockets, type VoiceServiceOptions } from '../session-sockets.js';
 import { refuse } from '../telephone.js';
+import { agentOf, listOfAgents } from './account.js';
 import { type ElevenLabsFaultName, isElevenLabsFault } from './elevenlabs-faults.js';
 import { ElevenLabsAgentSession, type ElevenLabsSessionOptions } from './session.js';
 
@@ -13,6 +14,7 @@ export interface ElevenLabsServiceOptions
   extends VoiceServiceOptions, Omit<ElevenLabsSessionOptions, 'today' | 'voice' | 'recogniser' | 'onAnswer'> {}
 
 const PATH = '/v1/convai/conversation';
+const AGENTS = '/v1/convai/agents';
 const VALID_MS = 15 * 60_000;
 const MAX_SIGNED = 10_000;
 
@@ -35,16 +37,21 @@ export class ElevenLabsService {
   }
 
   handle(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
-    const url = urlOf(request);
-    if (url?.pathname !== `${PATH}/get-signed-url` || request.method !== 'GET') return Promise.resolve(false);
+    const { pathname = '', searchParams } = urlOf(request) ?? {};
+    const isSigning = pathname === `${PATH}/get-signed-url`;
+    const isListing = pathname === AGENTS || pathname.startsWith(`${AGENTS}/`);
+    if (request.method !== 'GET' || !(isSigning || isListing)) return Promise.resolve(false);
     const { apiKey } = this.options;
-    const agent = url.searchParams.get('agent_id') ?? '';
     if (apiKey !== undefined && request.headers['xi-api-key'] !== apiKey) {
       answer(response, 401, { detail: { status: 'invalid_api_key', message: 'Invalid API key' } });
-    } else if (faultOf(agent) === undefined) {
-      const message = `Agent ${agent} not found. ${noSuchFault('elevenlabs')}`;
-      answer(response, 404, { detail: { status: 'document_not_found', message } });
-    } else answer(response, 200, { signed_url: this.sign(agent, request.headers.host ?? 'localhost') });
+    } else if (isSigning) {
+      this.sign(searchParams?.get('agent_id') ?? '', request.headers.host ?? 'localhost', response);
+    } else {
+      const agent = decoded(pathname.slice(AGENTS.length + 1));
+      const found = agent === '' ? listOfAgents() : agentOf(agent);
+      if (found) answer(response, 200, found);
+      else unknown(response, agent);
+    }
     return Promise.resolve(true);
   }
 
@@ -80,11 +87,13 @@ export class ElevenLabsService {
     this.sockets.close();
   }
 
-  private sign(agent: string, host: string): string {
+  private sign(agent: string, host: string, response: ServerResponse): void {
+    if (faultOf(agent) === undefined) return unknown(response, agent);
     const signature = randomBytes(15).toString('base64url');
     this.signed.set(signature, Date.now());
     if (this.signed.size > MAX_SIGNED) this.signed.delete(this.signed.keys().next().value!);
-    return `ws://${host}${PATH}?${new URLSearchParams({ agent_id: agent, conversation_signature: signature }).toString()}`;
+    const query = new URLSearchParams({ agent_id: agent, conversation_signature: signature }).toString();
+    answer(response, 200, { signed_url: `ws://${host}${PATH}?${query}` });
   }
 }
 
@@ -101,4 +110,17 @@ function faultOf(agent: string): ElevenLabsFaultName | 'none' | 'configured' | u
 
 function answer(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+function unknown(response: ServerResponse, agent: string): void {
+  const message = `Agent ${agent} not found. ${noSuchFault('elevenlabs')}`;
+  answer(response, 404, { detail: { status: 'document_not_found', message } });
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

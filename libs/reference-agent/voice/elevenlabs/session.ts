@@ -1,11 +1,12 @@
 import { decodeMulaw, encodeAudio, StreamResampler } from '../../../audio/index.js';
+import { isFault } from '../../faults.js';
 import type { ToolName } from '../../tools.js';
 import { CallerFrames } from '../caller-frames.js';
 import { RATE } from '../frames.js';
 import type { AgentLine } from '../mouth.js';
 import { HeardAccount } from '../realtime/heard-account.js';
-import { isWordFault } from '../realtime/realtime-faults.js';
 import { VoiceAgent, type VoiceAgentOptions } from '../voice-agent.js';
+import { plantedBy } from '../word-faults.js';
 import { type ElevenLabsFaultName, type ElevenLabsOnlyFaultName, isElevenLabsOnlyFault } from './elevenlabs-faults.js';
 import * as messages from './messages.js';
 import { TextSession } from './text-session.js';
@@ -77,7 +78,7 @@ export class ElevenLabsAgentSession {
     this.format = format;
     this.fault = fault !== undefined && isElevenLabsOnlyFault(fault) ? fault : undefined;
     this.frames = new CallerFrames(messages.AGENT_FORMATS[format]);
-    const planted = fault === undefined || isElevenLabsOnlyFault(fault) ? {} : faultOfAgent(fault);
+    const planted = fault === undefined || isElevenLabsOnlyFault(fault) ? {} : plantedBy(fault);
     this.agent = new VoiceAgent(this.line(), { ...rest, ...planted, hostedTools: () => CLIENT_TOOLS });
   }
 
@@ -121,8 +122,9 @@ export class ElevenLabsAgentSession {
     };
     if (conversation?.text_only === true) {
       const { fault, today } = this.options;
-      const wordFault = fault !== undefined && isWordFault(fault) ? fault : undefined;
-      this.text = new TextSession(this.socket, { fault: wordFault, now: () => today, clientTools: CLIENT_TOOLS });
+      // `slow-answer` has the same name on the telephone.
+      const planted = fault !== undefined && isFault(fault) ? { fault } : {};
+      this.text = new TextSession(this.socket, { ...planted, now: () => today, clientTools: CLIENT_TOOLS });
     } else this.agent.start(this.now);
   }
 
@@ -214,8 +216,3 @@ export class ElevenLabsAgentSession {
     this.socket.send(messages.correction(this.events, text, `${heard.trim()}...`));
   }
 }
-
-/** The part of a fault that is not about the protocol. */
-const faultOfAgent = (
-  fault: Exclude<ElevenLabsFaultName, ElevenLabsOnlyFaultName>,
-): Pick<VoiceAgentOptions, 'fault' | 'wordFault'> => (isWordFault(fault) ? { wordFault: fault } : { fault });

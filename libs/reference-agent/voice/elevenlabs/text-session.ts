@@ -34,6 +34,7 @@ export class TextSession {
     const id = ++this.events;
     let text = '';
     let hangsUp = false;
+    let callsTools = false;
     try {
       for await (const one of this.agent.respond(this.history, { hostedTools: clientTools })) {
         if (one.type === 'text') {
@@ -41,12 +42,16 @@ export class TextSession {
           text += one.text;
           this.socket.send(messages.part(id, 'delta', one.text));
         } else if (one.type === 'tool_call') {
+          callsTools = true;
           if (one.name === 'end_call') hangsUp = true;
           else this.socket.send(messages.clientTool(id, one.id, one.name, JSON.parse(one.arguments) as object));
         } else if (text !== '') {
           this.history.push({ role: 'assistant', content: text });
           this.socket.send(messages.part(id, 'stop'));
           this.socket.send(messages.response(id, text));
+        } else if (!callsTools) {
+          // The planted fault: an empty answer.
+          this.socket.send(messages.response(id, ''));
         }
       }
       if (hangsUp) this.socket.send(messages.toolResponse(id, `end_call_${id}`, 'end_call'));

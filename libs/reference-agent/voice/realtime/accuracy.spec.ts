@@ -1,26 +1,20 @@
-import { judgedRealtime, type RealtimeCell, realtimeCells, RealtimeCells } from '../testing/realtime-cells.js';
+import { RealtimeCells } from '../testing/realtime-cells.js';
 import { VoiceCalls } from '../testing/voice-call.js';
-import { REALTIME_FAULT_NAMES, WORD_FAULT_NAMES } from './realtime-faults.js';
+import { WORD_FAULT_NAMES } from '../word-faults.js';
+import { REALTIME_FAULT_NAMES } from './realtime-faults.js';
 
 const calls = new VoiceCalls();
 const cells = new RealtimeCells(calls);
 beforeAll(() => calls.prepare(), 180_000);
 afterAll(() => calls.close());
 
-async function deviations(isOne: (cell: RealtimeCell) => boolean): Promise<string[]> {
-  const found: string[] = [];
-  for (const cell of realtimeCells(1).filter(isOne)) {
-    const judged = judgedRealtime(cell, await cells.call(cell));
-    if (!judged.isRight) found.push(`${cell.key}: ${judged.found}`);
-  }
-  return found;
-}
-
 describe('the evaluations of the text agent over OpenAI Realtime', () => {
   it.each([undefined, ...WORD_FAULT_NAMES])(
     'have the same results as over text with the fault %s',
     async (fault) => {
-      expect(await deviations((cell) => cell.about === 'words' && cell.fault === fault)).toEqual([]);
+      expect(
+        await cells.deviations('openai-realtime', (cell) => cell.about === 'words' && cell.fault === fault),
+      ).toEqual([]);
     },
     120_000,
   );
@@ -28,6 +22,8 @@ describe('the evaluations of the text agent over OpenAI Realtime', () => {
 
 describe('the evaluations for the telephone over OpenAI Realtime', () => {
   it.each(REALTIME_FAULT_NAMES)('find %s in exactly the expected evaluations, with its finding', async (fault) => {
-    expect(await deviations((cell) => cell.about === 'voice' && cell.fault === fault)).toEqual([]);
+    expect(await cells.deviations('openai-realtime', (cell) => cell.about === 'voice' && cell.fault === fault)).toEqual(
+      [],
+    );
   });
 });

@@ -1,5 +1,5 @@
-import { FAULT_NAMES, type FaultName } from '../../faults.js';
 import { VOICE_FAULT_NAMES, type VoiceFaultName } from '../voice-faults.js';
+import { isWordFault, type WordFaultName } from '../word-faults.js';
 
 /** Faults that only a Realtime server can have, by name. */
 export const REALTIME_FAULTS = {
@@ -42,16 +42,6 @@ const ONLY_ON_THE_TELEPHONE: readonly VoiceFaultName[] = [
   'nameless-marks',
   'ignores-keys',
 ];
-
-/** Faults over text that are about HTTP, or that the telephone has under the same name. */
-const NOT_IN_WORDS = ['slow-answer', 'error-status', 'cut-stream'] as const satisfies readonly FaultName[];
-export type WordFaultName = Exclude<FaultName, (typeof NOT_IN_WORDS)[number]>;
-
-export const isWordFault = (name: string): name is WordFaultName =>
-  (FAULT_NAMES as readonly string[]).includes(name) && !(NOT_IN_WORDS as readonly string[]).includes(name);
-
-/** Faults in what the agent says and does, which it can have over text and as a Realtime server. */
-export const WORD_FAULT_NAMES: readonly WordFaultName[] = FAULT_NAMES.filter(isWordFault);
 
 /** A fault that the agent can have as a Realtime server. */
 export type RealtimeFaultName = RealtimeOnlyFaultName | VoiceFaultName | WordFaultName;

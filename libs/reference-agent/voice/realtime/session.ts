@@ -3,12 +3,8 @@ import type { AgentLine } from '../mouth.js';
 import { VoiceAgent, type VoiceAgentOptions } from '../voice-agent.js';
 import { type ClientEvent, readClientEvent, type ServerEvent } from './events.js';
 import { HeardAccount, type Truncation } from './heard-account.js';
-import {
-  isRealtimeOnlyFault,
-  isWordFault,
-  type RealtimeFaultName,
-  type RealtimeOnlyFaultName,
-} from './realtime-faults.js';
+import { plantedBy } from '../word-faults.js';
+import { isRealtimeOnlyFault, type RealtimeFaultName, type RealtimeOnlyFaultName } from './realtime-faults.js';
 import { Response } from './response.js';
 import { SessionSettings } from './session-settings.js';
 
@@ -63,10 +59,11 @@ export class RealtimeAgentSession {
   ) {
     const { fault, ...rest } = options;
     this.fault = fault !== undefined && isRealtimeOnlyFault(fault) ? fault : undefined;
+    const planted = fault === undefined || isRealtimeOnlyFault(fault) ? {} : plantedBy(fault);
     this.settings = new SessionSettings('sess_1');
     this.agent = new VoiceAgent(this.line(), {
       ...rest,
-      ...faultOfAgent(fault),
+      ...planted,
       hostedTools: () => this.settings.functions,
     });
     this.send({ type: 'session.created', session: this.session });
@@ -245,10 +242,4 @@ export class RealtimeAgentSession {
     this.events += 1;
     this.socket.send(JSON.stringify({ event_id: `event_${this.events}`, ...event }));
   }
-}
-
-/** The part of a fault that is not about the protocol. */
-function faultOfAgent(fault: RealtimeFaultName | undefined): Pick<VoiceAgentOptions, 'fault' | 'wordFault'> {
-  if (fault === undefined || isRealtimeOnlyFault(fault)) return {};
-  return isWordFault(fault) ? { wordFault: fault } : { fault };
 }

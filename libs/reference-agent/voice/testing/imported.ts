@@ -3,22 +3,31 @@ import { type EvaluationInput, normalise } from '../../../evaluation-definition/
 import {
   type CallResult,
   executeImportedCall,
+  type HeardPiece,
   importedFacts,
   type RecordedLane,
   recordingFormat,
   type TranscriptEntry,
 } from '../../../simulation/index.js';
+import type { Recogniser } from '../../../speech/index.js';
 import type { RecordedVoiceCall } from './remeasured.js';
 
 /** How far the edges of the caller's lines may be off, beside the result. */
 export type ImportedResult = CallResult & { readonly callerEdgesMs: number };
+
+/** Where its words come from. */
+export interface ImportedWords {
+  readonly hasTranscript?: boolean;
+  /** Hears the agent. */
+  readonly recogniser?: Recogniser;
+}
 
 /** Judges a call of `VoiceCalls` as if it had been recorded elsewhere, from its recording and the words in its transcript. */
 export async function imported(
   made: CallResult,
   evaluation: EvaluationInput,
   { audio }: Pick<RecordedVoiceCall, 'audio'>,
-  { hasTranscript = true } = {},
+  { hasTranscript = true, recogniser }: ImportedWords = {},
 ): Promise<ImportedResult> {
   const stereo = decodeAudio(recordingFormat(TELEPHONE_RATE), Buffer.concat(audio));
   const lane = (channel: number): RecordedLane => ({
@@ -26,17 +35,20 @@ export async function imported(
     pcm: stereo.filter((_, index) => index % 2 === channel),
   });
   const definition = normalise(evaluation);
+  const pieces: HeardPiece[] = [];
   const facts = importedFacts({
     caller: lane(0),
     agent: lane(1),
     turnEndMs: definition.turnEndMs,
     ...(hasTranscript && { transcript: transcriptOf(made) }),
+    ...(recogniser && { onPiece: (piece) => pieces.push(piece) }),
   });
   const result = await executeImportedCall({
     definition,
     scenario: { scenarioText: evaluation.scenarioText },
     personality: { name: 'Caller' },
     facts,
+    ...(recogniser && { heard: { pieces, transcription: { recogniser, model: null } } }),
     callId: '00000000-0000-4000-8000-000000000000',
   });
   return { ...result, callerEdgesMs: facts.imported!.callerEdgesMs };

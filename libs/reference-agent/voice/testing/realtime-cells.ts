@@ -8,21 +8,27 @@ import {
   type ElevenLabsFaultName,
   isElevenLabsFault,
 } from '../elevenlabs/elevenlabs-faults.js';
-import { elevenlabsExpectationOf, isExpected, type RealtimeExpectation, realtimeExpectationOf } from '../expected.js';
+import {
+  elevenlabsExpectationOf,
+  isExpected,
+  type RealtimeExpectation,
+  realtimeExpectationOf,
+  vapiExpectationOf,
+} from '../expected.js';
 import { CALLER_VOICES } from '../prepare.js';
 import {
   REALTIME_FAULT_NAMES,
   isRealtimeFault,
   type RealtimeFaultName,
   SHARED_FAULT_NAMES,
-  WORD_FAULT_NAMES,
-  type WordFaultName,
 } from '../realtime/realtime-faults.js';
+import { isVapiFault, VAPI_FAULT_NAMES, type VapiFaultName } from '../vapi/vapi-faults.js';
+import { WORD_FAULT_NAMES, type WordFaultName } from '../word-faults.js';
 import { evaluationOf as voiceEvaluationOf, LINES, type LineName } from './voice-cells.js';
 import type { RealtimeCallOptions, VoiceCalls } from './voice-call.js';
 
 /** Platforms that report the agent's words. */
-export type WordPlatform = 'openai-realtime' | 'elevenlabs';
+export type WordPlatform = 'openai-realtime' | 'elevenlabs' | 'vapi';
 
 /** A call of the text evaluations, for what the agent says and does. */
 interface WordCell {
@@ -39,7 +45,7 @@ interface WordCell {
 interface SoundCell {
   readonly platform: WordPlatform;
   readonly about: 'voice';
-  readonly fault: RealtimeFaultName | ElevenLabsFaultName | undefined;
+  readonly fault: RealtimeFaultName | ElevenLabsFaultName | VapiFaultName | undefined;
   readonly key: VoiceEvaluationKey;
   readonly line: LineName;
   /** Counts from 1; varies the noise and the voice of the caller. */
@@ -63,6 +69,7 @@ const VOICE_KEYS = VOICE_EVALUATION_KEYS.filter((key) => key !== 'phone-keys');
 export const WORD_PLATFORM_FAULTS = {
   'openai-realtime': [...SHARED_FAULT_NAMES, ...REALTIME_FAULT_NAMES],
   elevenlabs: [...SHARED_FAULT_NAMES, ...ELEVENLABS_FAULT_NAMES],
+  vapi: [...SHARED_FAULT_NAMES, ...VAPI_FAULT_NAMES],
 } as const satisfies Readonly<Record<WordPlatform, readonly string[]>>;
 
 const [PLAIN] = LINES;
@@ -104,6 +111,7 @@ export function expectedOf(cell: RealtimeCell): RealtimeExpectation {
     const { platform, fault, key } = cell;
     if (platform === 'elevenlabs')
       return elevenlabsExpectationOf(fault && isElevenLabsFault(fault) ? fault : undefined, key);
+    if (platform === 'vapi') return vapiExpectationOf(fault && isVapiFault(fault) ? fault : undefined, key);
     return realtimeExpectationOf(fault && isRealtimeFault(fault) ? fault : undefined, key);
   }
   const expected = expectationOf(cell.fault, cell.key);
@@ -164,11 +172,24 @@ export class RealtimeCells {
         ...(fault && isElevenLabsFault(fault) && { fault }),
       });
     }
+    if (platform === 'vapi') {
+      return this.calls.callVapi(evaluation, voice, { ...common, ...(fault && isVapiFault(fault) && { fault }) });
+    }
     return this.calls.callRealtime(evaluation, voice, {
       ...common,
       ...(fault && isRealtimeFault(fault) && { fault }),
       ...(cell.about === 'words' && { session: WORD_SESSION }),
     });
+  }
+
+  /** Calls of the first seed with another result than the expected one, each with what was found instead. */
+  async deviations(platform: WordPlatform, isChosen: (cell: RealtimeCell) => boolean): Promise<string[]> {
+    const found: string[] = [];
+    for (const cell of realtimeCells(1, platform).filter(isChosen)) {
+      const judged = judgedRealtime(cell, await this.call(cell));
+      if (!judged.isRight) found.push(`${cell.key}, ${cell.line}: ${judged.found}`);
+    }
+    return found;
   }
 
   /** The agent understands the lines of one evaluation at a time. */

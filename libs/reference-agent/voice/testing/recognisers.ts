@@ -4,12 +4,12 @@ import {
   type ListeningBehaviour,
   listeningServer,
   type SentenceListener,
-  type TranscriptionServer,
+  type TranscriptionDouble,
 } from '../../../speech/testing/transcription.js';
 
 /** Clients of transcription servers that really listen, each with a server of its own. */
 export class Recognisers {
-  private readonly servers: TranscriptionServer[] = [];
+  private readonly servers: TranscriptionDouble[] = [];
   private readonly outbound = new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] });
 
   /** @param timeoutMs of one request */

@@ -1,4 +1,4 @@
-import { encodeMulaw, speechBounds } from '../../../audio/index.js';
+import { dbfs, encodeMulaw, speechBounds } from '../../../audio/index.js';
 import type { AgentAction } from '../../../simulation/index.js';
 import type { SpeechEngine } from '../../../speech/index.js';
 import type { Recogniser } from '../ear.js';
@@ -93,8 +93,27 @@ async function soundOf(speech: SpeechEngine, turn: Turn): Promise<Uint8Array> {
     else if ('say' in action) {
       // Formatting is not read aloud.
       const { pcm } = await speech.synthesise({ text: action.say.replaceAll('*', ''), voice: VOICE });
-      parts.push(encodeMulaw(pcm.subarray(speechBounds(pcm).start)));
+      parts.push(encodeMulaw(pcm.subarray(onsetOf(pcm))));
     }
   }
   return Buffer.concat(parts);
+}
+
+const BLOCK = RATE / 100;
+const ONSET_BLOCKS = 6;
+const AUDIBLE_DBFS = -55;
+
+/**
+ * First sample from which on speech is audible for 60 ms, so that a planted delay ends where the answer is heard. The voicing
+ * before the "G" of "Goodbye" is 10 ms long, and 40 ms of silence follow it.
+ */
+function onsetOf(pcm: Int16Array): number {
+  const isAudible = (from: number) => dbfs(pcm.subarray(from, from + BLOCK)) > AUDIBLE_DBFS;
+  let audible = 0;
+  let from = speechBounds(pcm).start;
+  for (let at = from; at < pcm.length && audible < ONSET_BLOCKS; at += BLOCK) {
+    if (isAudible(at)) audible += 1;
+    else [audible, from] = [0, at + BLOCK];
+  }
+  return audible < ONSET_BLOCKS ? speechBounds(pcm).start : from + speechBounds(pcm.subarray(from)).start;
 }

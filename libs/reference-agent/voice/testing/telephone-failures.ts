@@ -1,5 +1,6 @@
 import type { CheckInput, EvaluationInput, ScriptStep } from '../../../evaluation-definition/index.js';
 import type { CallResult } from '../../../simulation/index.js';
+import type { SpeechEngine } from '../../../speech/index.js';
 import type { ListeningBehaviour } from '../../../speech/testing/transcription.js';
 import { spokenGuideAgent, spokenGuideChecks } from './guide-cells.js';
 import { type HeardAgent, heardAgent } from './heard-agent.js';
@@ -25,6 +26,7 @@ export const RECOGNISER_FAILURES = {
   'status 401': always(401, { error: 'Unauthorized' }),
   'a cut connection': { failure: 'hang up' },
   'no answer in time': { afterMs: 2 * TIMEOUT_MS },
+  'words too late': {},
 } as const satisfies Readonly<Record<string, ListeningBehaviour>>;
 export type RecogniserFailure = keyof typeof RECOGNISER_FAILURES;
 
@@ -62,15 +64,16 @@ export class TelephoneFailures {
     );
   }
 
-  /** @param fault name of the check that the agent violates */
-  async call(failure: RecogniserFailure, fault?: string): Promise<CallResult> {
+  /** @param fault name of the check that the agent violates @param speech speaks the caller's lines */
+  async call(failure: RecogniserFailure, fault?: string, speech?: SpeechEngine): Promise<CallResult> {
     const agent =
       this.agents.get(fault) ?? heardAgent(this.calls, ({ synthesiser }) => spokenGuideAgent(synthesiser, fault));
     this.agents.set(fault, agent);
     const { prepared, listener } = await agent;
     const timeoutMs = failure === 'no answer in time' ? TIMEOUT_MS : undefined;
     const recogniser = await this.recognisers.listening(listener, RECOGNISER_FAILURES[failure], timeoutMs);
-    return this.calls.call(this.evaluation, 'slt', { prepared, recogniser });
+    const options = { prepared, recogniser, areWordsLate: failure === 'words too late', ...(speech && { speech }) };
+    return this.calls.call(this.evaluation, 'slt', options);
   }
 
   close(): Promise<void> {

@@ -12,8 +12,8 @@ import { EVALUATION_KEYS, type EvaluationKey, referenceEvaluations } from '../..
 import { expectationOf } from '../../expected.js';
 import { isExpected, type RealtimeExpectation } from '../expected.js';
 import { CALLER_VOICES, OWN_VOICE } from '../prepare.js';
-import { WORD_FAULT_NAMES, type WordFaultName } from '../realtime/realtime-faults.js';
 import { repertoireOf } from '../repertoire.js';
+import { WORD_FAULT_NAMES, type WordFaultName } from '../word-faults.js';
 import { RememberingListener } from './heard-agent.js';
 import { linesOf, RealtimeCells } from './realtime-cells.js';
 import { Recognisers } from './recognisers.js';

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type EvaluationInput, normalise } from '../../../evaluation-definition/index.js';
@@ -17,7 +18,7 @@ import {
   VirtualClock,
   type VoiceTransport,
 } from '../../../simulation/index.js';
-import { elevenlabsWire, realtimeWire, twilioWire } from '../../../simulation/testing/wires.js';
+import { elevenlabsWire, realtimeWire, twilioWire, vapiWire } from '../../../simulation/testing/wires.js';
 import {
   babbleLoop,
   CachedSpeech,
@@ -32,6 +33,7 @@ import type { CallerLine } from '../caller-lines.js';
 import { type PreparedVoice, prepareVoice } from '../prepare.js';
 import { ElevenLabsAgentSession, type ElevenLabsSessionOptions } from '../elevenlabs/session.js';
 import { RealtimeAgentSession, type RealtimeSessionOptions } from '../realtime/session.js';
+import { VapiAgentSession, type VapiSessionOptions } from '../vapi/session.js';
 import { TwilioAgentSession } from '../twilio-session.js';
 import { delayed } from './delay.js';
 import type { VoiceAgentOptions } from '../voice-agent.js';
@@ -50,6 +52,10 @@ export interface TestCallOptions
   readonly prepared?: PreparedVoice;
   /** Hears the agent's words. */
   readonly recogniser?: Recogniser;
+  /** Whether the words come after they are awaited; they take no time by default. */
+  readonly areWordsLate?: boolean;
+  /** Speaks the lines of the caller, if it is not what synthesises all voices. */
+  readonly speech?: SpeechEngine;
   /** Puts something between the agent and its line. */
   readonly around?: (agent: InProcessMediaAgentFactory) => InProcessMediaAgentFactory;
 }
@@ -81,6 +87,9 @@ export interface ElevenLabsCallOptions
   readonly isTelephone?: boolean;
 }
 
+export type VapiCallOptions = Pick<VapiSessionOptions, 'fault' | 'responseMs' | 'onAnswer'> &
+  Omit<ElevenLabsCallOptions, 'fault' | 'format'>;
+
 /** What the calls of both protocols, in process and over sockets, differ in. */
 interface Execution {
   readonly recording?: RecordingSink | undefined;
@@ -89,6 +98,8 @@ interface Execution {
   readonly model?: LanguageModel | undefined;
   readonly interrupts?: boolean | undefined;
   readonly recogniser?: Recogniser | undefined;
+  readonly areWordsLate?: boolean | undefined;
+  readonly speech?: SpeechEngine | undefined;
   readonly onSynthesised?: RealtimeCallOptions['onSynthesised'];
 }
 
@@ -119,7 +130,7 @@ export class VoiceCalls {
   call(evaluation: EvaluationInput, voice: string, options: TestCallOptions = {}): Promise<CallResult> {
     const { prepared = this.prepared } = options;
     if (!prepared) throw new Error('prepare() was not called');
-    const { stalls, recording, recogniser, around = (inner) => inner, ...agent } = options;
+    const { stalls, recording, recogniser, areWordsLate, speech, around = (inner) => inner, ...agent } = options;
     const stream = { accountSid: sid('AC', '0'), callSid: sid('CA', '1'), streamSid: sid('MZ', '2') };
     const transport = virtualCalls({
       wire: twilioWire({ ...stream, customParameters: {}, secrets: [] }),
@@ -127,8 +138,8 @@ export class VoiceCalls {
       ...(stalls && { stalls }),
     });
     return this.execute(evaluation, voice, transport, {
-      ...{ recording, recogniser },
-      ...(recogniser && { clock: new VirtualClock() }),
+      ...{ recording, recogniser, areWordsLate, speech },
+      ...((recogniser ?? speech) && { clock: new VirtualClock() }),
     });
   }
 
@@ -168,6 +179,23 @@ export class VoiceCalls {
     return this.execute(evaluation, voice, transport, { recording, clock: new VirtualClock() });
   }
 
+  /** The same with the agent as an assistant of Vapi. */
+  callVapi(evaluation: EvaluationInput, voice: string, options: VapiCallOptions = {}): Promise<CallResult> {
+    const { prepared = this.prepared } = options;
+    if (!prepared) throw new Error('prepare() was not called');
+    const { recording, isTelephone = false, ...agent } = options;
+    const lineRate = isTelephone ? 8_000 : 16_000;
+    const format = { encoding: isTelephone ? 'mulaw' : 'pcm16', rate: lineRate } as const;
+    const transport = virtualCalls({
+      ...{ wire: vapiWire({ format, addresses: [], secrets: [] }), lineRate },
+      agent: (socket) =>
+        new VapiAgentSession(socket, {
+          ...{ ...agent, ...prepared, today: TODAY, format: isTelephone ? 'mulaw' : 'pcm_s16le' },
+        }),
+    });
+    return this.execute(evaluation, voice, transport, { recording, clock: new VirtualClock() });
+  }
+
   /** Calls an agent over sockets, in real time. @param url of its webhook @param more for another protocol */
   callOver(
     url: string,
@@ -194,8 +222,10 @@ export class VoiceCalls {
     evaluation: EvaluationInput,
     voice: string,
     transport: VoiceTransport,
-    { recording, firstSpeaker = null, clock, model, interrupts = false, recogniser, onSynthesised }: Execution = {},
+    execution: Execution = {},
   ): Promise<CallResult> {
+    const { recording, firstSpeaker = null, clock, model, interrupts = false, onSynthesised } = execution;
+    const { recogniser, areWordsLate, speech = this.speech } = execution;
     if (evaluation.conditions?.noise?.type === 'babble') this.babble ??= babbleLoop(this.speech);
     return executeCall({
       definition: normalise(evaluation),
@@ -207,7 +237,7 @@ export class VoiceCalls {
       voice: {
         sounds: {
           synthesise: async (request, signal) => {
-            const sound = await this.speech.synthesise(request, signal);
+            const sound = await speech.synthesise(request, signal);
             onSynthesised?.(request.text, sound.pcm);
             return sound;
           },
@@ -218,16 +248,22 @@ export class VoiceCalls {
         interrupts,
         ...(this.babble && { babble: await this.babble }),
         ...(recording && { recording }),
-        ...(recogniser && { transcription: transcriptionBy(recogniser, clock) }),
+        ...(recogniser && { transcription: transcriptionBy(recogniser, clock, areWordsLate) }),
       },
     });
   }
 }
 
-/** On a virtual clock the recogniser takes no time. */
-const transcriptionBy = (recogniser: Recogniser, clock?: Clock) => ({
+/** On a virtual clock the recogniser takes no time. @param isLate its words are there, and kept until they are not awaited */
+const transcriptionBy = (recogniser: Recogniser, clock?: Clock, isLate = false) => ({
   recogniser: clock
-    ? { transcribe: (request: TranscriptionRequest) => clock.awaitExternal(recogniser.transcribe(request)) }
+    ? {
+        transcribe: async (request: TranscriptionRequest) => {
+          const heard = await clock.awaitExternal(recogniser.transcribe(request));
+          if (isLate && request.signal) await once(request.signal, 'abort');
+          return heard;
+        },
+      }
     : recogniser,
   ...{ mode: 'auto' as const, model: null, needed: true },
 });

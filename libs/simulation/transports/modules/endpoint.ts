@@ -1,4 +1,6 @@
+import type { ToolResult } from '../../../evaluation-definition/index.js';
 import type { OutboundClient } from '../../../outbound-http/index.js';
+import type { JsonValue } from '../../timeline/text.js';
 
 /** Name of a protocol, as settings and connections use it: one that the registry has. */
 export type ProtocolName = string;
@@ -23,6 +25,19 @@ export interface AgentEndpoint {
   readonly apiKey?: string;
 }
 
+/** Where a platform that bills reports its call, so that it can be ended if this process dies. */
+export interface CallLedger {
+  /**
+   * The platform carries the call from now on. Await it before the socket is opened: then it is stored.
+   * @param handle what `end` of the module needs
+   * @param id as the records of the platform show the call
+   * @throws if the call must not go on
+   */
+  placed(handle: JsonValue, id?: string): Promise<void>;
+  /** The platform's own figure of the time that is billed. */
+  paid(seconds: number): Promise<void>;
+}
+
 /** What distinguishes one call from other calls of the same agent. */
 export interface AgentCall {
   readonly client: OutboundClient;
@@ -32,4 +47,17 @@ export interface AgentCall {
   readonly callId: string;
   /** Whether a voice call gets a thread of its own, because it may have ended those in which it ran before. */
   readonly isSuspect?: boolean;
+  /**
+   * Dynamic variables for the platform: those of the connection's option `variables`, above them those of the evaluation and
+   * then of the run; absent for those of the option.
+   */
+  readonly variables?: Readonly<Record<string, string | number | boolean>>;
+  /** Version of the agent that the platform is asked for; absent for its own choice. */
+  readonly assistantVersion?: string;
+  /** Names of the tools for which the evaluation has results. */
+  readonly mockedTools?: readonly string[];
+  /** Those results, for platforms that give them to the agent in place of running its tools. */
+  readonly toolResults?: readonly ToolResult[];
+  /** Present in calls over a protocol that bills. */
+  readonly ledger?: CallLedger;
 }

@@ -2,12 +2,15 @@ import type { LineRate } from '../../../audio/index.js';
 import type { Transport } from '../../conversation/transport.js';
 import type { OtherSide } from '../../other-side/other-side.js';
 import type { SentSecrets } from '../../other-side/secrets.js';
+import type { OutboundClient } from '../../../outbound-http/index.js';
 import type { Failure } from '../../timeline/failure.js';
+import type { JsonValue } from '../../timeline/text.js';
 import type { PlatformEvent, VoiceFacts, WireFinding } from '../../voice/facts/facts.js';
 import type { VoiceMeasures } from '../../voice/facts/results.js';
 import type { KnownFindings } from '../../voice/wire/known-finding.js';
 import type { VoiceCallOptions } from '../../voice/wire/voice-transport.js';
 import type { WireState } from '../../voice/wire/wire.js';
+import type { ListAssistants } from './assistants.js';
 import type { AgentCall, AgentEndpoint, FirstSpeaker } from './endpoint.js';
 
 export interface ProtocolOption {
@@ -29,6 +32,14 @@ export interface Provides {
   readonly keys: boolean;
 }
 
+/** A request to a platform about a call that this process may not have made. */
+export interface PlatformRequest {
+  /** How the agent is reached now. */
+  readonly endpoint: AgentEndpoint;
+  readonly client: OutboundClient;
+  readonly signal: AbortSignal;
+}
+
 /** How a platform is reached: what the rest of the service knows of it. */
 interface ModuleBase {
   readonly name: string;
@@ -40,6 +51,21 @@ interface ModuleBase {
   readonly defaultUrl?: string;
   /** The same platform's protocol for the other medium. */
   readonly twin?: string;
+  /** Its calls cost money as long as they are open: they take lines and are kept in a ledger until they have ended. */
+  readonly bills?: boolean;
+  /** What of `AgentCall` its platform takes; neither unless it says so. */
+  readonly takes?: {
+    readonly variables?: boolean;
+    /** What names of variables begin with that the platform sets itself. */
+    readonly ownVariables?: string;
+    readonly assistantVersion?: boolean;
+  };
+  /** Whether it runs tools of the agent itself, so that they have real effects, beside those that `provides` speaks of. */
+  readonly runsTools?: boolean;
+  /** Ends a call that may be open. That it has ended already does not matter. @throws if the platform could not be asked */
+  readonly end?: (handle: JsonValue, request: PlatformRequest) => Promise<void>;
+  /** Handle of the call of an attempt (`AgentCall.callId`); null if the platform has none. @throws as `end` does */
+  readonly find?: (attemptId: string, request: PlatformRequest) => Promise<JsonValue | null>;
   /** Null: whichever side speaks. */
   readonly firstSpeaker: FirstSpeaker | null;
   readonly provides: Provides;
@@ -48,6 +74,8 @@ interface ModuleBase {
   readonly reservedHeaders: readonly string[];
   /** What a connection test must reach, in order, each with what is said of it when it passed. */
   readonly steps: Readonly<Record<string, string>>;
+  /** Absent if the platform has no list of an account's assistants. */
+  readonly assistants?: ListAssistants;
 }
 
 /** A protocol of text that takes turns. */
@@ -118,6 +146,8 @@ export interface WireSession<State extends WireState = WireState> {
   readonly streamAddress?: string | undefined;
   /** @throws CallFailure; the signal's reason */
   dial(options: DialOptions): Promise<Dialled<State>>;
+  /** What it means that the WebSocket was refused; without it, that the agent refuses the call. */
+  refused?(failure: Failure): Failure;
   /** What the agent asks for after it has hung up; the verdict does not wait for it longer than the signal. */
   after?(facts: VoiceFacts, signal: AbortSignal): Promise<Found>;
   /** Further requests of a connection test. @param problem why the test failed */

@@ -20,6 +20,7 @@ export function registry(built: readonly ProtocolModule[]): Registry {
   );
   const byName = new Map(modules.map((module) => [module.name, module]));
   if (byName.size !== modules.length) throw new Error('Two protocols have the same name.');
+  for (const module of modules) requireTwin(module, byName);
   return {
     all: modules,
     names: [...byName.keys()],
@@ -32,6 +33,19 @@ export function registry(built: readonly ProtocolModule[]): Registry {
       return module;
     },
   };
+}
+
+/** A connection of one of the twins must be valid for the other one. @throws Error */
+function requireTwin(module: ProtocolModule, byName: ReadonlyMap<string, ProtocolModule>): void {
+  if (module.twin === undefined) return;
+  const twin = byName.get(module.twin);
+  const schemes = ({ schemes: all }: ProtocolModule) => [...all].sort().join(' ');
+  const fits =
+    twin?.twin === module.name &&
+    twin.medium !== module.medium &&
+    twin.defaultUrl === module.defaultUrl &&
+    schemes(twin) === schemes(module);
+  if (!fits) throw new Error(`"${module.twin}" is not the twin of "${module.name}".`);
 }
 
 /** Inserts the steps that are missing before the next one that is known. */

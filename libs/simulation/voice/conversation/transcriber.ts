@@ -28,10 +28,12 @@ export interface TranscriberOptions extends Pick<VoiceTranscription, 'recogniser
   readonly owner?: string | undefined;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** How long the words may take after the end of the call; for a recording, of which all is heard at its end, longer. */
+  readonly finalMs?: number;
 }
 
-/** How long the words may take after the end of the call. */
-const FINAL_MS = 30_000;
+/** How long the words of a call may take after its end. */
+export const FINAL_MS = 30_000;
 /** Audio that is kept to be heard again; at most 29 MB, at 24 kHz. */
 const MAX_KEPT_MS = 600_000;
 
@@ -49,6 +51,7 @@ export class Transcriber {
   private readonly working = new Set<Promise<void>>();
   private readonly owner: string;
   private readonly abort = new AbortController();
+  private readonly finalMs: number;
   private keptMs = 0;
   private isWhole = true;
 
@@ -58,6 +61,7 @@ export class Transcriber {
     private readonly onWords: () => void = () => undefined,
   ) {
     this.owner = options.owner ?? randomUUID();
+    this.finalMs = options.finalMs ?? FINAL_MS;
   }
 
   readonly hear = (piece: HeardPiece): void => {
@@ -80,7 +84,7 @@ export class Transcriber {
   /** Waits for all words of the call that is over, up to a limit. @throws the signal's reason */
   async final(): Promise<RecognisedFact> {
     await this.settled();
-    return { model: this.options.model, pieces: this.heard.map(({ piece, result }) => result ?? late(piece)) };
+    return { model: this.options.model, pieces: this.heard.map(({ piece, result }) => result ?? this.late(piece)) };
   }
 
   /**
@@ -96,7 +100,7 @@ export class Transcriber {
     ).map((piece) => ({ piece }));
     for (const heard of results) this.start(heard.piece, (result) => (heard.result = result));
     await this.settled();
-    return results.map(({ piece, result }) => result ?? late(piece));
+    return results.map(({ piece, result }) => result ?? this.late(piece));
   }
 
   /** The same utterances with the words that are known by now, and why others will not be. */
@@ -147,19 +151,18 @@ export class Transcriber {
   private async settled(): Promise<void> {
     const { clock, signal } = this.options;
     let cancel = () => {};
-    const limit = new Promise<void>((resolve) => (cancel = clock.schedule(FINAL_MS, resolve)));
+    const limit = new Promise<void>((resolve) => (cancel = clock.schedule(this.finalMs, resolve)));
     await Promise.race([Promise.all(this.working), limit]);
     cancel();
     signal.throwIfAborted();
     if (this.working.size > 0) this.abort.abort(new Error('The words were not awaited any longer'));
   }
-}
 
-const late = ({ voice }: HeardPiece): RecognisedPiece => ({
-  ...voice,
-  text: null,
-  failure: failure('stt_slow', `${FINAL_MS / 1_000} s after they were asked for`),
-});
+  private late({ voice }: HeardPiece): RecognisedPiece {
+    const why = `${Math.round(this.finalMs / 1_000)} s after they were asked for`;
+    return { ...voice, text: null, failure: failure('stt_slow', why) };
+  }
+}
 
 function failed(error: unknown): Failure {
   const isPermanent = error instanceof Error && 'isPermanent' in error && error.isPermanent === true;

@@ -16,6 +16,7 @@ import { storedFacts } from '../facts/stored-facts.js';
 import type { RecordedCall, RecordingSink, VoiceTransport } from '../wire/voice-transport.js';
 import type { ExerciseInput } from '../../validity/exercise.js';
 import { AnsweringCaller } from './answering-caller.js';
+import { heardWords } from './heard-words.js';
 import { Transcriber, type VoiceTranscription } from './transcriber.js';
 import { overload } from './overload.js';
 import type { SpokenText, VoiceCallPlan } from '../facts/plan.js';
@@ -123,16 +124,9 @@ export async function runVoiceConversation(options: VoiceConversationOptions): P
       onAborted: (facts) => note(transcriber ? { ...facts, recognised: transcriber.recognised } : facts, timeline),
       ...(voice.onHangUp && { onHangUp: voice.onHangUp }),
     });
-    const facts = transcriber ? { ...observed, recognised: await transcriber.final() } : observed;
-    const store = (all: VoiceFacts) => {
+    const { facts, listenAgain } = await heardWords(observed, transcriber, (all) => {
       const json = voice.recording?.facts && storedFacts(all, transport.secrets?.spoken ?? []);
       if (json !== undefined) voice.recording?.facts?.(json);
-    };
-    store(facts);
-    const listenAgain = once(async () => {
-      const again = await transcriber?.hearAgain(facts.agent);
-      if (facts.recognised && again) store({ ...facts, recognised: { ...facts.recognised, again } });
-      return again;
     });
     return {
       ...observe(facts, { timeline, turnEndMs: plan.turnEndMs, clock: transport.clock, listenAgain }),
@@ -150,11 +144,11 @@ export async function runVoiceConversation(options: VoiceConversationOptions): P
 
 /** The same for a call that took place: records on the timeline what was observed then. */
 export const recordedConversation = (
-  { facts, clock, exchange }: RecordedCall,
+  { facts, clock, exchange, listenAgain = () => Promise.resolve(facts.recognised?.again) }: RecordedCall,
   { turnEndMs }: EvaluationDefinition,
   timeline: Timeline,
 ): VoiceConversationResult => ({
-  ...observe(facts, { timeline, turnEndMs, clock, listenAgain: () => Promise.resolve(facts.recognised?.again) }),
+  ...observe(facts, { timeline, turnEndMs, clock, listenAgain }),
   exchange,
 });
 
@@ -252,12 +246,6 @@ async function platformSpeech(
 
 function note(facts: VoiceFacts, timeline: Timeline): void {
   for (const entry of voiceEntries(facts)) timeline.observed(entry);
-}
-
-/** The same answer for everything that asks. */
-function once<T>(work: () => Promise<T>): () => Promise<T> {
-  let result: Promise<T> | undefined;
-  return () => (result ??= work());
 }
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : undefined);

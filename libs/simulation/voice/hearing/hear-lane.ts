@@ -1,7 +1,9 @@
 import type { LineRate } from '../../../audio/index.js';
 import type { Arrival } from '../facts/facts.js';
+import type { HeardPiece } from '../facts/heard-piece.js';
 import { Line } from '../facts/line.js';
 import { HeardSounds } from './heard-sounds.js';
+import { PieceCutter } from './piece-cutter.js';
 
 /** The channel of one side in a recording, from the answer to the end of the call. */
 export interface RecordedLane {
@@ -20,13 +22,16 @@ export interface HearingLane {
   readonly before?: (heard: HeardSounds, frame: number) => void;
   /** Called after a frame was heard, with its end in milliseconds. */
   readonly after?: (heard: HeardSounds, untilMs: number) => void;
+  /** Called with what a recogniser is to transcribe. */
+  readonly onPiece?: ((piece: HeardPiece) => void) | undefined;
 }
 
 /** Hears a channel of a recording frame by frame. */
 export function hearLane({ rate, pcm }: RecordedLane, hearing: HearingLane): HeardSounds {
-  const { frames, endMs, arrivals, before, after } = hearing;
+  const { frames, endMs, arrivals, before, after, onPiece } = hearing;
   const line = new Line(rate);
   const heard = new HeardSounds(line);
+  const pieces = onPiece && new PieceCutter(line, heard, onPiece);
   const played = new Played(arrivals, line);
   for (let frame = 0; frame < frames; frame++) {
     before?.(heard, frame);
@@ -35,11 +40,15 @@ export function hearLane({ rate, pcm }: RecordedLane, hearing: HearingLane): Hea
     const samples = new Int16Array(line.frameSamples);
     samples.set(pcm.subarray(from, from + line.frameSamples));
     heard.push(samples, played.isWhole(from, from + line.frameSamples));
+    pieces?.push(samples);
     after?.(heard, heard.readUntilMs);
   }
   const from = frames * line.frameSamples;
   const to = line.samplesOf(Math.max(heard.readUntilMs, endMs));
-  heard.finish(pcm.slice(from, to), played.isWhole(from, to), endMs);
+  const rest = pcm.slice(from, to);
+  heard.finish(rest, played.isWhole(from, to), endMs);
+  pieces?.push(rest);
+  pieces?.finish();
   return heard;
 }
 

@@ -140,6 +140,12 @@ describe('the words of a recording', () => {
     expect(new Set(utterancesOf(facts).map(({ text }) => text))).toEqual(new Set([null]));
   });
 
+  it('of the caller are unknown in a transcript of the agent alone, and its lines are still lines', () => {
+    const facts = imported(CALLER, AGENT, WORDS.slice(0, 1));
+    expect(facts.caller).toMatchObject([{ type: 'say', text: '', hasUnknownWords: true }]);
+    expect(voiceMeasures(facts, 'recorded').latencies).toMatchObject([{ answered: true }]);
+  });
+
   it('of lines that follow each other without a pause are those of one line', () => {
     const two = [said('caller', 'Until when?', 3_000, 3_500), said('caller', 'Today, I mean.', 3_500, 4_000)];
     expect(imported(CALLER, AGENT, two).caller).toMatchObject([{ type: 'say', text: 'Until when? Today, I mean.' }]);

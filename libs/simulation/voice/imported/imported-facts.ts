@@ -1,5 +1,6 @@
 import { ClippingMeter, LevelMeter } from '../../../audio/index.js';
 import type { AgentTurnFact, SayAct, SoundAct, VoiceFacts } from '../facts/facts.js';
+import type { HeardPiece } from '../facts/heard-piece.js';
 import { Line } from '../facts/line.js';
 import { agentSounds, finite } from '../hearing/agent-sounds.js';
 import { AgentTurns, type HeardAgent } from '../hearing/agent-turns.js';
@@ -9,23 +10,26 @@ import type { HeardSounds } from '../hearing/heard-sounds.js';
 import { playedOfItem } from '../hearing/item-played.js';
 import { callerActsOf, callerSoundsOf, extentOf, isBargeIn } from './caller-channel.js';
 import { sentIn, withItems } from './sent.js';
-import { entriesOf, itemsOf, saidOf, type TranscriptEntry, wordsOfRecording } from './transcript.js';
+import { entriesOf, itemsOf, saidOf, type TranscriptEntry } from './transcript.js';
 
 /** A call that was recorded by somebody else. Its recording begins with the answer. */
 export interface ImportedCall {
   readonly caller: RecordedLane;
   readonly agent: RecordedLane;
+  /** What both sides said; without it, words are not known before a recogniser has heard the agent. */
   readonly transcript?: readonly TranscriptEntry[] | undefined;
   /** Silence that ends the agent's turn. */
   readonly turnEndMs: number;
+  /** Called with what a recogniser is to transcribe of the agent, cut as on a call of the service. */
+  readonly onPiece?: ((piece: HeardPiece) => void) | undefined;
 }
 
 /**
  * What a recording shows of a call, as it is observed on a call of the service. What it does not show is empty: when audio was
  * sent, messages of a protocol, tool calls, who hung up.
  */
-export function importedFacts({ caller: callerLane, agent: lane, transcript, turnEndMs }: ImportedCall): VoiceFacts {
-  const words = wordsOfRecording(transcript);
+export function importedFacts(call: ImportedCall): VoiceFacts {
+  const { caller: callerLane, agent: lane, transcript: words, turnEndMs, onPiece } = call;
   const agentEntries = words && entriesOf(words, 'agent');
   const items = agentEntries ? itemsOf(agentEntries) : [];
   const { frames, endMs } = extentOf(lane);
@@ -33,10 +37,12 @@ export function importedFacts({ caller: callerLane, agent: lane, transcript, tur
   const extent = { frames, endMs, arrivals };
   const { sounds, edgesMs } = callerSoundsOf(callerLane);
   const audible = hearLane(lane, extent).sounds.filter(({ isBackground }) => !isBackground);
-  const entries = words && entriesOf(words, 'caller');
+  const callerEntries = words && entriesOf(words, 'caller');
+  // A transcript of the agent alone says nothing about the sounds of the caller.
+  const entries = callerEntries?.length ? callerEntries : undefined;
   const acts = callerActsOf(sounds, { agent: audible, entries });
   const turns = new RecordedTurns(acts, turnEndMs, audible);
-  const heard = hearLane(lane, { ...extent, after: (sounds, untilMs) => turns.advance(sounds, untilMs) });
+  const heard = hearLane(lane, { ...extent, onPiece, after: (sounds, untilMs) => turns.advance(sounds, untilMs) });
   const agent = agentSounds(heard, { arrivals, ...linesOf(acts) });
   const agentTurns = turns.until(heard, endMs);
   const sent = sentLevel(lane, arrivals);

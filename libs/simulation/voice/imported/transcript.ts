@@ -11,12 +11,6 @@ export interface TranscriptEntry extends Span {
 /** Times of transcripts are rough: so far from an entry, audio of its side is still its own, in milliseconds. */
 export const ROUGH_MS = 1_000;
 
-/**
- * Where the words of a recorded call come from: its transcript; undefined if they are not known. What recognises words in
- * recordings belongs here.
- */
-export const wordsOfRecording = (transcript: readonly TranscriptEntry[] | undefined) => transcript;
-
 /** The entries of one side in the order of their times, none of them empty. */
 export const entriesOf = (words: readonly TranscriptEntry[], side: Speaker): TranscriptEntry[] =>
   words

@@ -1,7 +1,7 @@
 import type { LineRate } from '../../../audio/index.js';
 import type { CallExchange } from '../../other-side/call-exchange.js';
 import type { SentSecrets } from '../../other-side/secrets.js';
-import type { VoiceFacts } from '../facts/facts.js';
+import type { RecognisedPiece, VoiceFacts } from '../facts/facts.js';
 import type { Clock } from '../../time/clock.js';
 import type { HeardPiece } from '../facts/heard-piece.js';
 import type { TurnAnswer, TurnQuestion } from '../facts/turn-question.js';
@@ -23,6 +23,8 @@ export interface RecordedCall {
   readonly name: string;
   readonly clock: VoiceMeasures['clock'];
   readonly facts: VoiceFacts;
+  /** The agent's audio a second time; by default what was heard the second time when it took place. */
+  readonly listenAgain?: () => Promise<readonly RecognisedPiece[] | undefined>;
   /** What was sent to the agent and came back. */
   readonly exchange: CallExchange | null;
 }

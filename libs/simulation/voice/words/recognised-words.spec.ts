@@ -1,6 +1,6 @@
 import { voiceEntries } from '../conversation/voice-timeline.js';
 import type { RecognisedPiece, VoiceFacts } from '../facts/facts.js';
-import { agentSound, factsOf } from '../testing/facts.js';
+import { agentSound, factsOf, line } from '../testing/facts.js';
 import { wordsOfCall } from './words-from.js';
 
 const piece = (startMs: number, endMs: number, text: string | null, more: Partial<RecognisedPiece> = {}) => ({
@@ -73,6 +73,18 @@ describe('the words that a recogniser heard', () => {
     const end = { by: 'agent', code: 'agent_hung_up', reason: '', atMs: 2_000 } as const;
     expect(speech(heard([piece(1_000, 2_000, 'We are op')], { end }))).toMatchObject([{ uncertain: [[7, 9]] }]);
     expect(speech(heard([piece(1_000, 2_000, 'We are')]))[0]).not.toHaveProperty('uncertain');
+  });
+
+  it('are uncertain at the last one where an agent in a recording broke off while the caller spoke', () => {
+    const agent = [agentSound(1_000, 2_000, { breaksOff: true })];
+    const recording = { agent, imported: { callerEdgesMs: 40 }, caller: [line(1_600, 3_000)] };
+    const said = [piece(1_000, 2_000, 'We are op')];
+    const ofAgent = ({ speaker }: { speaker: string }) => speaker === 'agent';
+    expect(speech(heard(said, recording)).filter(ofAgent)).toMatchObject([{ uncertain: [[7, 9]] }]);
+    for (const other of [{ caller: [] }, { agent: [agentSound(1_000, 2_000)] }, { imported: undefined }]) {
+      const [first] = speech(heard(said, { ...recording, ...other })).filter(ofAgent);
+      expect(first).not.toHaveProperty('uncertain');
+    }
   });
 });
 

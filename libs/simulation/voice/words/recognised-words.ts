@@ -1,5 +1,5 @@
 import type { RecognisedPiece, Span, VoiceFacts } from '../facts/facts.js';
-import { overlapOf } from '../facts/spans.js';
+import { contains, overlapOf } from '../facts/spans.js';
 import type { WordFacts } from './item-audio.js';
 import type { ItemWord, ItemWords } from './item-words.js';
 
@@ -8,7 +8,7 @@ export const WORD_MS = 100;
 /** A sound that was dropped or ended by the call stops so shortly before that. */
 const CUT_MS = 250;
 
-type Facts = WordFacts & Pick<VoiceFacts, 'agent'>;
+type Facts = WordFacts & Pick<VoiceFacts, 'agent'> & Partial<Pick<VoiceFacts, 'caller' | 'imported'>>;
 
 /** The pieces of the agent's audio with the words that a recogniser understood. */
 export const wordsOfPieces = (pieces: readonly RecognisedPiece[], facts: Facts): ItemWords[] =>
@@ -37,10 +37,15 @@ export function recognisedMs(
 }
 
 /** Whether the agent was cut off at the end of a piece: its last word was not spoken to its end. */
-function isCutOff({ startMs, endMs }: Span, { agent, clears, end }: Facts): boolean {
+function isCutOff({ startMs, endMs }: Span, { agent, caller = [], clears, end, imported }: Facts): boolean {
   const isEnd = (ms: number) => ms <= endMs + CUT_MS && ms >= endMs - CUT_MS;
   const isOpen = agent.some((sound) => sound.endMs >= end.atMs && overlapOf(sound, { startMs, endMs }) > 0);
-  return (isOpen && isEnd(end.atMs)) || clears.some(({ atMs, droppedMs }) => droppedMs > 0 && isEnd(atMs));
+  // A recording does not show what was dropped, but that speech broke off while the caller spoke.
+  const isBrokenOff =
+    imported !== undefined &&
+    agent.some((sound) => sound.breaksOff && isEnd(sound.endMs) && caller.some((act) => contains(act, sound.endMs)));
+  const isCleared = clears.some(({ atMs, droppedMs }) => droppedMs > 0 && isEnd(atMs));
+  return (isOpen && isEnd(end.atMs)) || isCleared || isBrokenOff;
 }
 
 const lastUncertain = (words: readonly ItemWord[]): ItemWord[] =>

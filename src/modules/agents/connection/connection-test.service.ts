@@ -6,12 +6,15 @@ import type { Caller } from '../../../platform/access/caller.js';
 import { Database } from '../../../platform/database/database.js';
 import { conflict, DomainError } from '../../../platform/errors/domain-error.js';
 import { type AgentDescription, AgentsService } from '../agents.service.js';
+import { ConnectionTestLines } from './connection-test-lines.service.js';
 import { ConnectionTestPolicy } from './connection-test-policy.js';
 import { ConnectionTestRepository, type RefusedTest } from './connection-test.repository.js';
 import { ConnectionService } from './connection.service.js';
 
 /** How much longer than its time-out a test counts as running, if its process dies; in milliseconds. */
 const GRACE_MS = 5_000;
+/** When to try again without a line. */
+const LINE_RETRY_SECONDS = 10;
 
 /** Calls agents once to see whether they can be reached. */
 @Injectable()
@@ -23,6 +26,7 @@ export class ConnectionTestService {
     private readonly agents: AgentsService,
     private readonly connections: ConnectionService,
     private readonly client: OutboundClient,
+    private readonly lines: ConnectionTestLines,
   ) {}
 
   /**
@@ -46,16 +50,34 @@ export class ConnectionTestService {
     });
   }
 
-  private call({ assistantId, phoneNumber }: AgentDescription, endpoint: AgentEndpoint): Promise<ConnectionTestResult> {
-    const call = { client: this.client, assistantId, phoneNumber: phoneNumber ?? '', callId: randomUUID() };
-    return testConnection(endpoint, call, this.policy.timeoutMs);
+  private async call(agent: AgentDescription, endpoint: AgentEndpoint): Promise<ConnectionTestResult> {
+    const { assistantId, phoneNumber } = agent;
+    const callId = randomUUID();
+    const { timeoutMs } = this.policy;
+    const taken = await this.lines.take(agent, endpoint, callId, timeoutMs + GRACE_MS);
+    if (!taken) throw this.refusal({ reason: 'lines', retryAfterSeconds: LINE_RETRY_SECONDS });
+    const ledger = taken.line?.ledger;
+    const call = {
+      client: this.client,
+      assistantId,
+      phoneNumber: phoneNumber ?? '',
+      callId,
+      ...(ledger && { ledger }),
+    };
+    try {
+      return await testConnection(endpoint, call, timeoutMs);
+    } finally {
+      await taken.line?.release();
+    }
   }
 
   private refusal({ reason, retryAfterSeconds }: RefusedTest): DomainError {
-    const issue =
-      reason === 'running'
-        ? 'The agent is busy: its connection is being tested already'
-        : `At most ${this.policy.perMinute} connections of a workspace are tested within a minute`;
+    const issue = {
+      running: 'The agent is busy: its connection is being tested already',
+      limit: `At most ${this.policy.perMinute} connections of a workspace are tested within a minute`,
+      lines:
+        'The agent is busy: its platform carries as many calls of its key as it may (AGENT_PROVIDER_n_CONCURRENCY)',
+    }[reason];
     return new DomainError('TOO_MANY_REQUESTS', undefined, [issue], { retryAfterSeconds });
   }
 }

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { OutboundClient } from '../../../../libs/outbound-http/index.js';
 import type { TranscriptionEquipment } from '../../../../libs/run-plan/index.js';
 import {
+  type AgentCall,
   type AgentEndpoint,
   agentUrl,
   type Medium,
@@ -20,9 +21,15 @@ import { AgentSecrets } from '../agent-secrets.js';
 import { type AgentDescription, AgentsService } from '../agents.service.js';
 import { type ConnectionSecrets, connectionSecretsPurpose } from './agent-connection.entity.js';
 import { ConnectionCheck } from './connection-rules.js';
-import { ConnectionRepository, type ConnectionRow } from './connection.repository.js';
+import { type CalledAgent, ConnectionRepository, type ConnectionRow } from './connection.repository.js';
 import type { Connection, PutConnectionRequest } from './dto/connection.dtos.js';
-import { chooseProtocol, type ProtocolChoice } from './protocol-choice.js';
+import {
+  type AvailableProtocols,
+  chooseProtocol,
+  type ProtocolChoice,
+  reachableBy,
+  twinOf,
+} from './protocol-choice.js';
 
 export type { ProtocolChoice };
 
@@ -91,23 +98,43 @@ export class ConnectionService {
     });
   }
 
-  /** Where and with which credentials calls reach the agent now, deleted or not; undefined if it has no address. */
-  async endpoint(agentId: string): Promise<CalledEndpoint | undefined> {
+  /**
+   * Where and with which credentials calls reach the agent now, deleted or not; undefined if it has no address.
+   * @param wanted protocol of the calls; the agent's first one if it is not given, and if the agent no longer has it
+   */
+  async endpoint(agentId: string, wanted?: ProtocolName): Promise<CalledEndpoint | undefined> {
     const agent = await this.repository.findCalled(agentId);
-    if (!agent) return undefined;
+    return agent && this.endpointOf(agent, (name) => name === wanted);
+  }
+
+  /** The same over the agent's protocol of a medium; undefined if it has none. */
+  async endpointOver(
+    agentId: string,
+    medium: Medium,
+  ): Promise<{ readonly provider: AgentProvider; readonly endpoint: CalledEndpoint } | undefined> {
+    const agent = await this.repository.findCalled(agentId);
+    const endpoint = agent && this.endpointOf(agent, (name) => PROTOCOLS.of(name).medium === medium);
+    if (!endpoint || PROTOCOLS.of(endpoint.protocol).medium !== medium) return undefined;
+    return { provider: agent.provider, endpoint };
+  }
+
+  private endpointOf(agent: CalledAgent, isWanted: (protocol: ProtocolName) => boolean): CalledEndpoint | undefined {
     const { provider, connection } = agent;
     const { mode: transcription } = this.transcriptionOf(provider, connection?.options);
+    const reachable = reachableBy(this.available(provider, connection?.protocol ?? null));
+    const protocol = reachable.find(isWanted) ?? reachable[0]!;
     if (!connection) {
       const apiKey = this.agentSecrets.keyOf(agent) ?? undefined;
-      const { protocol, url, isVendors } = this.settings.agentProviders[provider];
+      const { url, isVendors } = this.addressOf(provider, protocol);
       if (url === undefined) return undefined;
       // An address that was set belongs to the operator, not to the workspace.
       const shown = isVendors ? {} : { shownUrl: `${provider}_URL` };
       const common = { protocol, url, ...shown, headers: {}, firstSpeaker: null, options: {}, transcription };
       return { ...common, ...(apiKey !== undefined && { apiKey }) };
     }
-    const { protocol, url, firstSpeaker, options } = connection;
+    const { url, firstSpeaker, options } = connection;
     const secrets = this.open(connection);
+    const given = { ...options, ...secrets.options };
     const isKeyKept = agent.defaultApiKey !== null && this.isElsewhere(provider, protocol);
     const apiKey = isKeyKept ? undefined : (this.agentSecrets.keyOf(agent) ?? undefined);
     return {
@@ -115,10 +142,21 @@ export class ConnectionService {
       url,
       headers: Object.fromEntries(Object.entries(secrets.headers).map(([name, value]) => [name.toLowerCase(), value])),
       firstSpeaker,
-      options: { ...options, ...secrets.options },
+      options: protocol === connection.protocol ? given : optionsOf(protocol, given),
       transcription,
       ...(apiKey !== undefined && { apiKey }),
     };
+  }
+
+  /** Options of the agent's own connection, without secret ones. */
+  async optionsOf(agentId: string): Promise<AgentEndpoint['options']> {
+    return (await this.repository.find(agentId))?.options ?? {};
+  }
+
+  /** Whose words of an agent count on voice calls that the service does not make; `off` if it was erased. */
+  async transcription(agentId: string): Promise<TranscriptionMode> {
+    const agent = await this.repository.findCalled(agentId);
+    return agent ? this.transcriptionOf(agent.provider, agent.connection?.options).mode : 'off';
   }
 
   /**
@@ -128,8 +166,7 @@ export class ConnectionService {
    * @throws DomainError CONFLICT if the agent has no protocol of that medium
    */
   decide(provider: AgentProvider, own: ProtocolName | null, medium?: Medium | null): ProtocolChoice {
-    const setting = `${provider}_PROTOCOL`;
-    const choice = chooseProtocol({ own, provider: this.settings.agentProviders[provider].protocol, setting }, medium);
+    const choice = chooseProtocol(this.available(provider, own), medium);
     if ('refusal' in choice) throw conflict(choice.refusal);
     return choice;
   }
@@ -156,9 +193,9 @@ export class ConnectionService {
     const { id, provider, assistantId } = agent;
     const connection = await this.repository.find(id);
     if (connection) this.requireKeyFor(agent, connection.protocol);
-    const { url } = connection ?? this.settings.agentProviders[provider];
-    if (url === undefined) throw conflict(this.withoutAddress({ provider }));
     const choice = this.decide(provider, connection?.protocol ?? null, medium);
+    const { url } = connection ?? this.addressOf(provider, choice.protocol);
+    if (url === undefined) throw conflict(this.withoutAddress({ provider }));
     // Host names are checked when they are resolved, for the call.
     if (this.outbound.check(agentUrl(url, { assistantId, phoneNumber: '', callId: '' })) !== 'ADDRESS_REFUSED') {
       const { baseUrl, isAlways = false } = this.settings.transcription ?? {};
@@ -171,10 +208,22 @@ export class ConnectionService {
     throw conflict(`${whose} is not public; to allow it, add its network to OUTBOUND_ALLOWED_NETWORKS`);
   }
 
+  private available(provider: AgentProvider, own: ProtocolName | null): AvailableProtocols {
+    const { protocol, textProtocol } = this.settings.agentProviders[provider];
+    return { own, provider: protocol, text: textProtocol, settings: provider };
+  }
+
+  /** Where agents without a connection are called over a protocol of their provider. */
+  private addressOf(provider: AgentProvider, protocol: ProtocolName): { url: string | undefined; isVendors: boolean } {
+    const { url } = this.settings.agentProviders[provider];
+    return { url: url ?? PROTOCOLS.of(protocol).defaultUrl, isVendors: url === undefined };
+  }
+
   /** Whether a protocol belongs to a platform, and that is not the provider's. */
   private isElsewhere(provider: AgentProvider, protocol: ProtocolName): boolean {
-    const isOfPlatform = PROTOCOLS.of(protocol).defaultUrl !== undefined;
-    return isOfPlatform && this.settings.agentProviders[provider].protocol !== protocol;
+    if (PROTOCOLS.of(protocol).defaultUrl === undefined) return false;
+    const { protocol: first, textProtocol } = this.settings.agentProviders[provider];
+    return ![first, textProtocol, twinOf(first), twinOf(textProtocol)].includes(protocol);
   }
 
   /** @throws DomainError CONFLICT if the agent uses the default key of its provider, and the protocol is another platform's */
@@ -200,7 +249,8 @@ export class ConnectionService {
   }
 
   private ofProvider(provider: AgentProvider): Connection {
-    const { protocol, url, isVendors } = this.settings.agentProviders[provider];
+    const { protocol } = this.settings.agentProviders[provider];
+    const { url, isVendors } = this.addressOf(provider, protocol);
     if (url === undefined) throw notFound();
     const { firstSpeaker } = PROTOCOLS.of(protocol);
     const where = isVendors ? ({ url, address: 'vendor' } as const) : ({ url: null, address: 'setting' } as const);
@@ -226,6 +276,19 @@ export class ConnectionService {
   private open({ agentId, secrets }: ConnectionRow): ConnectionSecrets {
     return JSON.parse(this.keyRing.decrypt(secrets, connectionSecretsPurpose(agentId))) as ConnectionSecrets;
   }
+}
+
+/** Those options of the twin's connection that the protocol knows. */
+function optionsOf(protocol: ProtocolName, given: AgentEndpoint['options']): AgentEndpoint['options'] {
+  const { options } = PROTOCOLS.of(protocol);
+  const isKnown = (name: string, value: unknown) =>
+    Object.hasOwn(options, name) && options[name]?.violation(value) === undefined;
+  return Object.fromEntries(Object.entries(given).filter(([name, value]) => isKnown(name, value)));
+}
+
+/** The option `variables` of protocols that have it. */
+export function variablesOf({ variables }: AgentEndpoint['options']): NonNullable<AgentCall['variables']> {
+  return typeof variables === 'object' && variables !== null ? (variables as NonNullable<AgentCall['variables']>) : {};
 }
 
 /** Each name with null in place of its value. */

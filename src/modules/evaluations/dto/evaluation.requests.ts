@@ -70,6 +70,9 @@ export class CreateEvaluationRequest implements EvaluationInput {
 
   @AuthoredField('fillers', 'optional')
   fillers?: boolean;
+
+  @AuthoredField('agentVariables', 'optional')
+  agentVariables?: VariablesRow;
 }
 
 /** Documents a change; `EvaluationSchemaPipe` validates it. */

@@ -93,4 +93,7 @@ export class Evaluation {
 
   @AuthoredField('fillers', 'response')
   fillers: boolean;
+
+  @AuthoredField('agentVariables', 'response')
+  agentVariables: VariablesRow;
 }

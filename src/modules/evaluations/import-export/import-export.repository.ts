@@ -23,6 +23,7 @@ const ROWS = jsonRows({
   conditions: column('conditions', 'jsonb'),
   turnEndMs: column('turn_end_ms', 'int'),
   fillers: column('fillers', 'boolean'),
+  agentVariables: column('agent_variables', 'jsonb'),
 } satisfies Record<Exclude<FieldName, 'key' | 'personalityId' | 'vendorCallPhoneNumber'>, JsonColumn>);
 
 /** $1: a batch as JSON; $2, $3: its ids and personalities, in the same order; a null id: not this one. */

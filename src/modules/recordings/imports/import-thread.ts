@@ -12,10 +12,10 @@ import {
 } from '../../../../libs/audio/index.js';
 import { serveTasks } from '../../../../libs/concurrency/index.js';
 import {
+  type HeardPiece,
   type ImportedCall,
   importedFacts,
   recordingFormat,
-  storedFacts,
   type VoiceFacts,
 } from '../../../../libs/simulation/index.js';
 import type { RecordingPaths } from '../recording-files.js';
@@ -26,18 +26,27 @@ export interface ImportTask extends Pick<ImportedCall, 'transcript' | 'turnEndMs
   /** Path of the file as it was sent. */
   readonly upload: string;
   readonly channels: ChannelOrder;
+  /** Whether a recogniser is to hear the agent. */
+  readonly isHeard: boolean;
   /** Where its recording is written; absent if it is not kept. */
   readonly paths?: RecordingPaths;
 }
 
 export type ImportOutcome =
-  | { readonly facts: VoiceFacts; /** Null if it could not be written. */ readonly written: WrittenRecording | null }
+  | {
+      readonly facts: VoiceFacts;
+      /** What a recogniser is to transcribe. */
+      readonly pieces: readonly HeardPiece[];
+      /** Without the facts; null if it could not be written. */
+      readonly written: WrittenRecording | null;
+    }
   | { readonly refusal: string };
 
 /** Bytes that are read at once. */
 const BLOCK = 1024 * 1024;
 
-serveTasks(async ({ upload, channels, paths, transcript, turnEndMs }: ImportTask): Promise<ImportOutcome> => {
+async function imported(task: ImportTask): Promise<ImportOutcome> {
+  const { upload, channels, isHeard, paths, transcript, turnEndMs } = task;
   const file = await open(upload, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
     return undefined;
@@ -48,12 +57,20 @@ serveTasks(async ({ upload, channels, paths, transcript, turnEndMs }: ImportTask
     const rate = lineRateOf(layout.rate);
     const recorder = await Recorder.create(paths, rate);
     const [caller, agent] = await convert(file, layout, { rate, channels }, (audio) => recorder.audio(audio));
-    const facts = importedFacts({ caller: { rate, pcm: caller }, agent: { rate, pcm: agent }, transcript, turnEndMs });
-    return { facts, written: await recorder.finish(facts) };
+    const pieces: HeardPiece[] = [];
+    const facts = importedFacts({
+      ...{ caller: { rate, pcm: caller }, agent: { rate, pcm: agent }, transcript, turnEndMs },
+      ...(isHeard && { onPiece: (piece) => pieces.push(piece) }),
+    });
+    return { facts, pieces, written: await recorder.finish() };
   } finally {
     await file.close();
   }
-});
+}
+
+serveTasks(imported, (outcome) =>
+  'pieces' in outcome ? outcome.pieces.map(({ pcm }) => pcm.buffer as ArrayBuffer) : [],
+);
 
 /**
  * Converts a file to the recording of a call, in parts.
@@ -137,9 +154,7 @@ class Recorder {
   }
 
   /** @returns null if it could not be written */
-  async finish(facts: VoiceFacts): Promise<WrittenRecording | null> {
-    const json = storedFacts(facts, []);
-    if (json !== undefined) this.writer?.facts(json);
+  async finish(): Promise<WrittenRecording | null> {
     try {
       const written = await this.writer?.finish();
       // There were no messages.

@@ -1,6 +1,8 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { abortable, ThreadPool } from '../../../../libs/concurrency/index.js';
-import type { RecordingOmitted, VoiceFacts } from '../../../../libs/simulation/index.js';
+import type { HeardPiece, RecordingOmitted, RecordingSink, VoiceFacts } from '../../../../libs/simulation/index.js';
+import type { RecordingPaths } from '../recording-files.js';
+import { writeFacts, type WrittenRecording } from '../recording-writer.js';
 import { type RecordingKey, RecordingsService } from '../recordings.service.js';
 import type { ImportOutcome, ImportTask } from './import-thread.js';
 import { RecordingUploadsService } from '../recording-uploads.service.js';
@@ -14,10 +16,16 @@ const TIMEOUT_MS = 600_000;
 const IDLE_MS = 30_000;
 
 /** What was sent with a recording. */
-export type ImportSource = Pick<ImportTask, 'channels' | 'transcript' | 'turnEndMs'>;
+export type ImportSource = Pick<ImportTask, 'channels' | 'isHeard' | 'transcript' | 'turnEndMs'>;
 
-export type ImportedRecording =
-  { readonly facts: VoiceFacts; readonly recordingOmitted?: RecordingOmitted } | { readonly refusal: string };
+/** What a recording shows of a call. */
+export interface ImportedRecording {
+  readonly facts: VoiceFacts;
+  /** What a recogniser is to transcribe of the agent. */
+  readonly pieces: readonly HeardPiece[];
+  /** Takes the facts that are stored beside the recording. */
+  readonly recording: Required<Pick<RecordingSink, 'facts'>>;
+}
 
 /** Turns recordings that were sent into those of calls, in a thread: the latencies of text calls must not contain it. */
 @Injectable()
@@ -37,23 +45,44 @@ export class RecordingImportsService implements OnApplicationShutdown {
 
   /**
    * Stores the recording of a call, if recordings are kept.
-   * @returns what it shows of the call, or why there is nothing
-   * @throws the signal's reason
+   * @param judge what it shows of the call
+   * @returns the result of `judge`, with the reason if there is no recording, or why there is nothing to judge
+   * @throws the signal's reason; what `judge` throws
    */
-  async import(
+  async import<T extends object>(
     key: RecordingKey,
     callId: string,
     source: ImportSource,
+    judge: (imported: ImportedRecording) => Promise<T>,
     signal: AbortSignal,
-  ): Promise<ImportedRecording> {
+  ): Promise<(T & { readonly recordingOmitted?: RecordingOmitted }) | { readonly refusal: string }> {
     const task = { ...source, upload: this.uploads.pathOf(key.runId) };
-    return this.recordings.keep(key, callId, async (paths) => {
-      const outcome = await abortable(this.pool.run({ ...task, ...(paths && { paths }) }), signal);
-      return 'facts' in outcome ? outcome : { ...outcome, written: null };
+    const { judged, recordingOmitted } = await this.recordings.keep(key, callId, async (paths) => {
+      const imported = await abortable(this.pool.run({ ...task, ...(paths && { paths }) }), signal);
+      if ('refusal' in imported) return { judged: imported, written: null };
+      const { facts, pieces, written } = imported;
+      let json: string | undefined;
+      const recording = { facts: (stored: string) => void (json = stored) };
+      const result = await judge({ facts, pieces, recording });
+      return { judged: result, written: written && paths ? await withFacts(written, paths, json) : null };
     });
+    return { ...judged, ...(recordingOmitted && { recordingOmitted }) };
   }
 
   async onApplicationShutdown(): Promise<void> {
     await this.pool.close();
   }
+}
+
+/** @returns null if they could not be written: a call is worth more than its recording */
+async function withFacts(
+  written: WrittenRecording,
+  paths: RecordingPaths,
+  json: string | undefined,
+): Promise<WrittenRecording | null> {
+  if (json === undefined) return written;
+  return writeFacts(paths, json).then(
+    (factsBytes) => ({ ...written, factsBytes }),
+    () => null,
+  );
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { VariablesRow } from '../../../../libs/evaluation-definition/index.js';
 import type { CallResult } from '../../../../libs/simulation/index.js';
 import type { Outcome } from '../../../../libs/statistics/index.js';
 import { Database } from '../../../platform/database/database.js';
@@ -30,7 +31,20 @@ export type WholeCall = CallWithResult & {
   readonly evaluation: EvaluationSnapshot;
   readonly agent: AgentSnapshot;
   readonly agentVersion: string | null;
+  readonly agentVariables: VariablesRow;
+  readonly assistantVersion: string | null;
+  /** Of its attempts that took a line; null if its platform does not bill. */
+  readonly platform: PlatformFigures | null;
 };
+
+/** What is known of a call on a platform that bills. */
+export interface PlatformFigures {
+  /** Of the latest attempt, in the records of the platform. */
+  readonly id: string | null;
+  readonly paidSeconds: number;
+  readonly isEstimated: boolean;
+  readonly waitedForLineMs: number;
+}
 
 export type CallFigures = Pick<CallEntity, 'evaluationId' | 'caseKey' | 'outcome' | 'score' | 'latencies' | 'retries'>;
 
@@ -45,6 +59,14 @@ const RESULTS = `s.result, CASE WHEN jsonb_array_length(c.attempts) > (c.status 
      FROM recordings d WHERE d.call_id = coalesce(c.recorded_call_id, c.id)) AS recordings`;
 const EVALUATION = `JOIN run_evaluations e ON e.run_id = c.run_id AND e.evaluation_id = c.evaluation_id`;
 
+const PLATFORM = `CASE WHEN c.bills THEN (
+    SELECT jsonb_build_object(
+             'id', (array_agg(p.platform_id ORDER BY p.created_at DESC))[1],
+             'paidSeconds', coalesce(round(sum(p.paid_seconds)::numeric, 1), 0),
+             'isEstimated', coalesce(bool_or(p.paid_by = 'tester'), false),
+             'waitedForLineMs', c.waited_for_line_ms + CASE WHEN c.status = 'QUEUED' THEN line_wait_ms(c.line_wait_since) ELSE 0 END)
+      FROM platform_calls p WHERE p.call_id = c.id) END`;
+
 const LIST = {
   columns: COLUMNS,
   from: 'calls c',
@@ -54,7 +76,9 @@ const LIST = {
 const LIST_BY_OUTCOME = { ...LIST, where: 'c.run_id = $1 AND c.outcome = $2' };
 
 const FIND = `
-  SELECT ${COLUMNS}, e.snapshot AS evaluation, r.agent_snapshot AS agent, r.agent_version AS "agentVersion", ${RESULTS}
+  SELECT ${COLUMNS}, e.snapshot AS evaluation, r.agent_snapshot AS agent, r.agent_version AS "agentVersion",
+         r.agent_variables AS "agentVariables", r.assistant_version AS "assistantVersion", ${RESULTS},
+         ${PLATFORM} AS platform
     FROM calls c ${EVALUATION} JOIN runs r ON r.id = c.run_id LEFT JOIN call_results s ON s.call_id = c.id
    WHERE c.id = $1 AND ${notErased('c.agent_id')}`;
 

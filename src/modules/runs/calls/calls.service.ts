@@ -1,4 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import {
+  type EvaluationDefinition,
+  type VariablesRow,
+  withVariables,
+} from '../../../../libs/evaluation-definition/index.js';
 import type { Attempt } from '../../../../libs/simulation/index.js';
 import type { Outcome } from '../../../../libs/statistics/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
@@ -9,7 +14,7 @@ import type { Call, CallAttempt, CallAttemptDetails, CallDetails } from '../dto/
 import type { AttemptResult } from '../attempt-result.js';
 import { RunsService } from '../runs.service.js';
 import { toRecord } from './call-record.js';
-import { type CallRow, CallsRepository, type CallWithResult, recordingOf } from './calls.repository.js';
+import { type CallRow, CallsRepository, type CallWithResult, recordingOf, type WholeCall } from './calls.repository.js';
 
 /** The calls of a run. */
 @Injectable()
@@ -30,18 +35,27 @@ export class CallsService {
   /** @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's call */
   async get(caller: Caller, id: string): Promise<CallDetails> {
     const row = requireOwned(caller, await this.repository.find(uuidOrNotFound(id)));
-    const { evaluation, agent, agentVersion, protocol, medium, result } = row;
+    const { evaluation, agent, agentVersion, assistantVersion, protocol, medium, platform, result } = row;
     return {
       ...toCall(row),
       evaluation,
       agent,
       agentVersion,
+      agentVariables: agentVariablesOf(row),
+      assistantVersion,
       protocol,
       medium,
+      platform,
       ...toRecord(result, recordingOf(row)),
       attempts: attemptsWithResults(row),
     };
   }
+}
+
+/** Those of the run, above those of the evaluation with the values of the case; earlier versions stored none. */
+function agentVariablesOf({ evaluation, variables, agentVariables }: WholeCall): VariablesRow {
+  const { agentVariables: ofEvaluation = {} } = evaluation.definition as Partial<EvaluationDefinition>;
+  return { ...withVariables({ agentVariables: ofEvaluation }, variables).agentVariables, ...agentVariables };
 }
 
 /** The last attempt of an ended call is its result. */

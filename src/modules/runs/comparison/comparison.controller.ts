@@ -3,7 +3,8 @@ import { CurrentCaller } from '../../../platform/access/access.decorators.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { Operation } from '../../../platform/openapi/operation.decorator.js';
 import { RunComparison } from '../dto/comparison.responses.js';
-import { ComparisonQuery } from '../dto/run.requests.js';
+import { RunMatrix } from '../dto/matrix.responses.js';
+import { ComparisonQuery, MatrixQuery } from '../dto/run.requests.js';
 import { ComparisonService } from './comparison.service.js';
 
 @Controller()
@@ -28,5 +29,25 @@ export class ComparisonController {
     @Query() { with: baseline = 'previous' }: ComparisonQuery,
   ): Promise<RunComparison> {
     return this.service.compare(caller, id, baseline);
+  }
+
+  @Operation({
+    summary: 'Compare several runs with one',
+    description:
+      'Pass rates, scores and latencies of the run and of others side by side, case by case: those of the run, matched as in the comparison of two. `better` and `worse` are differences to the run that are larger than chance: exact tests of all cases of all runs, two-sided at 5 % and adjusted for their number, so that equal runs show any difference in at most 5 % of such tables.',
+    tag: 'Runs',
+    access: 'VIEWER',
+    path: { id: 'Identifier of the run' },
+    query: true,
+    response: { shape: 'data', type: RunMatrix, message: 'Runs compared successfully' },
+    errors: ['CONFLICT'],
+  })
+  @Get('runs/:id/matrix')
+  compareSeveralRuns(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Query() { with: others = 'previous' }: MatrixQuery,
+  ): Promise<RunMatrix> {
+    return this.service.matrix(caller, id, others.split(','));
   }
 }

@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { normaliseRow } from '../../../../libs/evaluation-definition/index.js';
 import type { ProtocolName } from '../../../../libs/simulation/index.js';
 import { MIN_TURNS_FOR_PERCENTILES } from '../../../../libs/statistics/index.js';
 import { Database } from '../../../platform/database/database.js';
 import type { RunEntity } from '../run.entity.js';
 import { clockOf } from '../latency-clock.js';
+import type { Asked } from './asked.js';
 import type { BaselineFigures, BaselinePurpose, RunBaselineEntity } from './run-baseline.entity.js';
 import type { CaseFigures, RunFigures } from './run-figures.js';
 
@@ -46,7 +48,8 @@ interface FiguresRow {
   readonly percentiles: readonly [p50: number, p90: number, p95: number, p99: number, worst: number] | null;
 }
 
-const COMPARED = 'r.id, r.name, r.status, r.agent_version AS "agentVersion", r.ended_at AS "endedAt"';
+const COMPARED =
+  'r.id, r.name, r.status, r.agent_version AS "agentVersion", r.agent_variables AS "agentVariables", r.assistant_version AS "assistantVersion", r.ended_at AS "endedAt"';
 
 /**
  * The newest of the agent's runs ($1) with calls of its own that ended before a time ($2, by default now) and match. The number of cases ($3)
@@ -80,6 +83,21 @@ const CASES = `
     FROM calls c JOIN run_evaluations e ON e.run_id = c.run_id AND e.evaluation_id = c.evaluation_id
    WHERE c.run_id = $1 AND c.repetition = 1 ORDER BY c.position`;
 
+/** What the evaluations of a run ($1) ask. */
+const ASKED = `
+  SELECT e.evaluation_id AS "evaluationId", e.snapshot #> '{definition,checks}' AS checks,
+         e.snapshot #> '{definition,criteria}' AS criteria,
+         md5(jsonb_build_array(e.snapshot -> 'scenarioText', e.snapshot -> 'generalInstructions',
+                               e.snapshot #> '{definition,script}')::text) AS caller
+    FROM run_evaluations e WHERE e.run_id = $1`;
+
+/** Checks that no counted call of an evaluation of a run ($1) decided. */
+const UNDECIDED = `
+  SELECT c.evaluation_id AS "evaluationId", k ->> 'name' AS name
+    FROM calls c JOIN call_results s ON s.call_id = c.id CROSS JOIN jsonb_array_elements(s.result -> 'checks') k
+   WHERE c.run_id = $1 AND c.outcome IN ('passed', 'failed')
+   GROUP BY c.evaluation_id, k ->> 'name' HAVING bool_and(k -> 'met' = 'null')`;
+
 const FIND_BASELINE = 'SELECT figures FROM run_baselines WHERE run_id = $1 AND purpose = $2';
 
 const INSERT_BASELINE = 'INSERT INTO run_baselines (run_id, purpose, figures) VALUES ($1, $2, $3)';
@@ -96,7 +114,10 @@ export interface NamedCase {
 }
 
 /** What a comparison names of a run. */
-export type ComparedRun = Pick<RunEntity, 'id' | 'name' | 'status' | 'agentVersion' | 'endedAt'>;
+export type ComparedRun = Pick<
+  RunEntity,
+  'id' | 'name' | 'status' | 'agentVersion' | 'agentVariables' | 'assistantVersion' | 'endedAt'
+>;
 
 /** SQL for comparing runs. */
 @Injectable()
@@ -112,6 +133,7 @@ export class ComparisonRepository {
       return {
         ...identityOf(run),
         ...figuresOf(total ?? NOTHING),
+        protocol: total?.protocol ?? null,
         cases: own.flatMap((row) => (row.caseKey === null ? [] : [{ caseKey: row.caseKey, ...figuresOf(row) }])),
       };
     });
@@ -146,6 +168,18 @@ export class ComparisonRepository {
     return this.database.query(CASES, [runId]);
   }
 
+  /** What a run asks of its calls; empty if the run was deleted. @param isDecided whether all checks count as decided */
+  async asked(runId: string, isDecided: boolean): Promise<Asked[]> {
+    const evaluations = await this.database.query<Omit<Asked, 'undecided'>>(ASKED, [runId]);
+    const undecided = isDecided
+      ? []
+      : await this.database.query<{ evaluationId: string; name: string }>(UNDECIDED, [runId]);
+    return evaluations.map((asked) => ({
+      ...asked,
+      undecided: undecided.filter((one) => one.evaluationId === asked.evaluationId).map(({ name }) => name),
+    }));
+  }
+
   async findBaseline(runId: string, purpose: BaselinePurpose): Promise<BaselineFigures | undefined> {
     const [row] = await this.database.query<Pick<RunBaselineEntity, 'figures'>>(FIND_BASELINE, [runId, purpose]);
     return row?.figures;
@@ -158,11 +192,13 @@ export class ComparisonRepository {
 
 const NOTHING = { counted: 0, passed: 0, score: null, protocol: null, latencies: 0, percentiles: null };
 
-const identityOf = ({ id, name, status, agentVersion, endedAt }: ComparedRun) => ({
-  id,
-  name,
-  status,
-  agentVersion,
+const identityOf = ({ endedAt, ...run }: ComparedRun) => ({
+  id: run.id,
+  name: run.name,
+  status: run.status,
+  agentVersion: run.agentVersion,
+  agentVariables: normaliseRow(run.agentVariables),
+  assistantVersion: run.assistantVersion,
   endedAt: endedAt?.toISOString() ?? null,
 });
 

@@ -1,20 +1,27 @@
 import { Injectable } from '@nestjs/common';
-import { caseName } from '../../../../libs/text/index.js';
-import {
-  compareCases,
-  comparisonWarnings,
-  type Difference,
-  type PassCounts,
-  wilsonInterval,
-} from '../../../../libs/statistics/index.js';
+import { compareCases, comparisonWarnings } from '../../../../libs/statistics/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { conflict, DomainError, invalidInput, notFound } from '../../../platform/errors/domain-error.js';
-import type { ComparedCase, ComparedResult, ComparedRun, RunComparison } from '../dto/comparison.responses.js';
+import type { RunComparison } from '../dto/comparison.responses.js';
+import type { RunMatrix } from '../dto/matrix.responses.js';
 import { hasEnded, type RunEntity } from '../run.entity.js';
 import { RunsService } from '../runs.service.js';
-import { ComparisonRepository, type NamedCase } from './comparison.repository.js';
+import { askedWarnings } from './asked.js';
+import { ComparisonRepository } from './comparison.repository.js';
+import { matrixOf } from './matrix.js';
 import type { BaselineFigures } from './run-baseline.entity.js';
-import type { CaseFigures, ComparedLatency } from './run-figures.js';
+import {
+  clockWarnings,
+  comparedResult,
+  comparedRun,
+  evaluationOf,
+  type OtherSide,
+  type PlannedSide,
+  platformWarnings,
+  sharedFigures,
+  sideOf,
+  sum,
+} from './sides.js';
 
 /** Compares runs. */
 @Injectable()
@@ -30,21 +37,69 @@ export class ComparisonService {
    *   one of the runs has not ended
    */
   async compare(caller: Pick<Caller, 'workspaceId'>, id: string, baseline: string): Promise<RunComparison> {
-    const run = await this.runs.require(caller, id);
-    const other = baseline === 'previous' ? undefined : await this.requireOther(caller, baseline);
-    for (const each of [run, other]) if (each && !hasEnded(each.status)) throw conflict('The run has not ended yet');
-    const comparison = other ? await this.between(run, other) : await this.withStored(run, await this.previous(run));
-    if (!comparison) throw notFound(await this.noneFound(run));
+    const { first, others } = await this.sides(caller, id, [baseline]);
+    const comparison = await this.between(first, others[0]!);
     if (comparison.cases.length === 0) throw invalidInput('with must be a run that shares a case with this one');
     return comparison;
   }
 
-  /** @throws DomainError as `compare` does; NOT_FOUND says that it is this one of the two runs */
+  /**
+   * @param others runs to compare the run with, as for `compare`
+   * @throws DomainError as `compare` does, and BAD_REQUEST if a run is named twice
+   */
+  async matrix(caller: Pick<Caller, 'workspaceId'>, id: string, others: readonly string[]): Promise<RunMatrix> {
+    const sides = await this.sides(caller, id, others);
+    const matrix = matrixOf(sides.first, sides.others);
+    const ids = matrix.runs.map((run) => run.id);
+    if (new Set(ids).size < ids.length) throw invalidInput('with must not name a run twice, nor this run');
+    for (const [index, { id: other }] of matrix.runs.entries()) {
+      if (matrix.cases.some(({ results }) => results.some(({ runId }) => runId === other))) continue;
+      throw invalidInput(`with must be runs that share a case with this one; the one at position ${index} does not`);
+    }
+    const warnings: string[] = [];
+    for (const other of sides.others) {
+      const asked = await this.asked(sides.first, other);
+      warnings.push(...asked.map((warning) => `Compared with run "${other.figures.name}", ${warning}`));
+    }
+    return { ...matrix, warnings: [...matrix.warnings, ...warnings] };
+  }
+
+  /** @throws DomainError NOT_FOUND, FORBIDDEN or CONFLICT as `compare` does */
+  private async sides(
+    caller: Pick<Caller, 'workspaceId'>,
+    id: string,
+    named: readonly string[],
+  ): Promise<{ first: PlannedSide; others: OtherSide[] }> {
+    const run = await this.runs.require(caller, id);
+    const others: (RunEntity | undefined)[] = [];
+    for (const name of named) others.push(name === 'previous' ? undefined : await this.requireOther(caller, name));
+    const known = others.filter((other) => other !== undefined);
+    for (const each of [run, ...known]) if (!hasEnded(each.status)) throw conflict('The run has not ended yet');
+    const [own, ...figures] = await this.repository.figures([run, ...known]);
+    const sides: OtherSide[] = [];
+    for (const other of others)
+      sides.push(other ? await this.other(run, other, figures.shift()!) : await this.before(run));
+    return { first: { ...sideOf(run, own!), cases: await this.repository.cases(run.id) }, others: sides };
+  }
+
+  private async other(run: RunEntity, other: RunEntity, figures: BaselineFigures): Promise<OtherSide> {
+    const isSameAgent = run.agentId === other.agentId;
+    return { ...sideOf(other, figures), ...(!isSameAgent && { cases: await this.repository.cases(other.id) }) };
+  }
+
+  private async before(run: RunEntity): Promise<OtherSide> {
+    const figures = await this.previous(run);
+    if (!figures) throw notFound(await this.noneFound(run));
+    return sideOf(run, figures);
+  }
+
+  /** @throws DomainError as `compare` does; NOT_FOUND says that it is one of the other runs */
   private async requireOther(caller: Pick<Caller, 'workspaceId'>, id: string): Promise<RunEntity> {
     try {
       return await this.runs.require(caller, id);
     } catch (error) {
-      if (error instanceof DomainError && error.code === 'NOT_FOUND') throw notFound('with is not the id of a run');
+      if (error instanceof DomainError && error.code === 'NOT_FOUND')
+        throw notFound(`with is not the id of a run: ${id}`);
       throw error;
     }
   }
@@ -57,34 +112,35 @@ export class ComparisonService {
     if (!hasEnded(run.status)) return undefined;
     const ofGate = run.derivedFrom === null ? await this.repository.findBaseline(run.id, 'gate') : undefined;
     const before = ofGate ?? (await this.previous(run));
-    const comparison = await this.withStored(run, before);
-    return comparison && comparison.cases.length > 0 ? comparison : undefined;
-  }
-
-  private async withStored(run: RunEntity, baseline: BaselineFigures | undefined): Promise<RunComparison | undefined> {
-    if (!baseline) return undefined;
+    if (!before) return undefined;
     const [figures] = await this.repository.figures([run]);
-    const planned = await this.repository.cases(run.id);
-    return comparisonOf(
-      { figures: figures!, ...agentOf(run), planned: byCaseKey(planned) },
-      { figures: baseline, ...agentOf(run) },
-    );
+    const first = { ...sideOf(run, figures!), cases: await this.repository.cases(run.id) };
+    const comparison = await this.between(first, sideOf(run, before));
+    return comparison.cases.length > 0 ? comparison : undefined;
   }
 
-  private async between(run: RunEntity, other: RunEntity): Promise<RunComparison> {
-    const [current, before] = await this.repository.figures([run, other]);
-    const planned = await this.repository.cases(run.id);
-    const isSameAgent = run.agentId === other.agentId;
-    // Evaluations belong to an agent, so those of two agents have nothing in common but their keys.
-    const identify = isSameAgent ? byCaseKey : byRowOfKey;
-    return comparisonOf(
-      { figures: current!, ...agentOf(run), planned: identify(planned) },
-      {
-        figures: before!,
-        ...agentOf(other),
-        ...(!isSameAgent && { planned: identify(await this.repository.cases(other.id)) }),
-      },
+  private async between(first: PlannedSide, other: OtherSide): Promise<RunComparison> {
+    const comparison = comparisonOf(first, other);
+    return { ...comparison, warnings: [...comparison.warnings, ...(await this.asked(first, other))] };
+  }
+
+  /** Where the shared cases are not asked the same in both runs. */
+  private async asked(current: PlannedSide, baseline: OtherSide): Promise<string[]> {
+    // Whole results are read only of two media: within one, the same checks are decided.
+    const isOneMedium = current.figures.latency.clock === baseline.figures.latency.clock;
+    const [now, then] = await Promise.all(
+      [current, baseline].map(async ({ figures }) => {
+        const asked = await this.repository.asked(figures.id, isOneMedium);
+        return new Map(asked.map((one) => [one.evaluationId, one]));
+      }),
     );
+    // The rows of an evaluation are asked the same.
+    const shared = new Map(sharedFigures(current, baseline).map((one) => [one.evaluationId, one])).values();
+    const askedTwice = [...shared].flatMap(({ evaluationName: name, evaluationId, baseline: { caseKey } }) => {
+      const [asked, before] = [now!.get(evaluationId), then!.get(evaluationOf(caseKey))];
+      return asked && before ? [{ name, current: asked, baseline: before }] : [];
+    });
+    return askedWarnings(askedTwice);
   }
 
   /** Runs that were started by an earlier version of the service have no stored figures of the previous run. */
@@ -105,108 +161,26 @@ export class ComparisonService {
   }
 }
 
-/** Cases by what identifies them in both runs. */
-type Identified = ReadonlyMap<string, NamedCase>;
-
-interface Side {
-  readonly figures: BaselineFigures;
-  readonly agentId: string;
-  readonly agentName: string | null;
-  /** The cases of the plan, in order; the baseline's may be omitted if its cases are identified by `caseKey`. */
-  readonly planned?: Identified;
-}
-
-const agentOf = ({ agentId, agentSnapshot }: RunEntity): Pick<Side, 'agentId' | 'agentName'> => ({
-  agentId,
-  agentName: agentSnapshot.name,
-});
-
-const byCaseKey = (cases: readonly NamedCase[]): Identified => new Map(cases.map((one) => [one.caseKey, one]));
-
-/** Cases without a key of their evaluation have no counterpart. */
-const byRowOfKey = (cases: readonly NamedCase[]): Identified =>
-  new Map(cases.flatMap((one) => (one.key === null ? [] : [[`${one.key}#${rowOf(one.caseKey)}`, one]])));
-
-/** The hash of the row of variables; empty without variables. */
-const rowOf = (caseKey: string): string => caseKey.split('#')[1] ?? '';
-
-function comparisonOf(current: Side & { readonly planned: Identified }, baseline: Side): RunComparison {
-  const now = byKey(current.figures);
-  const before = byKey(baseline.figures);
-  const shared = [...current.planned].flatMap(([identity, one]) => {
-    const earlierKey = baseline.planned ? baseline.planned.get(identity)?.caseKey : identity;
-    const [currently, earlier] = [now.get(one.caseKey), before.get(earlierKey ?? '')];
-    const name = caseName(one.name, one.variables, one.caseKey);
-    return currently && earlier ? [{ ...one, name, current: currently, baseline: earlier }] : [];
-  });
+function comparisonOf(current: PlannedSide, baseline: OtherSide): RunComparison {
+  const shared = sharedFigures(current, baseline);
   const comparison = compareCases(shared);
-  const [total, totalBefore] = [sum(shared.map((one) => one.current)), sum(shared.map((one) => one.baseline))];
   const missing = current.figures.cases.length - shared.length;
   return {
     ...comparison.overall,
     overall: comparison.overall,
-    current: { ...comparedRun(current), ...passRate(total) },
-    baseline: { ...comparedRun(baseline), ...passRate(totalBefore) },
-    cases: shared.map((one, index) => comparedCase(one, comparison.cases[index]!, { current, baseline })),
+    current: comparedRun(current, sum(shared.map((one) => one.current))),
+    baseline: comparedRun(baseline, sum(shared.map((one) => one.baseline))),
+    cases: shared.map(({ caseKey, evaluationId, key, variables: row, name, ...results }, index) => ({
+      ...{ caseKey, evaluationId, key, row, name, ...comparison.cases[index]! },
+      current: comparedResult(results.current, current),
+      baseline: comparedResult(results.baseline, baseline),
+    })),
     onlyInCurrent: missing,
     onlyInBaseline: baseline.figures.cases.length - shared.length,
-    warnings: [...comparisonWarnings({ shared, missing, comparison }), ...clockWarnings(current, baseline)],
+    warnings: [
+      ...comparisonWarnings({ shared, missing, comparison }),
+      ...clockWarnings([current, baseline]),
+      ...platformWarnings(current.figures, baseline.figures),
+    ],
   };
-}
-
-const byKey = ({ cases }: BaselineFigures): ReadonlyMap<string, CaseFigures> =>
-  new Map(cases.map((one) => [one.caseKey, one]));
-
-const sum = (counts: readonly PassCounts[]): PassCounts => ({
-  counted: counts.reduce((total, { counted }) => total + counted, 0),
-  passed: counts.reduce((total, { passed }) => total + passed, 0),
-});
-
-const comparedRun = ({ figures, agentId, agentName }: Side): Omit<ComparedRun, keyof ReturnType<typeof passRate>> => {
-  const { id, name, status, agentVersion, endedAt, score, latency } = figures;
-  return { id, runId: id, agentId, agentName, name, status, agentVersion, endedAt, score, latency: withClock(latency) };
-};
-
-function comparedCase(
-  {
-    caseKey,
-    evaluationId,
-    key,
-    variables: row,
-    name,
-    current,
-    baseline,
-  }: NamedCase & {
-    readonly current: CaseFigures;
-    readonly baseline: CaseFigures;
-  },
-  difference: Difference,
-  of: { readonly current: Side; readonly baseline: Side },
-): ComparedCase {
-  const sides = { current: comparedResult(current, of.current), baseline: comparedResult(baseline, of.baseline) };
-  return { caseKey, evaluationId, key, row, name, ...difference, ...sides };
-}
-
-const comparedResult = (
-  { counted, passed, score, latency }: CaseFigures,
-  { figures, agentId }: Side,
-): ComparedResult => ({
-  runId: figures.id,
-  agentId,
-  ...passRate({ counted, passed }),
-  score,
-  latency: withClock(latency),
-});
-
-function passRate({ counted, passed }: PassCounts) {
-  const interval = counted === 0 ? null : wilsonInterval(counted, passed);
-  return { counted, passed, passRate: counted === 0 ? null : passed / counted, interval, passRateInterval: interval };
-}
-
-const withClock = ({ clock = null, ...latency }: ComparedLatency) => ({ ...latency, clock });
-
-/** Latencies of different clocks are shown beside each other, but are not the same thing. */
-function clockWarnings(...sides: readonly Side[]): string[] {
-  const clocks = new Set(sides.flatMap(({ figures }) => figures.latency.clock ?? []));
-  return clocks.size < 2 ? [] : [`The latencies are measured on different clocks: ${[...clocks].join(' and ')}.`];
 }

@@ -1,3 +1,5 @@
+import type { ProtocolName } from '../../../../libs/simulation/index.js';
+import type { VariablesRow } from '../../../../libs/evaluation-definition/index.js';
 import type { LatencyMeasures } from '../../../../libs/statistics/index.js';
 import type { RunStatus } from '../run.entity.js';
 import type { LatencyClock } from '../latency-clock.js';
@@ -24,6 +26,11 @@ export interface RunFigures {
   readonly name: string;
   readonly status: RunStatus;
   readonly agentVersion: string | null;
+  /** Null if it is not known; missing in figures that an earlier version stored. */
+  readonly protocol?: ProtocolName | null;
+  /** As the run gave them to the platform of the agent; both missing in figures that an earlier version stored. */
+  readonly agentVariables?: VariablesRow;
+  readonly assistantVersion?: string | null;
   readonly endedAt: string | null;
   readonly counted: number;
   readonly passed: number;

@@ -13,7 +13,7 @@ import { Queue } from '../../../platform/queue/queue.js';
 import { AgentsService } from '../../agents/agents.service.js';
 import { BaselinesService } from '../comparison/baselines.service.js';
 import type { RunDetails } from '../dto/run.responses.js';
-import { SLOTS, slotJobs } from '../execution/slot-job.js';
+import { SLOTS, slotJobs } from '../slot-job.js';
 import { type DerivedKind, hasEnded, type RunEntity } from '../run.entity.js';
 import { RunsRepository } from '../runs.repository.js';
 import { toDetails } from '../runs.service.js';

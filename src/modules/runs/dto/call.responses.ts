@@ -36,6 +36,7 @@ import type { RecordingFacts } from '../../recordings/recordings.service.js';
 import { CALL_STATUSES, type CallStatus, MEDIA, type Medium, OUTCOMES } from '../call.entity.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 import type { AgentSnapshot } from '../run.entity.js';
+import { AgentVariablesField, AssistantVersionField } from './agent-variables.field.js';
 import { ListField, NullableField, NullableListField, refTo, variablesRow } from './call-schemas.js';
 
 /** One attempt at a call. */
@@ -69,6 +70,29 @@ export class CallAttempt implements Attempt {
     minimum: 0,
   })
   answeredTurns: number;
+}
+
+/** A call on a platform that bills. */
+export class PlatformCall {
+  @StringField({
+    description: 'Id of the latest attempt in the records of the platform; null if it gave none',
+    maxLength: MAX_LENGTH.text,
+    nullable: true,
+    example: 'conv_7f3a',
+  })
+  id: string | null;
+
+  @NumberField({ description: 'Seconds that the platform bills, over all attempts', minimum: 0, example: 62.4 })
+  paidSeconds: number;
+
+  @BooleanField({
+    description: 'Whether the seconds were measured here for an attempt, because the platform did not say them',
+    example: false,
+  })
+  isEstimated: boolean;
+
+  @IntegerField({ description: 'How long it waited for lines of the platform', minimum: 0, example: 0 })
+  waitedForLineMs: number;
 }
 
 /** One conversation with the agent. */
@@ -278,6 +302,20 @@ export class CallDetails extends IntersectionType(Call, CallRecord) {
     nullable: true,
   })
   medium: Medium | null;
+
+  @AgentVariablesField('Dynamic variables that evaluation and run gave to the platform of the agent')
+  agentVariables: VariablesRow;
+
+  @AssistantVersionField()
+  assistantVersion: string | null;
+
+  @ApiProperty({
+    type: PlatformCall,
+    nullable: true,
+    description: 'The call on its platform, over all attempts; null if the platform does not bill',
+    example: null,
+  })
+  platform: PlatformCall | null;
 
   @ApiProperty({ type: [CallAttemptDetails], description: 'Attempts so far with their results, oldest first' })
   declare attempts: CallAttemptDetails[];

@@ -20,6 +20,7 @@ import { SchemaField } from '../../../platform/openapi/named-schemas.js';
 import { orNull } from '../../../platform/openapi/schema-parts.js';
 import type { LatencyClock } from '../latency-clock.js';
 import { RUN_STATUSES, type RunStatus } from '../run.entity.js';
+import { AgentVariablesField, AssistantVersionField } from './agent-variables.field.js';
 import { PassRateInterval } from './agent-metrics.response.js';
 import { refTo, variablesRow } from './call-schemas.js';
 
@@ -111,11 +112,17 @@ export class ComparedRun extends ComparedResult {
   })
   agentVersion: string | null;
 
+  @AgentVariablesField('Dynamic variables that the run gave to the platform of the agent')
+  agentVariables: VariablesRow;
+
+  @AssistantVersionField()
+  assistantVersion: string | null;
+
   @TimestampField({ description: 'When it ended', nullable: true })
   endedAt: string | null;
 }
 
-class ComparedDifference implements Difference {
+export class ComparedDifference implements Difference {
   @EnumField(CHANGES, {
     description:
       'Change of the pass rate; `same` if the difference is not larger than chance, `undecided` if there are too few calls to find any difference',
@@ -203,6 +210,10 @@ export class RunComparison extends ComparedDifference {
   @IntegerField({ description: 'Cases that only the other run has', example: 0, minimum: 0 })
   onlyInBaseline: number;
 
-  @ApiProperty({ type: [String], description: 'What could not be compared, one sentence each', example: [] })
+  @ApiProperty({
+    type: [String],
+    description: 'What could not be compared, and what was not asked the same in both runs, one sentence each',
+    example: [],
+  })
   warnings: string[];
 }

@@ -2,6 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { ValidateIf } from 'class-validator';
 import type { GateSettings } from '../../../../libs/statistics/index.js';
+import { EXAMPLE_ID } from '../../../platform/http/dto/example-ids.js';
 import { checked, IdField, IntegerField, MAX_LENGTH, NumberField } from '../../../platform/http/dto/fields.js';
 
 /** Maximum number of calls of one run, all of which may be allowed to stay untested. */
@@ -31,27 +32,32 @@ const ALLOWED_UNCOUNTED = {
 const NOT_WORSE_THAN =
   'Run that no case may be worse than, by more than chance: `previous`, or the id of a run of the agent; null for none';
 
-const RUN_REFERENCE = /^(previous|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$/;
+const RUN_REFERENCE = '(previous|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})';
 
-/** `previous` or the id of a run. */
+/** `previous` or the id of a run. @param maximum number of them, separated by commas; by default one */
 export function RunReferenceField({
   description,
+  maximum = 1,
   ...options
 }: {
   readonly description: string;
+  readonly maximum?: number;
   readonly nullable?: boolean;
   readonly optional?: boolean;
   readonly default?: string | null;
 }): PropertyDecorator {
+  const isList = maximum > 1;
+  const pattern = new RegExp(`^${RUN_REFERENCE}${isList ? `(,${RUN_REFERENCE}){0,${maximum - 1}}` : ''}$`);
+  const allowed = `"previous" or the id of a run${isList ? `, or up to ${maximum} of them separated by commas` : ''}`;
   const violation = (value: unknown): string | undefined =>
-    typeof value === 'string' && RUN_REFERENCE.test(value) ? undefined : 'must be "previous" or the id of a run';
+    typeof value === 'string' && pattern.test(value) ? undefined : `must be ${allowed}`;
   return applyDecorators(
     ApiProperty({
       type: 'string',
       description,
       example: 'previous',
-      maxLength: MAX_LENGTH.identifier,
-      pattern: RUN_REFERENCE.source,
+      maxLength: Math.max(MAX_LENGTH.identifier, maximum * (EXAMPLE_ID.run.length + 1)),
+      pattern: pattern.source,
       required: options.optional !== true,
       ...(options.nullable && { nullable: true }),
       ...('default' in options && { default: options.default }),

@@ -19,50 +19,16 @@ import { PageQuery } from '../../../platform/http/dto/pagination.js';
 import { SchemaField } from '../../../platform/openapi/named-schemas.js';
 import { MEDIA, type Medium, OUTCOMES } from '../call.entity.js';
 import { RUN_STATUSES, type RunStatus } from '../run.entity.js';
+import { AgentVariablesField } from './agent-variables.field.js';
 import { variablesRow } from './call-schemas.js';
 import { GateFields, GateRequest, RunReferenceField } from './gate.fields.js';
+import { SelectionField } from './selection.field.js';
 import type { Outcome } from '../../../../libs/statistics/index.js';
 
 const MAX_SELECTED = 5_000;
 
-interface ListOptions {
-  readonly description: string;
-  readonly example: readonly string[];
-  readonly maxItems: number;
-  readonly items: Readonly<Record<string, unknown>>;
-  readonly violation: (item: string) => string | undefined;
-}
-
 const keyViolation = (key: string): string | undefined =>
   key === '' || codePoints(key) > LIMITS.key ? `must have 1 to ${LIMITS.key} characters` : textViolation(key);
-
-/** An optional, non-empty list of unique strings. */
-function SelectionField({ description, example, maxItems, items, violation }: ListOptions): PropertyDecorator {
-  const listViolation = (value: unknown): string | undefined => {
-    if (!Array.isArray(value)) return 'must be an array';
-    if (value.length === 0) return 'must not be empty; omit it to run all evaluations';
-    if (value.length > maxItems) return `must have at most ${maxItems} entries`;
-    for (const [index, item] of (value as unknown[]).entries()) {
-      const found = typeof item === 'string' ? violation(item) : 'must be a string';
-      if (found !== undefined) return `has an invalid entry: the one at position ${index} ${found}`;
-    }
-    return new Set(value).size < value.length ? 'must not contain duplicates' : undefined;
-  };
-  return applyDecorators(
-    ApiProperty({
-      description,
-      type: 'array',
-      items: { type: 'string', ...items },
-      minItems: 1,
-      maxItems,
-      uniqueItems: true,
-      required: false,
-      example: [...example],
-    }),
-    checked('selection', listViolation),
-    ValidateIf((_, value) => value !== undefined),
-  );
-}
 
 /** Which evaluations to run, how often, and with which gate. */
 export class StartRunRequest extends GateRequest {
@@ -124,6 +90,17 @@ export class StartRunRequest extends GateRequest {
   })
   concurrency?: number;
 
+  @IntegerField({
+    description:
+      'Attempts at a call that its platform has answered, and may bill: after that many, the call is not tried again. Without effect over protocols that do not bill',
+    example: 2,
+    minimum: 1,
+    maximum: 3,
+    optional: true,
+    default: 2,
+  })
+  maxPaidAttempts?: number;
+
   @EnumField(MEDIA, {
     description:
       "Only with a protocol for such calls: refused with 409 if the agent has none; defaults to that of the agent's protocol",
@@ -142,6 +119,24 @@ export class StartRunRequest extends GateRequest {
     default: null,
   })
   agentVersion?: string | null;
+
+  @AgentVariablesField(
+    'Dynamic variables for the platform of the agent, for instance the name of the customer: at most 50 strings, numbers and booleans, above those of the `variables` of its connection. They are shown in results: no secrets',
+    { optional: true },
+  )
+  agentVariables?: VariablesRow;
+
+  @StringField({
+    description:
+      "Version of the agent that its platform is asked for, in the platform's own terms; by default the one that it has published",
+    example: 'branch-7',
+    minLength: 1,
+    maxLength: MAX_LENGTH.name,
+    optional: true,
+    nullable: true,
+    default: null,
+  })
+  assistantVersion?: string | null;
 
   @BooleanField({
     description: 'With `true` nothing is started; the response is the plan',
@@ -219,6 +214,17 @@ export class RunPlan extends GateFields {
   @StringField({ description: 'Version of the agent', example: 'a1b2c3d', maxLength: MAX_LENGTH.name, nullable: true })
   agentVersion: string | null;
 
+  @AgentVariablesField('Dynamic variables for the platform of the agent')
+  agentVariables: VariablesRow;
+
+  @StringField({
+    description: 'Version of the agent that its platform is asked for',
+    example: null,
+    maxLength: MAX_LENGTH.name,
+    nullable: true,
+  })
+  assistantVersion: string | null;
+
   @StringField({
     description: 'Protocol of the calls',
     example: 'chat-completions',
@@ -242,6 +248,18 @@ export class RunPlan extends GateFields {
 
   @IntegerField({ description: 'Total number of calls', example: 3, minimum: 1 })
   totalCalls: number;
+
+  @IntegerField({ description: 'Attempts at a call that its platform may bill', example: 2, minimum: 1, maximum: 3 })
+  maxPaidAttempts: number;
+
+  @IntegerField({
+    description:
+      'The most seconds that the platform can bill for the run: every call at its `maxDurationSeconds`, in all paid attempts; null if it does not bill',
+    example: null,
+    minimum: 0,
+    nullable: true,
+  })
+  maxPaidSeconds: number | null;
 
   @ApiProperty({ description: 'The evaluations, in order', type: [PlannedEvaluation] })
   evaluations: PlannedEvaluation[];
@@ -275,10 +293,23 @@ export class ComparisonQuery {
   with?: string;
 }
 
+/** Other runs of a matrix; a table with more columns cannot be read. */
+const MAX_OTHER_RUNS = 11;
+
+export class MatrixQuery {
+  @RunReferenceField({
+    description: `Runs to compare with, up to ${MAX_OTHER_RUNS}, separated by commas: ids or \`previous\`, as for the comparison of two`,
+    maximum: MAX_OTHER_RUNS,
+    optional: true,
+    default: 'previous',
+  })
+  with?: string;
+}
+
 export class ReportQuery {
   @RunReferenceField({
-    description:
-      'Run to compare with: an id or `previous`, as for the comparison; by default the run of the gate, or else the previous one',
+    description: `Run to compare with: an id or \`previous\`, as for the comparison; by default the run of the gate, or else the previous one. Several, up to ${MAX_OTHER_RUNS}, separated by commas: the report shows them side by side`,
+    maximum: MAX_OTHER_RUNS,
     optional: true,
   })
   with?: string;

@@ -1,4 +1,5 @@
 import { ApiProperty, IntersectionType } from '@nestjs/swagger';
+import type { VariablesRow } from '../../../../libs/evaluation-definition/index.js';
 import {
   EnumField,
   IdField,
@@ -8,6 +9,7 @@ import {
   StringField,
   TimestampField,
 } from '../../../platform/http/dto/fields.js';
+import { AgentVariablesField, AssistantVersionField } from './agent-variables.field.js';
 import { GateFields } from './gate.fields.js';
 import {
   DERIVED_KINDS,
@@ -109,6 +111,12 @@ export class RunDetails extends IntersectionType(Run, RunMetrics, GateFields) {
   })
   agentVersion: string | null;
 
+  @AgentVariablesField('Dynamic variables that the run gave to the platform of the agent')
+  agentVariables: VariablesRow;
+
+  @AssistantVersionField()
+  assistantVersion: string | null;
+
   @ApiProperty({
     type: DerivedFrom,
     nullable: true,
@@ -127,6 +135,26 @@ export class RunDetails extends IntersectionType(Run, RunMetrics, GateFields) {
     maximum: 100,
   })
   concurrency: number;
+
+  @IntegerField({ description: 'Attempts at a call that its platform may bill', example: 2, minimum: 1, maximum: 3 })
+  maxPaidAttempts: number;
+
+  @NumberField({
+    description:
+      'Seconds that the platform bills for all attempts at its calls so far, by its own figures where it has them, else as measured; null if it does not bill',
+    example: null,
+    minimum: 0,
+    nullable: true,
+  })
+  paidSeconds: number | null;
+
+  @IntegerField({
+    description:
+      "Calls that waited for a line, because their platform carried as many calls of the account as it may. If there are any, latencies may be the account's, not the agent's",
+    example: 0,
+    minimum: 0,
+  })
+  callsThatWaited: number;
 
   @TimestampField({ description: 'When its first call started', nullable: true })
   startedAt: string | null;

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { type DefinitionInput, normalise } from '../../../../libs/evaluation-definition/index.js';
 import type { TranscriptionMode } from '../../../../libs/simulation/index.js';
 import { FliteEngine, type SpeechEngine } from '../../../../libs/speech/index.js';
-import { type ServerAnswer, TranscriptionServer } from '../../../../libs/speech/testing/transcription.js';
+import { type ServerAnswer, TranscriptionDouble } from '../../../../libs/speech/testing/transcription.js';
 import type { Database } from '../../../platform/database/database.js';
 import { readSettings } from '../../../platform/config/settings.js';
 import { Metrics } from '../../../platform/observability/metrics.js';
@@ -32,12 +32,12 @@ describe('AgentWords', () => {
   const embedded = new FliteEngine();
   const logged: string[] = [];
   let answer: () => ServerAnswer;
-  let server: TranscriptionServer;
+  let server: TranscriptionDouble;
   let url: string;
 
   beforeEach(async () => {
     answer = () => ({ body: { text: SAID } });
-    server = new TranscriptionServer(() => answer());
+    server = new TranscriptionDouble(() => answer());
     url = await server.start();
     logged.splice(0);
     for (const level of ['log', 'warn'] as const) {
@@ -73,6 +73,14 @@ describe('AgentWords', () => {
     expect(asked(JUDGED)).toBe(false);
     expect(asked(JUDGED, { env: MODEL })).toBe(true);
     expect(asked({}, { env: MODEL })).toBe(true);
+  });
+
+  it('transcribes recordings that need words, whatever their caller would need', () => {
+    const recording = { protocol: 'recording' } as const;
+    expect(asked(NEEDING, recording)).toBe(true);
+    expect(asked(TIMES, recording)).toBe(false);
+    expect(asked({ ...TIMES, script: [] }, { ...recording, env: MODEL })).toBe(false);
+    expect(asked(NEEDING, { ...recording, transcription: 'off', env: { STT_ALWAYS: 'true' } })).toBe(false);
   });
 
   it('leaves words to a platform that reports them, unless what was heard is to count', () => {

@@ -1,18 +1,33 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { EvaluationDefinition } from '../../../../libs/evaluation-definition/index.js';
-import { needsWords, PROTOCOLS, type VoiceOptions } from '../../../../libs/simulation/index.js';
+import {
+  needsWords,
+  type ProtocolName,
+  PROTOCOLS,
+  RECORDING,
+  type TranscriptionMode,
+  type VoiceOptions,
+} from '../../../../libs/simulation/index.js';
 import { HttpRecogniser, probeRecogniser, type Recogniser, WatchedRecogniser } from '../../../../libs/speech/index.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { Settings } from '../../../platform/config/settings.js';
 import type { TranscriptionSetting } from '../../../platform/config/transcription-settings.js';
 import { messageOf } from '../../../platform/errors/message-of.js';
 import { operatorClient } from '../../../platform/outbound/operator-client.js';
-import type { CalledEndpoint } from '../../agents/connection/connection.service.js';
 import { CallMetrics } from './call-metrics.js';
 import { CallerVoices } from './caller-voices.js';
 
+/** Whose words are asked for. */
+export interface TranscribedCall {
+  /** Of the call; `RECORDING` for one that was recorded elsewhere, without a transcript. */
+  readonly protocol: ProtocolName;
+  readonly transcription: TranscriptionMode;
+}
+
 /** The embedded voice of the probe. */
 const VOICE = 'rms';
+/** A script whose caller needs no words of the agent. */
+const NOTHING_SAID = { end: 'Nothing is said' };
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** The transcription server of the operator: one recogniser for all calls of this process. */
@@ -47,15 +62,17 @@ export class AgentWords implements OnApplicationBootstrap, OnApplicationShutdown
    * of a day that needs words, and the first one after a failed probe, probe the server, and do not wait for that.
    */
   options(
-    { protocol, transcription: mode }: Pick<CalledEndpoint, 'protocol' | 'transcription'>,
+    { protocol, transcription: mode }: TranscribedCall,
     definition: EvaluationDefinition,
   ): VoiceOptions['transcription'] {
     const { recogniser } = this;
     const { transcription: server, languageModel } = this.settings;
     if (!recogniser || !server || mode === 'off') return undefined;
-    if (mode === 'auto' && PROTOCOLS.of(protocol).provides.words) return undefined;
+    const isRecorded = protocol === RECORDING;
+    if (mode === 'auto' && !isRecorded && PROTOCOLS.of(protocol).provides.words) return undefined;
     const judged = languageModel ? definition : { ...definition, criteria: [] };
-    if (!server.isAlways && !needsWords(judged)) return undefined;
+    // What the caller of a recording said was not decided by the evaluation.
+    if (!server.isAlways && !needsWords(isRecorded ? { ...judged, script: [NOTHING_SAID] } : judged)) return undefined;
     if (performance.now() - this.probedAt >= DAY_MS) void this.probe(recogniser);
     return { recogniser, mode, model: server.model ?? null, needed: true };
   }

@@ -21,7 +21,11 @@ import {
   type ExecutionRepository,
 } from './execution.repository.js';
 
-const NO_HISTORY: CallHistory = { attempts: [], isDerived: false };
+const NO_HISTORY: CallHistory = { attempts: [], isDerived: false, isPaidUp: false };
+
+/** How long a call waits when its platform had no line for it and does not say how long, and at most, in milliseconds. */
+const BUSY_MS = 5_000;
+const MAX_BUSY_MS = 60_000;
 
 /** Maximum number of calls that one statement ends, and of characters of their results. */
 const MAX_ENDED_CALLS = 100;
@@ -63,6 +67,8 @@ export class AttemptRecorder {
   }
 
   private async record(call: ClaimedCall, result: CallResult, startedAt: string): Promise<void> {
+    const busyMs = call.line === null ? undefined : busyFor(result);
+    if (busyMs !== undefined) return withRetry(this.database, () => this.repository.wait(call, busyMs));
     const mayRetry = result.outcome === 'error' || result.outcome === 'invalid';
     const history = mayRetry ? await withRetry(this.database, () => this.repository.history(call.id)) : undefined;
     const after = next(result, history);
@@ -80,8 +86,14 @@ export class AttemptRecorder {
 }
 
 /** A call that took place is judged again once: its recording does not change. */
-const next = (result: CallResult, { attempts, isDerived }: CallHistory = NO_HISTORY): NextStep =>
-  isDerived ? { next: 'end', result } : afterAttempt(result, attempts);
+const next = (result: CallResult, { attempts, isDerived, isPaidUp }: CallHistory = NO_HISTORY): NextStep =>
+  isDerived ? { next: 'end', result } : afterAttempt(result, attempts, { isLast: isPaidUp });
+
+/** How long to wait for a line, if the platform had none; undefined if it had one. */
+function busyFor({ failure: broken, answeredTurns }: CallResult): number | undefined {
+  const isBusy = answeredTurns === 0 && (broken?.code === 'platform_busy' || broken?.code === 'rate_limited');
+  return isBusy ? Math.min(broken.retryAfterMs ?? BUSY_MS, MAX_BUSY_MS) : undefined;
+}
 
 /** In milliseconds; on a voice call as heard, which its entries alone do not show. */
 function latenciesOf({ timeline, voice }: CallResult): readonly number[] {

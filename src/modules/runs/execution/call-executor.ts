@@ -15,10 +15,11 @@ import {
 } from '../../../../libs/simulation/index.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { LanguageModelSetting, Settings } from '../../../platform/config/settings.js';
-import { ConnectionService } from '../../agents/connection/connection.service.js';
+import { ConnectionService, variablesOf } from '../../agents/connection/connection.service.js';
 import { RecordingsService } from '../../recordings/recordings.service.js';
 import { ImportedCalls } from '../imported/imported-calls.js';
 import { type Judged, RecordedCalls } from '../remeasure/recorded-calls.js';
+import { Lines } from '../lines/lines.js';
 import type { AgentSnapshot } from '../run.entity.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 import { AgentWords } from './agent-words.js';
@@ -54,6 +55,7 @@ export class CallExecutor {
     private readonly recordedCalls: RecordedCalls,
     private readonly importedCalls: ImportedCalls,
     private readonly metrics: CallMetrics,
+    private readonly lines: Lines,
   ) {
     this.model = settings.languageModel && languageModel(settings.languageModel, metrics);
     this.plans = new LRUCache({
@@ -75,31 +77,40 @@ export class CallExecutor {
     if (plan.derivedKind === 'rejudge') return this.rejudge(id, judged, signal);
     const { protocol } = call;
     if (protocol === RECORDING) return this.import(call, judged, signal);
-    return this.metrics.observe(protocol, signal, () => this.call(call, plan.agent, snapshot, signal, events));
+    return this.metrics.observe(protocol, signal, () => this.call(call, plan, snapshot, signal, events));
   }
 
   private async call(
-    { id, claimId, runId, workspaceId, agentId, protocol, medium }: ClaimedCall,
-    agent: AgentSnapshot,
+    claimed: ClaimedCall,
+    { agent, agentVariables, assistantVersion }: CallPlan,
     snapshot: EvaluationSnapshot,
     signal: AbortSignal,
     { onAborted, onHangUp }: CallEvents,
   ): Promise<CallResult> {
+    const { id, claimId, runId, workspaceId, agentId, protocol, medium } = claimed;
     // The only time that a call reads its connection. Not cached: address, headers, options and key are those of one moment.
-    const endpoint = await this.connections.endpoint(agentId);
+    const endpoint = await this.connections.endpoint(agentId, protocol);
     if (!endpoint) return unstartedCall('none', failure('url_refused', noAddress(agent.provider)));
     if (endpoint.protocol !== protocol) {
       return unstartedCall('none', failure('connection_changed', otherProtocol(protocol, endpoint.protocol)));
     }
+    const stale = await this.lines.staleness(claimed, endpoint, medium);
+    if (stale !== undefined) return unstartedCall('none', failure('platform_busy', stale));
+    const ledger = await this.lines.dial(claimed);
+    const judged = judgedBy(agent, snapshot);
     const transport = transportTo(endpoint, {
       client: this.client,
       // New for each attempt, and known to the database even if this process dies.
       callId: claimId,
       assistantId: agent.assistantId,
       phoneNumber: snapshot.phoneNumber,
+      variables: { ...variablesOf(endpoint.options), ...judged.definition.agentVariables, ...agentVariables },
+      mockedTools: [...new Set(judged.definition.toolResults.map(({ tool }) => tool))],
+      toolResults: judged.definition.toolResults,
+      ...(assistantVersion !== null && { assistantVersion }),
+      ...(ledger && { ledger }),
       isSuspect: medium === 'voice' && isSuspect(await this.repository.attempts(id)),
     });
-    const judged = judgedBy(agent, snapshot);
     const options = {
       ...judged,
       transport,
@@ -126,10 +137,12 @@ export class CallExecutor {
     );
   }
 
-  private import(call: ClaimedCall, judged: Judged, signal: AbortSignal): Promise<CallResult> {
+  private async import(call: ClaimedCall, judged: Judged, signal: AbortSignal): Promise<CallResult> {
     const { model } = this;
     const { judgeSamples } = this.settings;
-    return this.importedCalls.execute(call, { ...judged, judgeSamples, ...(model && { model }) }, signal);
+    const transcription = await this.connections.transcription(call.agentId);
+    const words = this.words.options({ protocol: RECORDING, transcription }, judged.definition);
+    return this.importedCalls.execute(call, { ...judged, judgeSamples, ...(model && { model }) }, words, signal);
   }
 
   private async rejudge(callId: string, judged: Judged, signal: AbortSignal): Promise<CallResult> {

@@ -28,6 +28,7 @@ export class CallMetrics {
   private readonly frameLateness: Histogram<'protocol'>;
   private readonly longestStall: Histogram<'protocol'>;
   private readonly threadDeaths: Counter;
+  private readonly unended: Gauge;
   private readonly synthesis: Histogram;
   private readonly modelRequests: Histogram<'outcome'>;
   private readonly transcriptions: Histogram<'outcome'>;
@@ -70,6 +71,11 @@ export class CallMetrics {
     this.threadDeaths = new Counter({
       name: 'voice_calls_thread_deaths_total',
       help: 'Threads that carried the audio of voice calls of this process and ended unexpectedly',
+      registers,
+    });
+    this.unended = new Gauge({
+      name: 'platform_calls_unended',
+      help: 'Calls that their platform may still carry and bill, because three requests to end them have failed',
       registers,
     });
     this.synthesis = new Histogram({
@@ -143,6 +149,10 @@ export class CallMetrics {
   setWaiting(agents: readonly WaitingAgent[]): void {
     for (const protocol of [...PROTOCOL_NAMES, RECORDING]) this.waiting.set({ protocol }, 0);
     for (const { protocol, slots } of agents) this.waiting.inc({ protocol }, slots);
+  }
+
+  setUnended(calls: number): void {
+    this.unended.set(calls);
   }
 
   readonly countThreadDeath = (): void => this.threadDeaths.inc();

@@ -6,9 +6,10 @@ import { Database } from '../../../platform/database/database.js';
 import { Queue } from '../../../platform/queue/queue.js';
 import type { Medium } from '../call.entity.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
+import type { LineRule } from '../lines/lines.js';
 import type { AgentSnapshot, DerivedKind } from '../run.entity.js';
 import * as sql from './execution.sql.js';
-import { SLOTS, slotJobs } from './slot-job.js';
+import { SLOTS, slotJobs } from '../slot-job.js';
 
 /** How long a claim is valid unless it is renewed, in milliseconds. */
 export const LEASE_MS = 20_000;
@@ -35,6 +36,10 @@ export interface ClaimedCall {
   readonly protocol: ProtocolName;
   /** That of the protocol, and of the slot. */
   readonly medium: Medium;
+  /** Whether the platform bills it. */
+  readonly bills: boolean;
+  /** Credential whose line it has; null if it needs none. */
+  readonly line: string | null;
 }
 
 /** An agent with due calls of a protocol that have no slot job. */
@@ -84,6 +89,9 @@ export interface CallPlan {
   readonly agent: AgentSnapshot;
   /** Whether each of its calls has a row of variables. */
   readonly hasVariables: boolean;
+  /** What the platform is asked for. */
+  readonly agentVariables: VariablesRow;
+  readonly assistantVersion: string | null;
   /** How its calls are judged again; null if the agent is called. */
   readonly derivedKind: DerivedKind | null;
 }
@@ -91,6 +99,8 @@ export interface CallPlan {
 export interface CallHistory {
   readonly attempts: readonly Attempt[];
   readonly isDerived: boolean;
+  /** Whether the platform must not be called again for it. */
+  readonly isPaidUp: boolean;
 }
 
 /** The state of running calls. Each change is one statement and requires the claim's fencing token. */
@@ -102,13 +112,15 @@ export class ExecutionRepository {
   ) {}
 
   /**
-   * Claims a due call of the agent and medium for each slot, within the agent's concurrency limit.
+   * Claims a due call of the agent and medium for each slot, within the agent's concurrency limit and with the lines that
+   * calls need.
    * @returns a claim per slot, in the same order
    */
-  async claim(agentId: string, medium: Medium, slots: readonly FreeSlot[]): Promise<readonly Claim[]> {
+  async claim(agentId: string, medium: Medium, slots: readonly FreeSlot[], line?: LineRule): Promise<readonly Claim[]> {
     const claims = slots.map(() => randomUUID());
     const previous = new Set(slots.flatMap(({ previousRun }) => previousRun ?? []));
-    const values = [agentId, medium, claims, LEASE_MS, [...previous]];
+    const rule = [line?.protocol ?? null, line?.credential ?? null, line?.limit ?? null];
+    const values = [agentId, medium, claims, LEASE_MS, [...previous], ...rule];
     const rows = await this.database.query<Omit<ClaimedCall, 'agentId' | 'medium'>>(sql.CLAIM, values);
     const calls = new Map(rows.map((row) => [row.claimId, { ...row, agentId, medium }]));
     const over = new Set(rows.flatMap(({ claimId, runId }) => ((claimId as string | null) === null ? runId : [])));
@@ -139,7 +151,7 @@ export class ExecutionRepository {
   /** The previous attempts at a call, and whether it judges a recorded one again. */
   async history(callId: string): Promise<CallHistory> {
     const [row] = await this.database.query<CallHistory>(sql.ATTEMPTS, [callId]);
-    return row ?? { attempts: [], isDerived: false };
+    return row ?? { attempts: [], isDerived: false, isPaidUp: false };
   }
 
   /** @returns for each call whether its claim was still valid; otherwise nothing was written for it */
@@ -161,6 +173,16 @@ export class ExecutionRepository {
     await this.database.transaction(async () => {
       const values = [id, claimId, JSON.stringify([attempt]), delayMs, resultJson, wasCutOff(attempt) ? 0 : 1];
       const [row] = await this.database.query<{ dueAt: Date }>(sql.RETRY, values);
+      if (!row) return;
+      const job = { agentId, workspaceId, slot: 0 };
+      await this.queue.enqueue(SLOTS[medium], job, { runAt: row.dueAt, jobKey: `call:${id}` });
+    });
+  }
+
+  /** Requeues the call without an attempt: the platform had no line for it. It asks again after `delayMs`. */
+  async wait({ id, claimId, agentId, workspaceId, medium }: ClaimedCall, delayMs: number): Promise<void> {
+    await this.database.transaction(async () => {
+      const [row] = await this.database.query<{ dueAt: Date }>(sql.WAIT, [id, claimId, delayMs]);
       if (!row) return;
       const job = { agentId, workspaceId, slot: 0 };
       await this.queue.enqueue(SLOTS[medium], job, { runAt: row.dueAt, jobKey: `call:${id}` });

@@ -3,12 +3,12 @@ const UNCLAIMED = 'claim_id = NULL, lease_until = NULL';
 
 /**
  * $1: agent; $2: medium; $3: fencing tokens, one per requested call; $4: duration of the leases in milliseconds; $5: runs whose
- * calls have just ended. Returns the claimed calls, and without a claim the runs of $5 in which no call is left.
+ * calls have just ended; $6: protocol, $7: credential and $8: number of the lines that calls need. Returns the claimed calls, and without a claim the runs of $5 in which no call is left.
  */
 export const CLAIM = `
   SELECT claim_id AS "claimId", id, run_id AS "runId", workspace_id AS "workspaceId", evaluation_id AS "evaluationId",
-         protocol
-    FROM claim_calls($1, $2, $3, $4 * interval '1 millisecond', $5)`;
+         protocol, bills, line
+    FROM claim_calls($1, $2, $3, $4 * interval '1 millisecond', $5, $6, $7, $8)`;
 
 /**
  * $1: JSON list of ended calls (`EndedCall`); $2: ids of the calls; $3: their fencing tokens. Returns the calls whose
@@ -37,6 +37,14 @@ export const RETRY = `
   stored AS (INSERT INTO call_attempts (call_id, number, result) SELECT id, number, $5::jsonb FROM retried)
   SELECT due_at AS "dueAt" FROM retried`;
 
+/** Requeues a call for which the platform had no line, so that nothing is paid. $3: milliseconds until it asks again. */
+export const WAIT = `
+  WITH unpaid AS (
+    UPDATE platform_calls SET placed_at = NULL, paid_seconds = NULL, paid_by = NULL WHERE claim_id = $2)
+  UPDATE calls SET status = 'QUEUED', due_at = now() + $3 * interval '1 millisecond', line_wait_since = now(),
+         ${UNCLAIMED}, ${CHANGED}
+   WHERE id = $1 AND claim_id = $2 RETURNING due_at AS "dueAt"`;
+
 /** Requeues a call whose execution was interrupted. $3: the interrupted attempt; $4: what is known of its result, or null. */
 export const RELEASE = `
   WITH released AS (
@@ -59,7 +67,11 @@ export const RENEW = `
     FROM mine WHERE c.id = mine.id RETURNING c.claim_id AS "claimId"`;
 
 /** A separate statement, because the snapshot of the statement that claims may be older than the last attempt. */
-export const ATTEMPTS = 'SELECT attempts, source_call_id IS NOT NULL AS "isDerived" FROM calls WHERE id = $1';
+export const ATTEMPTS = `
+  SELECT c.attempts, c.source_call_id IS NOT NULL AS "isDerived", c.bills AND (
+           SELECT count(*) FROM platform_calls p WHERE p.call_id = c.id AND p.placed_at IS NOT NULL
+         ) >= r.max_paid_attempts AS "isPaidUp"
+    FROM calls c JOIN runs r ON r.id = c.run_id WHERE c.id = $1`;
 
 export const VARIABLES = 'SELECT variables FROM calls WHERE id = $1';
 
@@ -68,7 +80,8 @@ export const IS_OVER = `
 
 /** A case has a row of variables if the first call of its evaluation has one. */
 export const SNAPSHOT = `
-  SELECT e.snapshot, r.agent_snapshot AS agent, r.derived_kind AS "derivedKind", EXISTS (
+  SELECT e.snapshot, r.agent_snapshot AS agent, r.derived_kind AS "derivedKind",
+         r.agent_variables AS "agentVariables", r.assistant_version AS "assistantVersion", EXISTS (
            SELECT 1 FROM calls c WHERE c.run_id = $1 AND c.position = e.first_call AND c.variables IS NOT NULL) AS "hasVariables"
     FROM run_evaluations e JOIN runs r ON r.id = e.run_id
    WHERE e.run_id = $1 AND e.evaluation_id = $2`;

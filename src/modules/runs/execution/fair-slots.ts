@@ -1,4 +1,4 @@
-import type { SlotJob } from './slot-job.js';
+import type { SlotJob } from '../slot-job.js';
 
 /** How many of the slots of a process the workspaces that hold some share; the others are for those that hold none. */
 export const sharedSlots = (slots: number): number => slots - Math.max(1, Math.floor(slots / 10));

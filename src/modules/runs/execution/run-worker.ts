@@ -10,6 +10,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import { PrioritySemaphore } from '../../../../libs/concurrency/index.js';
 import {
+  CallFailure,
   type CallResult,
   failure,
   mediaThreadEvents,
@@ -33,7 +34,8 @@ import { type CallEvents, CallExecutor } from './call-executor.js';
 import { CallMetrics } from './call-metrics.js';
 import { type Claim, type ClaimedCall, ExecutionRepository, type FreeSlot, LEASE_MS } from './execution.repository.js';
 import { FairSlots } from './fair-slots.js';
-import { MAX_SLOTS, type SlotJob, slotKey, SLOTS } from './slot-job.js';
+import { MAX_SLOTS, type SlotJob, slotKey, SLOTS } from '../slot-job.js';
+import { Lines } from '../lines/lines.js';
 import { RunFinisher } from './run-finisher.js';
 import { UndecidedCalls } from './undecided-calls.repository.js';
 
@@ -81,6 +83,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     private readonly finisher: RunFinisher,
     private readonly undecided: UndecidedCalls,
     private readonly metrics: CallMetrics,
+    private readonly lines: Lines,
     notifications: Notifications,
     @Inject(SETTINGS) { databasePoolSize }: Settings,
   ) {
@@ -227,7 +230,10 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     if (!claims) {
       claims = new GroupCommit({
         maxItems: MAX_SLOTS,
-        execute: (slots) => this.database.run(() => this.repository.claim(agentId, medium, slots)),
+        execute: (slots) =>
+          this.database.run(async () =>
+            this.repository.claim(agentId, medium, slots, await this.lines.ruleOf(agentId, medium)),
+          ),
       });
       this.claims.set(key, claims);
     }
@@ -255,15 +261,23 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     let interrupted: CallResult | undefined;
     try {
       const onAborted = (known: CallResult) => (interrupted = known);
-      const result = await this.attempt(call, abort.signal, { onAborted, onHangUp });
+      const freeLine = () => {
+        void this.lines.release(call);
+        onHangUp();
+      };
+      const result = await this.attempt(call, abort.signal, { onAborted, onHangUp: freeLine });
+      // The platform's call has ended before another one is dialled.
+      await this.lines.release(call, result.failure?.code);
       await this.recorder.ended(call, result, startedAt);
     } catch (error) {
+      await this.lines.release(call);
       const { reason } = abort.signal as { reason: unknown };
       if (reason instanceof LeaseLost) return;
       if (!(reason instanceof ShuttingDown)) throw error;
       await this.recorder.interrupted(call, interrupted, startedAt);
     } finally {
       this.held.delete(call.claimId);
+      this.lines.forget(call);
       for (const stop of stops) stop.removeEventListener('abort', stopped);
     }
   }
@@ -274,6 +288,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
       return await this.executor.execute(call, signal, events);
     } catch (error) {
       if (signal.aborted || isDatabaseUnavailable(error)) throw error;
+      if (error instanceof CallFailure) return unstartedCall('none', error.failure);
       this.logger.error(new Error(`Call ${call.id} could not be started`, { cause: error }));
       return unstartedCall('none', failure('internal'));
     }
@@ -284,7 +299,13 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     const calls = [...this.held.values()].map(({ call }) => call);
     if (calls.length === 0) return;
     try {
-      const renewed = await this.database.run(() => this.repository.renew(calls), { isUrgent: true });
+      const renewed = await this.database.run(
+        async () => {
+          await this.lines.renew(calls, LEASE_MS);
+          return this.repository.renew(calls);
+        },
+        { isUrgent: true },
+      );
       const requested = new Set(calls.map(({ claimId }) => claimId));
       this.drop(({ call }) => requested.has(call.claimId) && !renewed.has(call.claimId));
     } catch (error) {
@@ -298,6 +319,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
 
   private async sweep(): Promise<void> {
     await this.undecided.decide();
+    this.metrics.setUnended(await this.lines.sweep());
     this.metrics.setWaiting(await this.repository.sweep());
     for (const id of await this.repository.findOver()) await this.finisher.finish(id);
   }

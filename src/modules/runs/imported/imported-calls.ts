@@ -5,8 +5,9 @@ import {
   failure,
   type ImportedCallOptions,
   unstartedCall,
+  type VoiceTranscription,
 } from '../../../../libs/simulation/index.js';
-import { RecordingImportsService } from '../../recordings/imports/recording-imports.service.js';
+import { type ImportedRecording, RecordingImportsService } from '../../recordings/imports/recording-imports.service.js';
 import { CallImportsRepository } from './call-imports.repository.js';
 
 /** A call that this process holds the claim on. */
@@ -28,23 +29,28 @@ export class ImportedCalls {
   /**
    * The result of an imported call, with its recording. Without the file that was sent the result is the failure
    * `not_imported`.
+   * @param transcription how the agent's words become known where no transcript has them; undefined if nothing may be sent
    * @throws the signal's reason
    */
   async execute(
     { id, claimId, runId, workspaceId }: Claimed,
-    options: Omit<ImportedCallOptions, 'facts' | 'callId' | 'signal'>,
+    options: Omit<ImportedCallOptions, 'facts' | 'callId' | 'heard' | 'recording' | 'signal'>,
+    transcription: VoiceTranscription | undefined,
     signal: AbortSignal,
   ): Promise<CallResult> {
     const source = await this.repository.source(id);
     if (!source) return notImported('it was deleted');
     const { channels, transcript } = source;
     const { turnEndMs } = options.definition;
-    const sent = { channels, turnEndMs, ...(transcript && { transcript }) };
-    const imported = await this.recordings.import({ id: claimId, runId, workspaceId }, id, sent, signal);
-    if ('refusal' in imported) return notImported(imported.refusal);
-    const { facts, recordingOmitted } = imported;
-    const result = await executeImportedCall({ ...options, facts, callId: claimId, signal });
-    return { ...result, ...(recordingOmitted && { recordingOmitted }) };
+    const recogniser = transcript?.some(({ speaker }) => speaker === 'agent') ? undefined : transcription;
+    const sent = { channels, turnEndMs, isHeard: recogniser !== undefined, ...(transcript && { transcript }) };
+    const key = { id: claimId, runId, workspaceId };
+    const judge = ({ facts, pieces, recording }: ImportedRecording) => {
+      const heard = recogniser && { pieces, transcription: recogniser };
+      return executeImportedCall({ ...options, ...(heard && { heard }), facts, recording, callId: claimId, signal });
+    };
+    const result = await this.recordings.import(key, id, sent, judge, signal);
+    return 'refusal' in result ? notImported(result.refusal) : result;
   }
 }
 

@@ -21,7 +21,7 @@ export class CallImportsController {
   @Operation({
     summary: 'Import a call',
     description:
-      'Takes the recording of a call that the service did not make, for instance from production, and measures it as a call of an evaluation, in a run of its own. Its caller is heard in its channel as the agent is in its own, so that times that depend on the caller have a `plusMinusMs`. What a recording does not show is null, and checks on it are undecided: when audio was sent, gaps in the playout, messages of a protocol, tool calls, keys, who hung up. Words are those of the transcript. The run sends no events, appears in no metrics of the agent, and no run is compared with it unless asked for.',
+      'Takes the recording of a call that the service did not make, for instance from production, and measures it as a call of an evaluation, in a run of its own. Its caller is heard in its channel as the agent is in its own, so that times that depend on the caller have a `plusMinusMs`. What a recording does not show is null, and checks on it are undecided: when audio was sent, gaps in the playout, messages of a protocol, tool calls, keys, who hung up. Words are those of the transcript; where it has none of the agent, the transcription server hears the agent, unless `transcription` is `off`. The run sends no events, appears in no metrics of the agent, and no run is compared with it unless asked for.',
     tag: 'Runs',
     access: 'EDITOR',
     path: { id: 'Identifier of the agent' },

@@ -11,7 +11,7 @@ import { RecordingUploadsService } from '../../recordings/recording-uploads.serv
 import { RecordingsService } from '../../recordings/recordings.service.js';
 import { CallsService } from '../calls/calls.service.js';
 import type { CallDetails } from '../dto/call.responses.js';
-import { SLOTS, slotJobs } from '../execution/slot-job.js';
+import { SLOTS, slotJobs } from '../slot-job.js';
 import type { PlannedEvaluation } from '../start/plan.js';
 import { requireQueueCapacity } from '../start/queue-capacity.js';
 import { RunStarterService } from '../start/run-starter.service.js';

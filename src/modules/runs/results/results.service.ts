@@ -44,7 +44,7 @@ export class ResultsService {
 
   /**
    * @param comparedWith `gate`: the run of the gate or, without one, the previous one, if it exists; or as for
-   *   `ComparisonService.compare`; by default not compared
+   *   `ComparisonService.compare`; several, separated by commas, as for `matrix`; by default not compared
    * @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's run; and as `ComparisonService.compare` does
    */
   async read(
@@ -82,7 +82,9 @@ export class ResultsService {
         endedAt: run.endedAt,
         counts: { total: run.totalCalls, ...run.counts },
         retriedCalls: run.retriedCalls,
-        comparison: await this.comparison(caller, entity, comparedWith),
+        ...(await this.compared(caller, entity, comparedWith)),
+        paidSeconds: run.paidSeconds,
+        callsThatWaited: run.callsThatWaited,
         serviceUrl: this.settings.publicUrl ?? null,
         evaluations: reportedEvaluations(plan, figures),
       },
@@ -91,10 +93,17 @@ export class ResultsService {
     };
   }
 
-  private async comparison(caller: Pick<Caller, 'workspaceId'>, run: RunEntity, comparedWith: string | undefined) {
-    if (comparedWith === undefined) return null;
-    if (comparedWith !== 'gate') return this.comparisons.compare(caller, run.id, comparedWith);
-    return (await this.comparisons.forReport(run)) ?? null;
+  private async compared(
+    caller: Pick<Caller, 'workspaceId'>,
+    run: RunEntity,
+    comparedWith: string | undefined,
+  ): Promise<Pick<ReportedRun, 'comparison' | 'matrix'>> {
+    const nothing = { comparison: null, matrix: null };
+    if (comparedWith === undefined) return nothing;
+    if (comparedWith === 'gate') return { ...nothing, comparison: (await this.comparisons.forReport(run)) ?? null };
+    const others = comparedWith.split(',');
+    if (others.length > 1) return { ...nothing, matrix: await this.comparisons.matrix(caller, run.id, others) };
+    return { ...nothing, comparison: await this.comparisons.compare(caller, run.id, comparedWith) };
   }
 
   /** @throws DomainError NOT_FOUND if the run was deleted and calls are missing: the file must not look complete */

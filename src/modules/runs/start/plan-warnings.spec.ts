@@ -1,9 +1,13 @@
 import { type DefinitionInput, normalise } from '../../../../libs/evaluation-definition/index.js';
+import { PROTOCOLS } from '../../../../libs/simulation/index.js';
+import { usePaidPlatform } from '../../../../libs/simulation/testing/paid-platform/register.js';
 import type { Plan } from './plan.js';
 import { type PlanContext, planWarnings } from './plan-warnings.js';
 
 const CONTEXT: PlanContext = {
   protocol: 'chat-completions',
+  prompt: null,
+  connectionOptions: {},
   hasModel: true,
   speechServers: {},
   transcription: { mode: 'auto', source: 'AGENT_PROVIDER_1_TRANSCRIPTION', host: 'stt.example', isAlways: false },
@@ -15,6 +19,9 @@ const plan = (definitions: Readonly<Record<string, DefinitionInput>>, concurrenc
   name: 'Plan',
   repeat: 1,
   concurrency,
+  maxPaidAttempts: 2,
+  agentVariables: {},
+  assistantVersion: null,
   minimumScore: null,
   minimumPassRate: null,
   allowedUncounted: 0,
@@ -75,5 +82,63 @@ describe('planWarnings', () => {
     expect(planWarnings(needsWords, { ...CONTEXT, protocol: 'twilio-media-streams' })).toEqual([
       "The agent's audio of 3 calls is sent to the transcription server stt.example, which may charge for it (STT_BASE_URL).",
     ]);
+  });
+
+  describe('over a platform with variables', () => {
+    usePaidPlatform();
+
+    const checks = [{ type: 'max_turns', turns: 3 }] as const;
+    const warnings = (values: Partial<Plan>, context: Partial<PlanContext>) =>
+      planWarnings({ ...plan({ A: { checks } }), ...values }, { ...CONTEXT, protocol: 'paid-text', ...context });
+
+    it('names the variables of the prompt that nothing sets', () => {
+      const prompt = 'Greet {{name}}, who has {{ points }} points at {{shop.name}} and {{ points }} again.';
+      expect(warnings({}, { prompt })).toEqual([
+        'The prompt of the agent names {{name}}, {{points}}, {{shop.name}}, and nothing sets them: give their values in ' +
+          'agentVariables, or in the variables of its connection.',
+      ]);
+      const set = { agentVariables: { name: 'Rossi', points: 4 } };
+      const connectionOptions = { variables: { 'shop.name': 'Roma' } };
+      expect(warnings(set, { prompt, connectionOptions })).toEqual([]);
+      const own = { agentVariables: { name: 'Rossi', points: '{{points}}' } };
+      expect(warnings(plan({ A: { checks, ...own } }), { prompt, connectionOptions })).toEqual([]);
+      const some = plan({ A: { checks, ...own }, B: { checks } });
+      expect(warnings(some, { prompt, connectionOptions })).toEqual([
+        expect.stringContaining('{{name}}, {{points}}, and'),
+      ]);
+      expect(warnings({}, { prompt, protocol: 'chat-completions' })).toEqual([]);
+    });
+
+    it('says that variables and a version have no effect where the platform has none', () => {
+      const values = { agentVariables: { name: 'Rossi' }, assistantVersion: 'branch-7' };
+      expect(warnings(values, {})).toEqual([]);
+      const ofEvaluation = plan({ A: { checks, agentVariables: { name: 'Rossi' } } });
+      expect(warnings(ofEvaluation, { protocol: 'chat-completions' })).toEqual([
+        'agentVariables have no effect, because chat-completions has no variables.',
+      ]);
+      expect(warnings(values, { protocol: 'chat-completions' })).toEqual([
+        'agentVariables have no effect, because chat-completions has no variables.',
+        'assistantVersion has no effect, because chat-completions does not take a version.',
+      ]);
+    });
+
+    it('says that tools run for real over ElevenLabs, which sets variables of its own', () => {
+      const context = { protocol: 'elevenlabs-text', prompt: 'It is {{system__time_utc}}.' };
+      expect(warnings({}, context)).toEqual([expect.stringMatching(/^Tools of this agent run for real: /)]);
+      expect(warnings({}, { ...context, connectionOptions: { mockTools: true } })).toEqual([
+        expect.stringMatching(/^Tools of this agent run for real, except those that toolResults/),
+      ]);
+    });
+
+    it('says that tools run for real where they are only seen', () => {
+      const module = PROTOCOLS.of('paid-text') as { provides: object };
+      const { provides } = module;
+      module.provides = { ...provides, toolCalls: 'seen' };
+      try {
+        expect(warnings({}, {})).toEqual([expect.stringMatching(/^Tools of this agent run for real/)]);
+      } finally {
+        module.provides = provides;
+      }
+    });
   });
 });

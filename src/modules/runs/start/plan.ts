@@ -8,7 +8,7 @@ import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 export const MAX_CALLS = 10_000;
 /** Maximum number of waiting calls of an agent; beyond it, no further run can be started. */
 export const MAX_WAITING_CALLS = 50_000;
-export const DEFAULTS = { repeat: 1, concurrency: 5 } as const;
+export const DEFAULTS = { repeat: 1, concurrency: 5, maxPaidAttempts: 2 } as const;
 
 /** The content of a run. */
 export interface Plan extends GateSettings {
@@ -19,6 +19,12 @@ export interface Plan extends GateSettings {
   readonly medium: Medium | null;
   readonly repeat: number;
   readonly concurrency: number;
+  /** Dynamic variables for the agent's platform. */
+  readonly agentVariables: VariablesRow;
+  /** Version of the agent that the platform is asked for. */
+  readonly assistantVersion: string | null;
+  /** Attempts at a call that a platform may bill. */
+  readonly maxPaidAttempts: number;
   readonly evaluations: readonly PlannedEvaluation[];
   readonly baselines: Baselines;
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { callLanguage, caseKey } from '../../../../libs/evaluation-definition/index.js';
 import { cures, explanationOf, misfits, PERSONALITY_DELETED } from '../../../../libs/run-plan/index.js';
+import { type ProtocolName, PROTOCOLS } from '../../../../libs/simulation/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { requireOwned } from '../../../platform/access/ownership.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
@@ -18,7 +19,7 @@ import { PersonalitiesService } from '../../personalities/personalities.service.
 import { BaselinesService } from '../comparison/baselines.service.js';
 import type { RunPlan, StartRunRequest } from '../dto/run.requests.js';
 import type { RunDetails } from '../dto/run.responses.js';
-import { SLOTS, slotJobs } from '../execution/slot-job.js';
+import { SLOTS, slotJobs } from '../slot-job.js';
 import { hasEnded } from '../run.entity.js';
 import { RunsRepository } from '../runs.repository.js';
 import { toDetails } from '../runs.service.js';
@@ -29,6 +30,8 @@ import { StartRepository } from './start.repository.js';
 
 /** Maximum number of evaluations listed in an error; the rest is only counted. */
 const MAX_LISTED = 20;
+const IMPORTED =
+  'The calls of the run were imported; nothing can be run again. To call the agent, start a run of the evaluation';
 
 /** Plans and starts runs. */
 @Injectable()
@@ -64,6 +67,7 @@ export class RunStarterService {
       medium,
       baselineRunId: baselines.gate?.id ?? null,
       totalCalls: callCount(plan),
+      maxPaidSeconds: maxPaidSeconds(plan, protocol),
       evaluations: evaluations.map(({ id, snapshot, cases }) => ({
         id,
         key: snapshot.key,
@@ -79,6 +83,8 @@ export class RunStarterService {
       warnings: planWarnings(plan, {
         protocol,
         transcription,
+        prompt: agent.prompt,
+        connectionOptions: await this.connections.optionsOf(agent.id),
         hasModel: this.settings.languageModel !== undefined,
         speechServers: this.settings.speechServers,
         concurrency: { text: this.settings.workerConcurrency, voice: this.settings.voiceConcurrency },
@@ -99,13 +105,14 @@ export class RunStarterService {
   /**
    * Starts a run with the plan of an earlier one, with the evaluations and personalities stored in it.
    * @param onlyFailed only cases with a call that did not pass
-   * @throws DomainError NOT_FOUND or FORBIDDEN for the run; CONFLICT if its agent or a personality was deleted, or if
-   *   there is nothing to run
+   * @throws DomainError NOT_FOUND or FORBIDDEN for the run; CONFLICT if its calls were imported, its agent or a personality
+   *   was deleted, or there is nothing to run
    */
   async rerun(caller: Caller, runId: string, onlyFailed: boolean): Promise<RunDetails> {
     return this.database.transaction(async () => {
       const run = requireOwned(caller, await this.runs.find(uuidOrNotFound(runId)));
       if (onlyFailed && !hasEnded(run.status)) throw conflict('The run has not ended yet');
+      if (await this.repository.hasImportedCalls(run.id)) throw conflict(IMPORTED);
       if (await this.agents.isDeleted(run.agentId)) throw conflict('The agent of the run was deleted');
       const agent = await this.agents.describe(caller, run.agentId, { lock: true });
       const choice = await this.connections.choose(agent, run.medium);
@@ -117,11 +124,13 @@ export class RunStarterService {
       }
       await this.requirePersonalities(evaluations.map(({ snapshot }) => [snapshot.name, snapshot.personality.id]));
       this.requireRunnable(evaluations, choice);
-      const { name, medium, repeat, concurrency, minimumScore, minimumPassRate, allowedUncounted, notWorseThan } = run;
+      const { name, medium, repeat, concurrency, maxPaidAttempts, agentVariables, assistantVersion } = run;
+      const { minimumScore, minimumPassRate, allowedUncounted, notWorseThan } = run;
       const gate = { minimumScore, minimumPassRate, allowedUncounted, notWorseThan };
       const baselines = await this.baselines.ofRerun(run, evaluations);
       // The agent may have changed since, so its version is unknown.
-      const settings = { name, agentVersion: null, medium, repeat, concurrency, ...gate };
+      const ofAgent = { agentVersion: null, agentVariables, assistantVersion };
+      const settings = { name, medium, repeat, concurrency, maxPaidAttempts, ...ofAgent, ...gate };
       return this.write(caller, agent, { ...settings, evaluations, baselines }, choice);
     });
   }
@@ -140,10 +149,11 @@ export class RunStarterService {
     agent: AgentDescription,
     request: StartRunRequest,
   ): Promise<{ plan: Plan; choice: PlannedConnection }> {
-    const { agentVersion = null, medium = null } = request;
+    const { agentVersion = null, agentVariables = {}, assistantVersion = null, medium = null } = request;
     const { minimumScore = null, minimumPassRate = null, allowedUncounted = 0 } = request;
     const notWorseThan = request.notWorseThan?.toLowerCase() ?? null;
     const { repeat = DEFAULTS.repeat, concurrency = DEFAULTS.concurrency } = request;
+    const { maxPaidAttempts = DEFAULTS.maxPaidAttempts } = request;
     const selected = await this.select(caller, agent.id, request);
     const choice = await this.connections.choose(agent, medium);
     const evaluations = await this.snapshots(agent, selected);
@@ -155,7 +165,8 @@ export class RunStarterService {
     }
     const gate = { minimumScore, minimumPassRate, allowedUncounted, notWorseThan };
     const baselines = await this.baselines.find(caller, agent.id, notWorseThan, evaluations);
-    const settings = { name, agentVersion, medium, repeat, concurrency, ...gate };
+    const ofAgent = { agentVersion, agentVariables, assistantVersion };
+    const settings = { name, medium, repeat, concurrency, maxPaidAttempts, ...ofAgent, ...gate };
     return { plan: { ...settings, evaluations, baselines }, choice };
   }
 
@@ -185,8 +196,8 @@ export class RunStarterService {
     const personalities = await this.requirePersonalities(selected.map((one) => [one.name, one.personalityId]));
     return selected.map((evaluation) => {
       const { id, key, name, critical, tags, scenarioText, generalInstructions, vendorCallPhoneNumber } = evaluation;
-      const { script, checks, criteria, toolResults, maxTurns, maxDurationSeconds, ...ofVoice } = evaluation;
-      const { conditions, turnEndMs, fillers } = ofVoice;
+      const { script, checks, criteria, toolResults, maxTurns, maxDurationSeconds, ...further } = evaluation;
+      const { conditions, turnEndMs, fillers, agentVariables } = further;
       return {
         id,
         cases: casesOf(evaluation),
@@ -211,6 +222,7 @@ export class RunStarterService {
             conditions,
             turnEndMs,
             fillers,
+            agentVariables,
           },
         },
       };
@@ -268,6 +280,14 @@ export class RunStarterService {
     return toDetails(run, { pending: totalCalls });
   }
 }
+
+/** What a run can cost at most; null if its platform does not bill. */
+const maxPaidSeconds = ({ evaluations, repeat, maxPaidAttempts }: Plan, protocol: ProtocolName): number | null =>
+  PROTOCOLS.of(protocol).bills === true
+    ? evaluations.reduce((sum, { cases, snapshot }) => sum + cases.length * snapshot.definition.maxDurationSeconds, 0) *
+      repeat *
+      maxPaidAttempts
+    : null;
 
 /** One per row of variables, in their order. */
 const casesOf = ({ id, variables }: SelectedEvaluation): PlannedCase[] =>

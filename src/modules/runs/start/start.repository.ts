@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { PROTOCOLS, RECORDING } from '../../../../libs/simulation/index.js';
 import { Database } from '../../../platform/database/database.js';
 import type { CallEntity } from '../call.entity.js';
 import type { RunEntity } from '../run.entity.js';
 import { RUN_COLUMNS } from '../runs.columns.js';
-import type { PlannedEvaluation } from './plan.js';
+import { DEFAULTS, type PlannedEvaluation } from './plan.js';
 
 /** Evaluations written by one statement, so that serialising large snapshots does not block other requests. */
 const BATCH_SIZE = 100;
@@ -14,9 +15,9 @@ const INSERT_RUN = `
   INSERT INTO runs AS r (id, workspace_id, agent_id, user_id, label, name, status, score, total_calls, repeat,
                          concurrency, minimum_score, minimum_pass_rate, allowed_uncounted, agent_snapshot, reasons,
                          not_worse_than, baseline_id, agent_version, medium, derived_from, derived_kind, warnings,
-                         is_imported)
+                         max_paid_attempts, agent_variables, assistant_version, is_imported)
   VALUES ($1, $2, $3, $4, 'READ', $5, 'QUEUED', 0, $6, $7, $8, $9, $10, $11, $12, '{}', $13, $14, $15, $16, $17, $18,
-          $19, $20)
+          $19, $20, $21, $22, $23)
   RETURNING ${RUN_COLUMNS}`;
 
 /** $2: number of waiting calls. */
@@ -33,14 +34,14 @@ const INSERT_PLAN = `
 
 /**
  * $4: ids of the calls; $5: evaluations, $6: keys and $7: rows of the cases, in plan order; $8: calls per case; $9: position of
- * the first call; $10: protocol; $11: medium.
+ * the first call; $10: protocol; $11: medium; $12: whether they are billed.
  */
 const INSERT_CALLS = `
   INSERT INTO calls (id, workspace_id, agent_id, run_id, evaluation_id, case_key, variables, position, repetition, status,
-                     attempts, lease_expirations, latencies, due_at, changed_in, protocol, medium)
+                     attempts, lease_expirations, latencies, due_at, changed_in, protocol, medium, bills)
   SELECT c.id, $1, $2, $3, k.evaluation_id, k.key, k.variables, $9::integer + c.ordinal - 1,
          (c.ordinal - 1) % $8::integer + 1, 'QUEUED', '[]', 0, '{}', now(), pg_current_xact_id()::text::bigint,
-         $10, $11
+         $10, $11, $12
     FROM unnest($4::uuid[]) WITH ORDINALITY AS c (id, ordinal)
     JOIN unnest($5::uuid[], $6::text[], $7::jsonb[]) WITH ORDINALITY AS k (evaluation_id, key, variables, ordinal)
       ON k.ordinal = (c.ordinal - 1) / $8::integer + 1`;
@@ -59,6 +60,9 @@ const READ_PLAN = `
            AND o.outcome IS DISTINCT FROM 'passed')) k
    WHERE e.run_id = $1 AND k.cases IS NOT NULL
    ORDER BY e.position`;
+
+/** Those of runs that judge such calls again, too. */
+const HAS_IMPORTED_CALLS = 'SELECT EXISTS (SELECT 1 FROM calls WHERE run_id = $1 AND protocol = $2) AS "isImported"';
 
 export type NewRun = Pick<
   RunEntity,
@@ -79,7 +83,18 @@ export type NewRun = Pick<
   | 'agentVersion'
   | 'medium'
 > &
-  Partial<Pick<RunEntity, 'derivedFrom' | 'derivedKind' | 'warnings' | 'isImported'>>;
+  Partial<
+    Pick<
+      RunEntity,
+      | 'derivedFrom'
+      | 'derivedKind'
+      | 'warnings'
+      | 'isImported'
+      | 'maxPaidAttempts'
+      | 'agentVariables'
+      | 'assistantVersion'
+    >
+  >;
 
 /** SQL for starting runs. */
 @Injectable()
@@ -95,6 +110,12 @@ export class StartRepository {
   /** @param onlyFailed only cases with a call that did not pass */
   async readPlan(runId: string, onlyFailed: boolean): Promise<PlannedEvaluation[]> {
     return this.database.query(READ_PLAN, [runId, onlyFailed]);
+  }
+
+  /** Whether calls of a run were recorded elsewhere. */
+  async hasImportedCalls(runId: string): Promise<boolean> {
+    const [row] = await this.database.query<{ isImported: boolean }>(HAS_IMPORTED_CALLS, [runId, RECORDING]);
+    return row?.isImported ?? false;
   }
 
   async insertRun(run: NewRun): Promise<RunEntity> {
@@ -118,6 +139,9 @@ export class StartRepository {
       run.derivedFrom ?? null,
       run.derivedKind ?? null,
       run.warnings ?? [],
+      run.maxPaidAttempts ?? DEFAULTS.maxPaidAttempts,
+      JSON.stringify(run.agentVariables ?? {}),
+      run.assistantVersion ?? null,
       run.isImported ?? false,
     ];
     const [row] = await this.database.query<RunEntity>(INSERT_RUN, values);
@@ -165,7 +189,12 @@ export class StartRepository {
         first,
         protocol,
         medium,
+        isBilled(protocol),
       ]);
     }
   }
 }
+
+/** Calls that were imported have a protocol that is not built. */
+const isBilled = (protocol: string | null): boolean =>
+  protocol !== null && PROTOCOLS.has(protocol) && PROTOCOLS.of(protocol).bills === true;

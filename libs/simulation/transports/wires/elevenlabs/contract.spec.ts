@@ -1,7 +1,7 @@
 import { wireContract } from '../testing/wire-contract.js';
 import { elevenlabs } from './index.js';
 import { elevenlabsContractDouble, SIGNED_URL } from './testing/double/contract.js';
-import { StubClient } from './testing/stub-client.js';
+import { StubClient } from '../testing/stub-client.js';
 
 describe('elevenlabs, as every wire', () => {
   const client = new StubClient(JSON.stringify({ signed_url: SIGNED_URL }));

@@ -1,8 +1,10 @@
 import path from 'node:path';
+import { lineRateOf } from '../../modules/common-options.js';
 import type { TextModule, WireModule } from '../../modules/module.js';
+import { elevenlabsAssistants } from './assistants.js';
 import { elevenlabsSession } from './dial.js';
 import { ELEVENLABS_FINDINGS } from './findings.js';
-import { lineRateOf, TEXT_OPTIONS, VOICE_OPTIONS } from './options.js';
+import { TEXT_OPTIONS, VOICE_OPTIONS } from './options.js';
 import { cureOf } from './refusals.js';
 import { elevenlabsTransport } from './text.js';
 import type { ElevenLabsState } from './wire.js';
@@ -12,6 +14,10 @@ const ACCOUNT = {
   defaultUrl: 'https://api.elevenlabs.io',
   provides: { words: true, toolCalls: 'answered', keys: false },
   reservedHeaders: ['xi-api-key'],
+  bills: true,
+  takes: { variables: true, ownVariables: 'system__', assistantVersion: true },
+  runsTools: true,
+  assistants: elevenlabsAssistants,
 } as const;
 
 const STEPS = {

@@ -1,4 +1,5 @@
 import { AUDIO_RATES, type AudioFormat } from '../../../../audio/index.js';
+import { Fields } from '../fields.js';
 
 /** Where each character of a piece of audio is spoken, in milliseconds from its first sample. */
 export type Alignment = readonly { readonly char: string; readonly startMs: number; readonly endMs: number }[];
@@ -41,38 +42,6 @@ export function readMessage(text: string): ServerMessage {
     return READERS[message.text('type')]?.(message) ?? { type: 'other' };
   } catch {
     return { type: 'invalid' };
-  }
-}
-
-/** An object whose fields must have the type that is asked for. */
-class Fields {
-  private readonly values: Readonly<Record<string, unknown>>;
-
-  /** @throws TypeError, as all methods */
-  constructor(value: unknown) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError('Not an object');
-    this.values = value as Record<string, unknown>;
-  }
-
-  of(name: string): Fields {
-    return new Fields(this.values[name]);
-  }
-
-  raw(name: string): unknown {
-    return this.values[name];
-  }
-
-  text(name: string, max = Infinity): string {
-    const value = this.values[name];
-    if (typeof value === 'string' && value.length <= max) return value;
-    throw new TypeError(`${name} is not a string`);
-  }
-
-  /** Also as digits, as the vendor's clients read it. */
-  id(name: string): number {
-    const value = Number.parseInt(String(this.values[name]), 10);
-    if (Number.isSafeInteger(value)) return value;
-    throw new TypeError(`${name} is not a number`);
   }
 }
 

@@ -1,12 +1,11 @@
-import { type LineRate, TELEPHONE_RATE } from '../../../../audio/index.js';
-import type { AgentEndpoint } from '../../modules/endpoint.js';
+import type { AgentCall } from '../../modules/endpoint.js';
 import type { ProtocolOption } from '../../modules/module.js';
+import { choice, line, type Variables, variables } from '../../modules/common-options.js';
 
-const MAX_VARIABLES = 100;
-const MAX_JSON = 64 * 1024;
+/** Those of versions begin with `agtvrsn_`. */
+const BRANCH_ID = /^agtbrch_/;
 
 type Options = Readonly<Record<string, ProtocolOption>>;
-export type Variables = Readonly<Record<string, string | number | boolean>>;
 
 /** The options of a connection, as their validation guarantees. */
 export interface ElevenLabsOptions {
@@ -14,60 +13,65 @@ export interface ElevenLabsOptions {
   readonly line?: 'wide' | 'telephone';
   readonly userActivity?: boolean;
   readonly textOnly?: 'override' | 'agent';
+  readonly mockTools?: boolean;
 }
 
-const variables: ProtocolOption = {
+const isBoolean = (value: unknown) => (typeof value === 'boolean' ? undefined : 'must be true or false');
+
+const mockTools: ProtocolOption = {
   isSecret: false,
-  description: 'object of strings, numbers and booleans: the dynamic variables of the agent',
-  violation: variablesViolation,
+  description:
+    'whether the tools that `toolResults` of the evaluation name have the results of their mocks at the platform; by default false: they run for real',
+  violation: isBoolean,
 };
 
 /** Options of `elevenlabs`. */
 export const VOICE_OPTIONS = {
   variables,
-  line: choice('`wide` (default): 16 kHz; `telephone`: 8 kHz', ['wide', 'telephone']),
+  mockTools,
+  line,
   userActivity: {
     isSecret: false,
     description: 'whether the agent is sent `user_activity` once a second while the caller thinks; by default true',
-    violation: (value) => (typeof value === 'boolean' ? undefined : 'must be true or false'),
+    violation: isBoolean,
   },
 } as const satisfies Options;
 
 /** Options of `elevenlabs-text`. */
 export const TEXT_OPTIONS = {
   variables,
+  mockTools,
   textOnly: choice(
     '`override` (default): the conversation is asked to be text only; `agent`: nothing is overridden, since the agent is text only',
     ['override', 'agent'],
   ),
 } as const satisfies Options;
 
-export const lineRateOf = ({ line }: AgentEndpoint['options']): LineRate =>
-  line === 'telephone' ? TELEPHONE_RATE : 16_000;
-
-/** The first message: who calls, and the variables. Nothing in it alters the agent, but `textOnly`, if it is asked for. */
+/**
+ * The first message: who calls, and the variables. Nothing in it alters the agent, but `textOnly` and `mockTools`, if they are
+ * asked for.
+ */
 export const initiation = (
-  callId: string,
-  { variables: values = {} }: ElevenLabsOptions,
+  { callId, variables: given, mockedTools = [] }: Pick<AgentCall, 'callId' | 'variables' | 'mockedTools'>,
+  { variables: values = {}, mockTools = false }: ElevenLabsOptions,
   isTextOnly = false,
 ): object => ({
   type: 'conversation_initiation_client_data',
   ...(isTextOnly && { conversation_config_override: { conversation: { text_only: true } } }),
-  dynamic_variables: values,
+  dynamic_variables: given ?? values,
   user_id: `vat:${callId}`,
+  // A tool without a mock must fail, since it would run for real.
+  ...(mockTools && {
+    tool_mock_config: {
+      ...{ mocking_strategy: 'selected', mocked_tool_names: mockedTools, fallback_strategy: 'raise_error' },
+    },
+  }),
 });
 
-function choice(description: string, values: readonly [string, string]): ProtocolOption {
-  const violation = (value: unknown) =>
-    values.some((one) => one === value) ? undefined : `must be ${values.join(' or ')}`;
-  return { isSecret: false, description, violation };
-}
-
-function variablesViolation(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be an object';
-  const entries = Object.entries(value);
-  if (entries.length > MAX_VARIABLES) return `must have at most ${MAX_VARIABLES} variables`;
-  const wrong = entries.find(([, one]) => !['string', 'number', 'boolean'].includes(typeof one));
-  if (wrong) return `must have strings, numbers and booleans as values: ${wrong[0].slice(0, 100)} has another one`;
-  return JSON.stringify(value).length > MAX_JSON ? `must have at most ${MAX_JSON} characters of JSON` : undefined;
-}
+/** The query for a signed address. */
+export const addressQuery = ({ assistantId, assistantVersion }: AgentCall): Readonly<Record<string, string>> => ({
+  agent_id: assistantId.toWellFormed(),
+  ...(assistantVersion !== undefined && {
+    [BRANCH_ID.test(assistantVersion) ? 'branch_id' : 'version_id']: assistantVersion.toWellFormed(),
+  }),
+});

@@ -4,6 +4,8 @@ import type { PlatformError } from './messages.js';
 
 const KEY = 'check the apiKey of the agent, and what it may do';
 const AGENT = 'check the assistantId of the agent, and that the apiKey is of the same account and region';
+const HISTORY = 'read in ElevenLabs what the history of the agent says about the conversation';
+const EXPIRED = 'the signed address was no longer valid: check the clock of the service';
 const SECURITY =
   'allow the override "Text only" in the security settings of the agent, or set the option textOnly to agent if the agent itself is text only';
 
@@ -22,7 +24,7 @@ const MEANINGS: readonly (readonly [RegExp, FailureCode, string])[] = [
     'platform_refused',
     'raise the maximum duration in the settings of the agent, or shorten the call',
   ],
-  [/expired|signature/i, 'platform_refused', 'the signed address was no longer valid: check the clock of the service'],
+  [/expired|signature/i, 'platform_refused', EXPIRED],
   [/api.?key|unauthori[sz]ed|permission/i, 'platform_refused', KEY],
   [/not.found|not exist/i, 'platform_refused', AGENT],
 ];
@@ -49,14 +51,29 @@ export function refusedRequest(
   return failure(code, platform.describe({ what, status, said, retryAfterMs }));
 }
 
+/** A WebSocket that was not opened: the platform refuses an address that has expired. */
+export const refusedAddress = (platform: OtherSide, { status, said }: Failure): Failure =>
+  failure('platform_refused', platform.describe({ what: `HTTP ${status}, ${EXPIRED}`, status, said }));
+
 /** An error that ends the conversation. */
 export function endedByError(platform: OtherSide, { code, said }: PlatformError): Failure {
-  const [, meant = code === 1011 ? 'agent_error' : 'platform_refused', cure] = meaningOf(said);
-  return failure(meant, platform.describe({ what: `code ${code}${cure === undefined ? '' : `, ${cure}`}`, said }));
+  const [, meant = code === 1011 ? 'agent_error' : 'platform_refused', cure = HISTORY] = meaningOf(said);
+  return failure(meant, platform.describe({ what: `code ${code}, ${cure}`, said }));
+}
+
+/** @returns why the platform closed the connection; undefined if it hung up or broke off. @param error its last one */
+export function closedByError(
+  platform: OtherSide,
+  error: PlatformError | undefined,
+  { code, reason }: { readonly code: number; readonly reason: string },
+): Failure | undefined {
+  if (!error && !isRefusal(code)) return undefined;
+  const said = [error?.said ?? '', reason].filter((words) => words !== '').join('; ');
+  return endedByError(platform, { code: error?.code ?? code, said });
 }
 
 /** Close codes with which the platform ends a conversation because of an error. */
-export const isRefusal = (code: number): boolean => code === 1002 || code === 1008 || code === 1011 || code >= 3_000;
+const isRefusal = (code: number): boolean => code === 1002 || code === 1008 || code === 1011 || code >= 3_000;
 
 /** Errors after which nothing follows. */
 export const isFinal = (said: string): boolean => /max.?duration/i.test(said);
@@ -73,8 +90,9 @@ export const notTextOnly = (platform: OtherSide, isAsked: boolean): Failure =>
   );
 
 /** Advice for a connection test. */
-export function cureOf({ code, status = 0, said = '' }: Failure): string | undefined {
-  const cure = meaningOf(said)[2] ?? BY_STATUS[status] ?? (code === 'override_refused' ? SECURITY : undefined);
+export function cureOf({ code, status = 0, said = '', message }: Failure): string | undefined {
+  const ofCode = code === 'override_refused' ? SECURITY : undefined;
+  const cure = message.includes(EXPIRED) ? EXPIRED : (meaningOf(said)[2] ?? BY_STATUS[status] ?? ofCode);
   return cure && `${cure[0]!.toUpperCase()}${cure.slice(1)}.`;
 }
 

@@ -186,7 +186,7 @@ describe('a conversation in text with an agent of ElevenLabs', () => {
       'not_ready',
       /code 1000.*No\./,
     ],
-    ['an expired address', { validMs: -1 }, 'http_refused', /HTTP 403/],
+    ['an expired address', { validMs: -1 }, 'platform_refused', /HTTP 403, .*check the clock/],
     [
       'an error of the platform',
       script([{ send: [server.metadata()], close: { code: 1011, reason: 'Internal error' } }]),

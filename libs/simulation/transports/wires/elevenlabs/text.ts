@@ -6,14 +6,15 @@ import { EXCHANGE_LIMITS } from '../../../other-side/call-exchange.js';
 import { OtherSide } from '../../../other-side/other-side.js';
 import { CallFailure, type Failure, failure, failureOf } from '../../../timeline/failure.js';
 import { parseArguments } from '../../../timeline/text.js';
+import type { ForeignAddress } from '../../http/foreign-address.js';
 import { OUTBOUND_CODES } from '../../http/outbound-failures.js';
 import { AgentSocket } from '../../http/websocket.js';
 import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
 import { HANG_UP_TOOLS } from '../../text/hang-up.js';
-import { Account, type SignedAddress } from './dial.js';
+import { Account } from './dial.js';
 import { type PlatformError, readMessage, type ServerMessage } from './messages.js';
 import { type ElevenLabsOptions, initiation } from './options.js';
-import { endedByError, isFinal, isRefusal, notTextOnly } from './refusals.js';
+import { closedByError, endedByError, isFinal, notTextOnly, refusedAddress } from './refusals.js';
 
 /** For the TCP connection, TLS and the upgrade, and then for the platform to be ready. */
 const CONNECT_MS = 15_000;
@@ -142,7 +143,7 @@ class TextLine implements Line {
     return this.open(address, addresses);
   }
 
-  private async open(address: SignedAddress, addresses: readonly string[]): Promise<number> {
+  private async open(address: ForeignAddress, addresses: readonly string[]): Promise<number> {
     this.platform = new OtherSide(address.shown, [...this.account.secrets.all, ...address.secrets]);
     this.words = new Redaction(address.secrets);
     let openedAt = this.now;
@@ -152,14 +153,15 @@ class TextLine implements Line {
       onOpen: () => {
         openedAt = this.record.sentAt = this.now;
         const isTextOnly = this.options.textOnly !== 'agent';
-        this.socket?.send(JSON.stringify(initiation(this.call.callId, this.options, isTextOnly)));
+        this.socket?.send(JSON.stringify(initiation(this.call, this.options, isTextOnly)));
         const nothing = failure('not_ready', `nothing within ${READY_MS / 1_000} s of the connection`);
         this.cancelReady = this.line.clock.schedule(READY_MS, () => this.fail(nothing));
       },
       onMessage: (data) => this.receive(data),
       onClose: (code, reason) => this.closed(code, reason),
       onBroken: (what) => this.fail(failure('connection_lost', this.platform.describe({ what }))),
-      onFailure: (broken) => this.fail(broken.failure),
+      onFailure: ({ failure: broken }) =>
+        this.fail(broken.code === 'http_refused' ? refusedAddress(this.platform, broken) : broken),
     });
     await ready;
     return openedAt;
@@ -245,11 +247,8 @@ class TextLine implements Line {
   }
 
   private closed(code: number, reason: string): void {
-    const { error } = this;
-    if (error || isRefusal(code)) {
-      const said = [error?.said ?? '', reason].filter((words) => words !== '').join('; ');
-      return this.fail(endedByError(this.platform, { code: error?.code ?? code, said }));
-    }
+    const byError = closedByError(this.platform, this.error, { code, reason });
+    if (byError) return this.fail(byError);
     const what = `closed with code ${code}`;
     if (!this.isReady) return this.fail(failure('not_ready', this.platform.describe({ what, said: reason })));
     if (!HANG_UP_CODES.has(code)) return this.fail(failure('connection_lost', this.platform.describe({ what })));

@@ -1,14 +1,15 @@
-import { AudioDecoder, type AudioFormat, bytesPerSecond, encodeAudio } from '../../../../audio/index.js';
+import { AudioDecoder, type AudioFormat, bytesPerSecond } from '../../../../audio/index.js';
 import { Redaction } from '../../../../text/index.js';
 import { failure } from '../../../timeline/failure.js';
 import { hadCallerSound } from '../../../voice/facts/caller-sounds.js';
 import type { VoiceFacts, WireFinding } from '../../../voice/facts/facts.js';
 import type { Wire, WireEntry, WireSide, WireState } from '../../../voice/wire/wire.js';
 import { HANG_UP_TOOLS } from '../../text/hang-up.js';
-import { JsonWire, summary } from '../json-wire.js';
+import { JsonAudioWire } from '../json-audio-wire.js';
+import { summary } from '../json-wire.js';
 import { elevenlabsFinding, type ELEVENLABS_FINDINGS } from './findings.js';
 import { type PlatformError, readMessage, type ServerMessage } from './messages.js';
-import { endedByError, isFinal, isRefusal } from './refusals.js';
+import { closedByError, endedByError, isFinal } from './refusals.js';
 import { AgentTurns } from './turns.js';
 
 export interface ElevenLabsState extends WireState {
@@ -29,18 +30,17 @@ const ERROR_CLOSES_MS = 2_000;
 /** Nobody speaks faster or more slowly, in characters a second; and what the two accounts may differ in anyway. */
 const PACE = { fastest: 25, slowest: 8, tolerance: 40 };
 const MAX_KEPT = 1_000;
+const DEFAULT_FORMAT: AudioFormat = { encoding: 'pcm16', rate: 16_000 };
 
 export default ((state) => (side) => new ElevenLabsWire(state, side)) satisfies WireEntry<ElevenLabsState>;
 
 /** A conversation of ElevenLabs Agents: the platform takes turns, and its audio arrives earlier than it is played. */
-class ElevenLabsWire extends JsonWire implements Wire {
+class ElevenLabsWire extends JsonAudioWire<ServerMessage> implements Wire {
   private readonly words: Redaction;
   private readonly turns: AgentTurns;
-  private toAgent: AudioFormat = { encoding: 'pcm16', rate: 16_000 };
-  private fromAgent: AudioFormat = this.toAgent;
+  private fromAgent = DEFAULT_FORMAT;
   private decoder = new AudioDecoder(this.fromAgent);
   private playing = 0;
-  private readyAt: number | undefined;
   /** In milliseconds of the call. */
   private readonly interruptions: number[] = [];
   private readonly toolCalls = new Set<string>();
@@ -51,7 +51,7 @@ class ElevenLabsWire extends JsonWire implements Wire {
     private readonly state: ElevenLabsState,
     side: WireSide,
   ) {
-    super(side, state.secrets);
+    super(side, state.secrets, DEFAULT_FORMAT);
     this.words = new Redaction(state.signature);
     this.turns = new AgentTurns((now, text, { words, ...of }) => {
       const spoken = words?.map((word) => ({ ...word, text: this.clean(word.text) }));
@@ -63,28 +63,13 @@ class ElevenLabsWire extends JsonWire implements Wire {
     this.send(now, this.state.initiation);
   }
 
-  frame(now: number, pcm: Int16Array): void {
+  override frame(now: number, pcm: Int16Array): void {
     this.turns.tick(now);
-    const bytes = encodeAudio(this.toAgent, pcm);
-    this.side.send(JSON.stringify({ user_audio_chunk: Buffer.from(bytes).toString('base64') }));
-    this.log(now, 'sent', () => ({ user_audio_chunk: summary(bytes) }));
-  }
-
-  /** The platform knows no gaps: without its length, later sound would be heard too early. */
-  lostFrame(now: number): void {
-    this.frame(now, new Int16Array(this.toAgent.rate / 50));
+    super.frame(now, pcm);
   }
 
   callerThinking(now: number, on: boolean): void {
     if (on && this.state.sendsActivity) this.send(now, { type: 'user_activity' });
-  }
-
-  message(now: number, data: string | Uint8Array): void {
-    const shown = () => this.platform.excerpt(typeof data === 'string' ? data : `${data.length} bytes`);
-    const message = readMessage(typeof data === 'string' ? data : '');
-    if (message.type !== 'audio') this.log(now, 'received', shown);
-    if (message.type === 'invalid') this.report(now, 'invalid_message', `Not understood: ${shown()}`);
-    else this.obey(now, message);
   }
 
   toolResult(now: number, id: string, json: string): void {
@@ -95,10 +80,9 @@ class ElevenLabsWire extends JsonWire implements Wire {
 
   closed(now: number, code: number, reason: string): void {
     const { error } = this;
-    const isByError = error !== undefined && now - error.at <= ERROR_CLOSES_MS;
-    if (!isByError && !isRefusal(code)) return;
-    const said = [isByError ? error.said : '', reason].filter((words) => words !== '').join('; ');
-    this.side.failed(now, endedByError(this.platform, { code: isByError ? error.code : code, said }));
+    const isRecent = error !== undefined && now - error.at <= ERROR_CLOSES_MS;
+    const broken = closedByError(this.platform, isRecent ? error : undefined, { code, reason });
+    if (broken) this.side.failed(now, broken);
   }
 
   // The socket is the call: the core closes it, and the platform knows no other end.
@@ -125,7 +109,19 @@ class ElevenLabsWire extends JsonWire implements Wire {
     ];
   }
 
-  private obey(now: number, message: Exclude<ServerMessage, Of<'invalid'>>): void {
+  protected audioMessage(audio: unknown): object {
+    return { user_audio_chunk: audio };
+  }
+
+  protected read(text: string): ServerMessage {
+    return readMessage(text);
+  }
+
+  protected invalid(detail: string) {
+    return elevenlabsFinding('invalid_message', detail);
+  }
+
+  protected obey(now: number, message: Exclude<ServerMessage, Of<'invalid'>>): void {
     const { side, turns } = this;
     switch (message.type) {
       case 'metadata':
@@ -217,10 +213,6 @@ class ElevenLabsWire extends JsonWire implements Wire {
       return this.side.failed(now, endedByError(this.platform, error));
     }
     this.report(now, 'error_event', `The platform said: ${error.code} ${shown}`);
-  }
-
-  private callTime(now: number): number {
-    return now - (this.readyAt ?? now);
   }
 
   private clean(text: string): string {

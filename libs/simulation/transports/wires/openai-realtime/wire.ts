@@ -1,9 +1,10 @@
-import { AudioDecoder, type AudioFormat, bytesPerSecond, encodeAudio } from '../../../../audio/index.js';
+import { AudioDecoder, type AudioFormat, bytesPerSecond } from '../../../../audio/index.js';
 import { type FailureCode, failure } from '../../../timeline/failure.js';
 import type { VoiceFacts, WireFinding } from '../../../voice/facts/facts.js';
 import type { Wire, WireEntry, WireSide, WireState } from '../../../voice/wire/wire.js';
 import { HANG_UP_TOOLS } from '../../text/hang-up.js';
-import { JsonWire, summary } from '../json-wire.js';
+import { JsonAudioWire } from '../json-audio-wire.js';
+import { summary } from '../json-wire.js';
 import { realtimeFinding, type REALTIME_FINDINGS } from './findings.js';
 import { type AudioItem, Items } from './items.js';
 import { type PlatformError, readEvent, type RequestedCall, type ResponseEnd, type ServerEvent } from './messages.js';
@@ -27,19 +28,18 @@ const FATAL: ReadonlyMap<string, FailureCode> = new Map([
 ]);
 /** Older ones are forgotten: nothing of them arrives any more. */
 const MAX_INTERRUPTED = 1_000;
+const DEFAULT_FORMAT: AudioFormat = { encoding: 'mulaw', rate: 8_000 };
 /** The agent was asked to go on while it did so already: nothing is lost. */
 const HARMLESS = 'conversation_already_has_active_response';
 
 export default ((state) => (side) => new RealtimeWire(state, side)) satisfies WireEntry<RealtimeState>;
 
-class RealtimeWire extends JsonWire implements Wire {
+class RealtimeWire extends JsonAudioWire<ServerEvent> implements Wire {
   private readonly items = new Items();
   private readonly tools = new ToolCalls();
   private readonly moments = new Moments();
-  private format: AudioFormat = { encoding: 'mulaw', rate: 8_000 };
-  private toAgent: AudioFormat = this.format;
+  private format = DEFAULT_FORMAT;
   private decoder = new AudioDecoder(this.format);
-  private readyAt: number | undefined;
   private isInterruptible = true;
   /** The response that goes on, and those that the caller has interrupted: nothing more of them is heard. */
   private response: string | undefined;
@@ -52,34 +52,11 @@ class RealtimeWire extends JsonWire implements Wire {
     private readonly state: RealtimeState,
     side: WireSide,
   ) {
-    super(side, state.secrets);
+    super(side, state.secrets, DEFAULT_FORMAT);
   }
 
   open(now: number): void {
     this.send(now, { type: 'session.update', session: this.state.session });
-  }
-
-  frame(now: number, pcm: Int16Array): void {
-    const bytes = encodeAudio(this.toAgent, pcm);
-    const message = { type: 'input_audio_buffer.append', audio: Buffer.from(bytes).toString('base64') };
-    this.side.send(JSON.stringify(message));
-    this.log(now, 'sent', () => ({ ...message, audio: summary(bytes) }));
-  }
-
-  /** The platform knows no gaps: without its length, later sound would be heard too early. */
-  lostFrame(now: number): void {
-    this.frame(now, new Int16Array(this.toAgent.rate / 50));
-  }
-
-  message(now: number, data: string | Uint8Array): void {
-    const text = typeof data === 'string' ? data : '';
-    const event = readEvent(text);
-    if (event.type !== 'audio') {
-      this.log(now, 'received', () => this.platform.excerpt(typeof data === 'string' ? data : `${data.length} bytes`));
-    }
-    if (event.type !== 'invalid') return this.obey(now, event);
-    const shown = typeof data === 'string' ? this.platform.excerpt(data) : 'a binary message';
-    this.report(now, 'invalid_message', `Not understood: ${shown}`);
   }
 
   toolResult(now: number, id: string, json: string): void {
@@ -95,7 +72,19 @@ class RealtimeWire extends JsonWire implements Wire {
     return reviewCall(facts, this.moments);
   }
 
-  private obey(now: number, event: Exclude<ServerEvent, Of<'invalid'>>): void {
+  protected audioMessage(audio: unknown): object {
+    return { type: 'input_audio_buffer.append', audio };
+  }
+
+  protected read(text: string): ServerEvent {
+    return readEvent(text);
+  }
+
+  protected invalid(detail: string) {
+    return realtimeFinding('invalid_message', detail);
+  }
+
+  protected obey(now: number, event: Exclude<ServerEvent, Of<'invalid'>>): void {
     switch (event.type) {
       case 'session.updated':
         return this.ready(now, event);
@@ -245,10 +234,6 @@ class RealtimeWire extends JsonWire implements Wire {
     const fatal = FATAL.get(code ?? '');
     if (fatal) return this.side.failed(now, failure(fatal, detail));
     if (code !== HARMLESS) this.report(now, 'error_event', `The platform said: ${this.platform.excerpt(said)}`);
-  }
-
-  private callTime(now: number): number {
-    return now - (this.readyAt ?? now);
   }
 
   private report(now: number, code: keyof typeof REALTIME_FINDINGS, detail: string): void {

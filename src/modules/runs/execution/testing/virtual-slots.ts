@@ -1,5 +1,5 @@
 import { FairSlots } from '../fair-slots.js';
-import { MAX_SLOTS, type SlotJob } from '../slot-job.js';
+import { MAX_SLOTS, type SlotJob } from '../../slot-job.js';
 
 const PARKED_MS = 5_000;
 

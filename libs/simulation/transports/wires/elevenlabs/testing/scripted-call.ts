@@ -2,7 +2,8 @@ import { type DefinitionInput, normalise } from '../../../../../evaluation-defin
 import { executeCall } from '../../../../index.js';
 import { virtualCalls } from '../../../../voice/call/virtual-call.js';
 import { collected, SOUNDS } from '../../../../voice/testing/virtual-calls.js';
-import { type ElevenLabsOptions, initiation, lineRateOf } from '../options.js';
+import { lineRateOf } from '../../../modules/common-options.js';
+import { type ElevenLabsOptions, initiation } from '../options.js';
 import elevenlabsEntry from '../wire.js';
 import { type ElevenLabsScript, ScriptedElevenLabs } from './double/agent.js';
 
@@ -21,7 +22,7 @@ export async function execute(
   const recording = collected();
   let agent: ScriptedElevenLabs | undefined;
   const state = {
-    initiation: initiation('c-1', options),
+    initiation: initiation({ callId: 'c-1' }, options),
     sendsActivity: options.userActivity ?? true,
     ...{ signature: [], secrets: [] },
   };

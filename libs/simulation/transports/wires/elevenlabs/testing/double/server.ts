@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { descriptionOf, type ListedAgent, pageOfAgents } from './account.js';
 import { type ElevenLabsScript, ScriptedElevenLabs } from './agent.js';
 import { server as messages } from './messages.js';
 
@@ -24,15 +26,21 @@ export interface ElevenLabsServerOptions {
   readonly overrides?: 'taken' | 'refused' | 'ignored';
   /** Conversations at once. */
   readonly maxCalls?: number;
+  /** Agents of the account, as its list has them. */
+  readonly agents?: readonly ListedAgent[];
   /** Whether a call goes on when its connection is lost, until the end of the server. */
   readonly keepsLostCalls?: boolean;
 }
+
+type Send = (status: number, body: string, headers?: Record<string, string>) => unknown;
+type Refuse = (status: number, code: string, message: string) => unknown;
 
 interface Requested {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
 }
 
+const AGENTS_PATH = '/v1/convai/agents';
 const SIGNED_PATH = '/v1/convai/conversation/get-signed-url';
 const PATH = '/v1/convai/conversation';
 const VALID_MS = 15 * 60_000;
@@ -47,17 +55,18 @@ export class ElevenLabsServer {
   /** Conversations that cost money now, and most at once. */
   openCalls = 0;
   mostCalls = 0;
+  /**
+   * Called for a request, which tests may hold back, with the id of the attempt; for an upgrade, likewise; for the first message
+   * of a conversation; and for the end of its connection.
+   */
+  onEvent: (event: 'asked' | 'dialled' | 'begun' | 'closed', attempt?: string) => Promise<void> | void = () =>
+    undefined;
   private readonly signedAt = new Map<string, number>();
-  private readonly http = createServer((request, response) => this.answer(request, response));
+  private readonly http = createServer((request, response) => void this.asked(request, response));
   private readonly webSockets = new WebSocketServer({ noServer: true });
 
   private constructor(private readonly options: ElevenLabsServerOptions) {
-    this.http.on('upgrade', (request, socket, head) => {
-      this.upgrades.push({ url: request.url ?? '', headers: request.headers });
-      const status = this.upgradeRefusal(request);
-      if (status !== undefined) return void socket.end(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\n\r\n`);
-      this.webSockets.handleUpgrade(request, socket, head, (webSocket) => this.connected(webSocket));
-    });
+    this.http.on('upgrade', (request, socket, head) => void this.dialled(request, socket, head));
   }
 
   static async start(options: ElevenLabsServerOptions = {}): Promise<ElevenLabsServer> {
@@ -83,26 +92,55 @@ export class ElevenLabsServer {
     this.signedAt.set(signature, Date.now());
   }
 
+  private async dialled(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    socket.on('error', () => undefined);
+    this.upgrades.push({ url: request.url ?? '', headers: request.headers });
+    await this.onEvent('dialled');
+    const status = this.upgradeRefusal(request);
+    if (status !== undefined) return void socket.end(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\n\r\n`);
+    this.webSockets.handleUpgrade(request, socket, head, (webSocket) => this.connected(webSocket));
+  }
+
+  private async asked(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    await this.onEvent('asked', String(request.headers['x-call-id']));
+    this.answer(request, response);
+  }
+
   private answer(request: IncomingMessage, response: ServerResponse): void {
     this.requests.push({ url: request.url ?? '', headers: request.headers });
     const { pathname, searchParams } = new URL(request.url ?? '', this.url);
-    const send = (status: number, body: string, headers: Record<string, string> = {}) =>
+    const send: Send = (status, body, headers = {}) =>
       response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
-    const refuse = (status: number, code: string, message: string) =>
+    const refuse: Refuse = (status, code, message) =>
       send(status, JSON.stringify({ detail: { status: code, message } }));
-    const { apiKey, agentId, refusal, maxCalls = Infinity } = this.options;
-    if (pathname !== SIGNED_PATH || request.method !== 'GET') return void refuse(404, 'not_found', 'Not Found');
+    const { apiKey, refusal } = this.options;
+    const isAbout = pathname === SIGNED_PATH || pathname === AGENTS_PATH || pathname.startsWith(`${AGENTS_PATH}/`);
+    if (!isAbout || request.method !== 'GET') return void refuse(404, 'not_found', 'Not Found');
     if (refusal) return void send(refusal.status, refusal.body, refusal.headers);
     if (apiKey !== undefined && request.headers['xi-api-key'] !== apiKey) {
       return void refuse(401, 'invalid_api_key', 'Invalid API key');
     }
-    const agent = searchParams.get('agent_id') ?? '';
+    if (pathname === SIGNED_PATH) this.signedAddress(searchParams.get('agent_id') ?? '', send, refuse);
+    else this.account(decodeURIComponent(pathname.slice(AGENTS_PATH.length + 1)), searchParams, send, refuse);
+  }
+
+  private signedAddress(agent: string, send: Send, refuse: Refuse): void {
+    const { agentId, maxCalls = Infinity, signedUrl } = this.options;
     if (agentId !== undefined && agent !== agentId) {
-      return void refuse(404, 'document_not_found', 'The AI agent you are trying to reach does not exist.');
-    }
-    if (this.openCalls >= maxCalls)
-      return void refuse(429, 'too_many_concurrent_requests', 'Too many concurrent calls');
-    send(200, JSON.stringify({ signed_url: this.options.signedUrl ?? this.sign(agent) }));
+      refuse(404, 'document_not_found', 'The AI agent you are trying to reach does not exist.');
+    } else if (this.openCalls >= maxCalls) {
+      refuse(429, 'too_many_concurrent_requests', 'Too many concurrent calls');
+    } else send(200, JSON.stringify({ signed_url: signedUrl ?? this.sign(agent) }));
+  }
+
+  /** The list of agents, or the description of one. */
+  private account(id: string, query: URLSearchParams, send: Send, refuse: Refuse): void {
+    const { agents = [] } = this.options;
+    const agent = agents.find((one) => one.id === id);
+    const found = id === '' ? pageOfAgents(agents, query) : agent && descriptionOf(agent);
+    if (found) send(200, JSON.stringify(found));
+    else if (id === '') refuse(422, 'invalid_query', 'page_size must be from 1 to 100');
+    else refuse(404, 'document_not_found', `Agent ${id} not found`);
   }
 
   private sign(agent: string): string {
@@ -131,6 +169,7 @@ export class ElevenLabsServer {
     let isFirst = true;
     webSocket.on('message', (data: Buffer) => {
       const text = data.toString('utf8');
+      if (isFirst) void this.onEvent('begun');
       const refusal = isFirst ? this.refusalOf(text) : undefined;
       isFirst = false;
       if (refusal === undefined) return agent.onMessage(performance.now(), text);
@@ -142,6 +181,7 @@ export class ElevenLabsServer {
     webSocket.on('close', (code) => {
       clearInterval(timer);
       this.closes.push(code);
+      void this.onEvent('closed');
       if (code !== 1006 || !this.options.keepsLostCalls) this.openCalls -= 1;
     });
   }

@@ -1,0 +1,30 @@
+import { SHARED_FAULT_NAMES } from '../realtime/realtime-faults.js';
+import { WORD_FAULT_NAMES } from '../word-faults.js';
+import { RealtimeCells } from '../testing/realtime-cells.js';
+import { VoiceCalls } from '../testing/voice-call.js';
+import { VAPI_FAULT_NAMES } from './vapi-faults.js';
+
+const calls = new VoiceCalls();
+const cells = new RealtimeCells(calls);
+beforeAll(() => calls.prepare(), 180_000);
+afterAll(() => calls.close());
+
+describe('the evaluations of the text agent over Vapi', () => {
+  it.each([undefined, ...WORD_FAULT_NAMES])(
+    'have the same results as over text with the fault %s',
+    async (fault) => {
+      expect(await cells.deviations('vapi', (cell) => cell.about === 'words' && cell.fault === fault)).toEqual([]);
+    },
+    120_000,
+  );
+});
+
+describe('the evaluations for the telephone over Vapi', () => {
+  it.each([undefined, ...SHARED_FAULT_NAMES, ...VAPI_FAULT_NAMES])(
+    'have exactly the expected results and findings with the fault %s',
+    async (fault) => {
+      expect(await cells.deviations('vapi', (cell) => cell.about === 'voice' && cell.fault === fault)).toEqual([]);
+    },
+    120_000,
+  );
+});

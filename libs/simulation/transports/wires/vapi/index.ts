@@ -1,0 +1,71 @@
+import path from 'node:path';
+import { lineRateOf } from '../../modules/common-options.js';
+import type { TextModule, WireModule } from '../../modules/module.js';
+import { vapiAssistants } from './assistants.js';
+import { endCall, findCall } from './calls.js';
+import { vapiChatTransport } from './chat.js';
+import { vapiSession } from './dial.js';
+import { VAPI_FINDINGS } from './findings.js';
+import { TEXT_OPTIONS, VOICE_OPTIONS } from './options.js';
+import { cureOf } from './refusals.js';
+import type { VapiState } from './wire.js';
+
+const ACCOUNT = {
+  schemes: ['https:', 'http:'],
+  defaultUrl: 'https://api.vapi.ai',
+  provides: { words: true, toolCalls: 'seen', keys: false },
+  reservedHeaders: [],
+  assistants: vapiAssistants,
+} as const;
+
+const STEPS = {
+  resolved: 'The host name leads to an address that may be called',
+  connected: 'The connection was established',
+  secured: 'The connection is encrypted, and the certificate is valid',
+};
+
+/** A voice call of an assistant of Vapi. */
+export const vapi: WireModule<VapiState> = {
+  ...ACCOUNT,
+  name: 'vapi',
+  title: 'Vapi',
+  twin: 'vapi-chat',
+  medium: 'voice',
+  bills: true,
+  takes: { variables: true, assistantVersion: true },
+  end: endCall,
+  find: findCall,
+  clock: 'heard',
+  firstSpeaker: null,
+  options: VOICE_OPTIONS,
+  findings: VAPI_FINDINGS,
+  steps: {
+    ...STEPS,
+    accepted: 'The platform knows the key and the assistant, and has created a call',
+    websocket: 'The platform accepted the WebSocket',
+    ready: 'The call began',
+    answered: 'The agent was heard',
+  },
+  lineRate: lineRateOf,
+  entry: new URL(`./wire${path.extname(import.meta.url)}`, import.meta.url),
+  session: vapiSession,
+};
+
+/** The same assistants, in turns of text. */
+export const vapiChat: TextModule = {
+  ...ACCOUNT,
+  name: 'vapi-chat',
+  title: 'Vapi, chat',
+  twin: 'vapi',
+  medium: 'text',
+  takes: { variables: true },
+  firstSpeaker: 'caller',
+  options: TEXT_OPTIONS,
+  steps: {
+    ...STEPS,
+    accepted: 'The platform knows the key and the assistant',
+    answered: 'The agent said its first words',
+  },
+  cure: cureOf,
+  transport: vapiChatTransport,
+};

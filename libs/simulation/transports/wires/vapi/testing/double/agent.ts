@@ -1,0 +1,144 @@
+import { client, type ClientMessage, type Format, silence, tone } from './messages.js';
+
+type Message = string | Uint8Array;
+
+/** What the platform does at a time after its cause. */
+export interface Act {
+  readonly afterMs?: number;
+  /** Messages, audio, and what is not a message, as text. */
+  readonly send?: readonly (ClientMessage | Message)[];
+  readonly close?: { readonly code: number; readonly reason?: string };
+}
+
+export interface VapiScript {
+  readonly format?: Format;
+  /** From the connection on. */
+  readonly onStart?: readonly Act[];
+  /** When the caller has been silent for half a second after a line, in turn. */
+  readonly onTurn?: readonly (readonly Act[])[];
+  /** Other messages are not sent: clientMessages of the assistant. */
+  readonly clientMessages?: readonly string[];
+  /** Whether audio is sent at the pace at which it is heard, in pieces of 20 ms with silence in between. */
+  readonly isPaced?: boolean;
+}
+
+export interface Socket {
+  send(data: Message): void;
+  close(code?: number, reason?: string): void;
+}
+
+export interface Received {
+  readonly atMs: number;
+  readonly type: string;
+}
+
+const LOUD = 1_000;
+const SILENCE_MS = 500;
+const MIN_LINE_MS = 100;
+const CHUNK_MS = 100;
+const FRAME_MS = 20;
+
+/** Without assistant.speechStarted, for which an assistant has to ask. */
+export const DEFAULT_MESSAGES = [
+  ...['conversation-update', 'function-call', 'hang', 'model-output', 'speech-update', 'status-update', 'transcript'],
+  ...['transfer-update', 'tool-calls', 'user-interrupted', 'voice-input', 'workflow.node.started', 'assistant.started'],
+];
+
+/** An answer as the model generates it: its words in parts, and its audio, all at once. */
+export function says(turnId: string, text: string, ms: number, format?: Format): (ClientMessage | Message)[] {
+  const tokens = text.match(/.{1,5}/gsu) ?? [];
+  return [...tokens.map((token) => client.model(token, turnId)), ...audio(ms, format)];
+}
+
+/** A tone in pieces of 100 ms. */
+export const audio = (ms: number, format?: Format): Buffer[] =>
+  Array.from({ length: Math.ceil(ms / CHUNK_MS) }, (_, n) => tone(Math.min(CHUNK_MS, ms - n * CHUNK_MS), format));
+
+/** A call of the platform whose agent does what its script says; shares no module with the wire. */
+export class ScriptedVapi {
+  /** Without the caller's audio. */
+  readonly received: Received[] = [];
+  /** Bytes of the caller's audio. */
+  heardBytes = 0;
+  private readonly due: { readonly at: number; readonly act: Act }[] = [];
+  private unplayed = Buffer.alloc(0);
+  private frameAt: number | undefined;
+  private turns = 0;
+  private loudSince: number | undefined;
+  private loudAt = 0;
+  private hasStarted = false;
+
+  constructor(
+    private readonly socket: Socket,
+    private readonly script: VapiScript,
+  ) {}
+
+  onMessage(now: number, data: Message): void {
+    this.start(now);
+    if (typeof data !== 'string') return this.hear(now, Buffer.from(data));
+    this.received.push({ ...(JSON.parse(data) as { type: string }), atMs: now });
+  }
+
+  tick(now: number): void {
+    this.start(now);
+    if (this.loudSince !== undefined && now - this.loudAt >= SILENCE_MS) {
+      const isLine = this.loudAt - this.loudSince >= MIN_LINE_MS;
+      this.loudSince = undefined;
+      if (isLine) this.plan(now, this.script.onTurn?.[this.turns++] ?? []);
+    }
+    while (this.due[0] && this.due[0].at <= now) {
+      const { send = [], close } = this.due.shift()!.act;
+      for (const message of send) this.send(message);
+      if (close) this.socket.close(close.code, close.reason);
+    }
+    if (this.script.isPaced) this.pace(now);
+  }
+
+  of(type: string): Received[] {
+    return this.received.filter((one) => one.type === type);
+  }
+
+  private start(now: number): void {
+    if (this.hasStarted) return;
+    this.hasStarted = true;
+    this.plan(now, this.script.onStart ?? [{ send: [client.started()] }]);
+  }
+
+  private send(message: ClientMessage | Message): void {
+    const { clientMessages, isPaced } = this.script;
+    if (typeof message === 'string') return this.socket.send(message);
+    if (message instanceof Uint8Array) {
+      if (isPaced) this.unplayed = Buffer.concat([this.unplayed, message]);
+      else this.socket.send(message);
+    } else {
+      if (message.type === 'user-interrupted') this.unplayed = Buffer.alloc(0);
+      if (!clientMessages || clientMessages.includes(message.type)) this.socket.send(JSON.stringify(message));
+    }
+  }
+
+  private pace(now: number): void {
+    const frame = silence(FRAME_MS, this.script.format);
+    for (this.frameAt ??= now; this.frameAt <= now; this.frameAt += FRAME_MS) {
+      const bytes = Buffer.from(frame);
+      this.unplayed.copy(bytes);
+      this.unplayed = this.unplayed.subarray(bytes.length);
+      this.socket.send(bytes);
+    }
+  }
+
+  private plan(now: number, acts: readonly Act[]): void {
+    this.due.push(...acts.map((act) => ({ at: now + (act.afterMs ?? 0), act })));
+    this.due.sort((a, b) => a.at - b.at);
+  }
+
+  private hear(now: number, bytes: Buffer): void {
+    this.heardBytes += bytes.length;
+    const isLoud =
+      this.script.format === 'mulaw'
+        ? bytes.some((byte) => (~byte & 0x70) >= 0x50)
+        : Array.from({ length: bytes.length >> 1 }, (_, n) => bytes.readInt16LE(2 * n)).some((s) => Math.abs(s) > LOUD);
+    if (!isLoud) return;
+    this.loudSince ??= now;
+    this.loudAt = now;
+  }
+}

@@ -1,0 +1,114 @@
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { oneOf } from '../../../platform/database/checks.js';
+import { UpdatedRow } from '../../../platform/database/timestamps.js';
+import type { Medium } from '../call.entity.js';
+
+/**
+ * `line`: the attempt has a line and has not dialled. `dialling`: the platform may carry the call. `placed`: it does. `ended`: it
+ * does not. `unended`: it may, and could not be asked to end it.
+ */
+export const PLATFORM_CALL_STATES = ['line', 'dialling', 'placed', 'ended', 'unended'] as const;
+const PAID_BY = ['platform', 'tester'] as const;
+
+/** An attempt at a call, or the test of a connection, that took a line of a platform (decision 159). */
+@Entity('platform_calls')
+@Index('platform_calls_call_idx', ['callId'])
+@Index('platform_calls_run_idx', ['runId'])
+@Index('platform_calls_open_idx', ['credential'], { where: `state <> 'ended'` })
+@Check('platform_calls_state_check', oneOf('state', PLATFORM_CALL_STATES))
+@Check('platform_calls_paid_by_check', oneOf('paid_by', PAID_BY))
+export class PlatformCallEntity extends UpdatedRow {
+  /** The attempt's id, which the platform receives. */
+  @PrimaryColumn({ name: 'claim_id', type: 'uuid', primaryKeyConstraintName: 'platform_calls_pkey' })
+  claimId: string;
+
+  @ForeignKey('CallEntity', { name: 'platform_calls_call_id_fkey', onDelete: 'CASCADE' })
+  @Column({ name: 'call_id', type: 'uuid', nullable: true })
+  callId: string | null;
+
+  /** Null for the test of a connection, as the call is. */
+  @Column({ name: 'run_id', type: 'uuid', nullable: true })
+  runId: string | null;
+
+  @Column({ name: 'workspace_id', type: 'uuid' })
+  workspaceId: string;
+
+  @Column({ name: 'agent_id', type: 'uuid' })
+  agentId: string;
+
+  @Column({ type: 'text' })
+  medium: Medium;
+
+  @Column({ type: 'text' })
+  protocol: string;
+
+  /** Whether the platform bills it; else only its line is of interest. */
+  @Column({ type: 'boolean' })
+  bills: boolean;
+
+  /** From 1. */
+  @Column({ type: 'integer' })
+  attempt: number;
+
+  /** Whose lines it uses: a keyed hash of platform, host and key. */
+  @Column({ type: 'text' })
+  credential: string;
+
+  @Column({ type: 'text' })
+  state: (typeof PLATFORM_CALL_STATES)[number];
+
+  /** JSON by which the platform ends the call, encrypted; null once it has ended. */
+  @Column({ type: 'text', nullable: true })
+  handle: string | null;
+
+  /** Id of the call in the records of the platform. */
+  @Column({ name: 'platform_id', type: 'text', nullable: true })
+  platformId: string | null;
+
+  @Column({ name: 'paid_seconds', type: 'double precision', nullable: true })
+  paidSeconds: number | null;
+
+  /** Whose figure `paidSeconds` is. */
+  @Column({ name: 'paid_by', type: 'text', nullable: true })
+  paidBy: (typeof PAID_BY)[number] | null;
+
+  @Column({ name: 'placed_at', type: 'timestamptz', precision: 3, nullable: true })
+  placedAt: Date | null;
+
+  @Column({ name: 'ended_at', type: 'timestamptz', precision: 3, nullable: true })
+  endedAt: Date | null;
+
+  /** Renewed by the executing process; after it has expired, a sweep ends the call. */
+  @Column({ name: 'lease_until', type: 'timestamptz', precision: 3 })
+  leaseUntil: Date;
+
+  /** How often the platform could not be asked to end it. */
+  @Column({ name: 'end_failures', type: 'integer' })
+  endFailures: number;
+}
+
+/** An agent with calls that wait for a line. */
+@Entity('line_waits')
+export class LineWaitEntity {
+  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'line_waits_pkey' })
+  credential: string;
+
+  @PrimaryColumn({ name: 'agent_id', type: 'uuid', primaryKeyConstraintName: 'line_waits_pkey' })
+  agentId: string;
+
+  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'line_waits_pkey' })
+  medium: Medium;
+
+  @Column({ name: 'workspace_id', type: 'uuid' })
+  workspaceId: string;
+
+  @Column({ type: 'timestamptz', precision: 3 })
+  since: Date;
+
+  /** When a process last wanted a line for it. */
+  @Column({ name: 'seen_at', type: 'timestamptz', precision: 3 })
+  seenAt: Date;
+}
+
+/** Context that the ciphertext of a handle is bound to. */
+export const handlePurpose = (claimId: string) => `platform_call:${claimId}`;

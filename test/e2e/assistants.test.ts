@@ -1,0 +1,134 @@
+import { ElevenLabsServer } from '../../libs/simulation/testing/elevenlabs.js';
+import { ApiKeysService } from '../../src/modules/api-keys/api-keys.service.js';
+import type { Role } from '../../src/platform/access/caller.js';
+import { expectForbidden, expectInvalid, expectNotFound } from '../support/expect.js';
+import { HttpClient } from '../support/http.js';
+import { createTestApp, type TestApp } from '../support/test-app.js';
+import { vat } from '../support/vat.js';
+
+const KEY = 'sk_account_1234567890';
+const PATH = '/providers/AGENT_PROVIDER_2/assistants';
+const AGENTS = [
+  { id: 'agent_01', name: 'Bella Vista', language: 'it', prompt: 'You take bookings.', phoneNumber: '+15550100' },
+  { id: 'agent_02', name: 'Long\0', prompt: 'x'.repeat(100_001) },
+  { id: `agent_${'3'.repeat(250)}`, name: 'Its id is too long for an agent' },
+];
+
+describe("the assistants of a provider's account", () => {
+  let double: ElevenLabsServer;
+  let app: TestApp;
+  let admin: HttpClient;
+  let env: NodeJS.ProcessEnv;
+  let keyOf: (role: Role) => Promise<string>;
+
+  beforeAll(async () => {
+    double = await ElevenLabsServer.start({ apiKey: KEY, agents: AGENTS });
+    app = await createTestApp({
+      env: {
+        OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8',
+        AGENT_PROVIDER_2_PROTOCOL: 'elevenlabs',
+        AGENT_PROVIDER_2_URL: double.url,
+        AGENT_PROVIDER_3_PROTOCOL: 'elevenlabs-text',
+        AGENT_PROVIDER_3_URL: 'http://127.0.0.1:9',
+      },
+    });
+  });
+  beforeEach(async () => {
+    const { workspaceId, userId, apiKey } = await app.createWorkspace();
+    admin = new HttpClient(app.url, apiKey);
+    keyOf = async (role) =>
+      (await app.nest.get(ApiKeysService).create({ workspaceId, userId, name: role, role })).value;
+    env = { VAT_URL: app.url, VAT_API_KEY: apiKey };
+  });
+  afterAll(async () => {
+    await app.close();
+    await double.stop();
+  });
+
+  it('are listed with a key of the account, as agents can have them, page by page', async () => {
+    const editor = new HttpClient(app.url, await keyOf('EDITOR'));
+    const { status, body } = await editor.post<any>(PATH, { apiKey: KEY });
+    expect({ status, meta: body.meta }).toEqual({
+      status: 200,
+      meta: { total: 3, page: 1, limit: 25, pageCount: 1 },
+    });
+    const [first, second, ...more] = body.data;
+    expect(first).toEqual({
+      ...{ assistantId: 'agent_01', name: 'Bella Vista', language: 'it', prompt: 'You take bookings.' },
+      ...{ phoneNumber: '+15550100', phoneNumberId: 'agent_01-phone' },
+    });
+    expect(second).toMatchObject({ assistantId: 'agent_02', name: 'Long', language: null });
+    expect(second.prompt).toHaveLength(100_000);
+    expect(more).toEqual([]);
+    const { body: page } = await editor.post<any>(`${PATH}?page=2&limit=1`, { apiKey: KEY });
+    expect(page.meta).toEqual({ total: 3, page: 2, limit: 1, pageCount: 3 });
+    expect(page.data).toMatchObject([{ assistantId: 'agent_02' }]);
+  });
+
+  it("are listed with the workspace's own default key, by an ADMIN", async () => {
+    expectInvalid(await admin.post(PATH, {}), 'apiKey');
+    await admin.put('/workspace/provider-keys/AGENT_PROVIDER_2', { apiKey: KEY });
+    expect((await admin.post<any>(PATH, {})).body.meta.total).toBe(3);
+    const { status, body } = await new HttpClient(app.url, await keyOf('EDITOR')).post<any>(PATH, {});
+    expect([status, body.issues]).toEqual([403, [{ message: expect.stringMatching(/^apiKey /) }]]);
+    const another = new HttpClient(app.url, (await app.createWorkspace()).apiKey);
+    expectInvalid(await another.post(PATH, {}), 'apiKey');
+  });
+
+  it('are not listed to a VIEWER, for an unknown provider, and over a protocol without a list', async () => {
+    expectForbidden(await new HttpClient(app.url, await keyOf('VIEWER')).post(PATH, { apiKey: KEY }));
+    expectNotFound(await admin.post(PATH.replace('2', '9'), { apiKey: KEY }));
+    const { status, body } = await admin.post<any>(PATH.replace('2', '1'), { apiKey: KEY });
+    expect([status, body.message]).toEqual([409, expect.stringContaining('AGENT_PROVIDER_1_PROTOCOL')]);
+  });
+
+  it('are not listed with keys that cannot be sent in a header', async () => {
+    for (const apiKey of ['🍝', 'a\nb', '']) expectInvalid(await admin.post(PATH, { apiKey }), 'apiKey');
+    expectInvalid(await admin.post(PATH, { apiKey: '••••1234' }), 'apiKey');
+  });
+
+  it("say with the platform's words why it refuses, and that it cannot be reached", async () => {
+    const wrong = await admin.post<any>(PATH, { apiKey: 'sk_wrong_0987654321' });
+    expect([wrong.status, wrong.body.code]).toEqual([422, 'UNPROCESSABLE_CONTENT']);
+    expect(wrong.body.message).toMatch(/AGENT_PROVIDER_2_URL.*Invalid API key/);
+    expect(JSON.stringify(wrong.body)).not.toMatch(/sk_wrong|127\.0\.0\.1/);
+    const down = await admin.post<any>(PATH.replace('2', '3'), { apiKey: KEY });
+    expect([down.status, down.body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    expect(down.body.message).toMatch(/Could not connect.*AGENT_PROVIDER_3_URL/);
+  });
+
+  it('are registered by vat agent import, once', async () => {
+    const args = ['agent', 'import', '--provider', 'AGENT_PROVIDER_2'];
+    const own = { ...env, VAT_PROVIDER_KEY: KEY };
+    const planned = await vat([...args, '--dry-run'], own);
+    expect([planned.code, planned.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^would create +agent_01 +Bella Vista$/m),
+    ]);
+    expect((await admin.get<any>('/agents')).body.meta.total).toBe(0);
+    const first = await vat(args, own);
+    expect([first.code, first.stdout]).toEqual([0, expect.stringMatching(/^created +agent_01 +Bella Vista$/m)]);
+    const agents = (await admin.get<any>('/agents')).body;
+    expect(agents.data).toMatchObject([
+      { assistantId: 'agent_02', name: 'Long' },
+      { provider: 'AGENT_PROVIDER_2', assistantId: 'agent_01', apiKey: KEY, language: 'it', phoneNumber: '+15550100' },
+    ]);
+    const again = await vat(args, own);
+    expect([again.code, again.stdout]).toEqual([0, expect.stringMatching(/^unchanged +agent_01 +Bella Vista$/m)]);
+    expect((await admin.get<any>('/agents')).body).toEqual(agents);
+  });
+
+  it('are registered with the default key if vat has no other, and only those that are named', async () => {
+    await admin.put('/workspace/provider-keys/AGENT_PROVIDER_2', { apiKey: KEY });
+    const args = ['agent', 'import', '--provider', 'AGENT_PROVIDER_2', '--assistant'];
+    expect((await vat([...args, 'agent_02'], env)).code).toBe(0);
+    expect((await admin.get<any>('/agents')).body.data).toMatchObject([
+      { assistantId: 'agent_02', isUsingDefaultApiKey: true },
+    ]);
+    const unknown = await vat([...args, 'agent_09'], env);
+    expect([unknown.code, unknown.stderr]).toEqual([3, expect.stringContaining('agent_09')]);
+    const refused = await vat(args.slice(0, 4), { ...env, VAT_PROVIDER_KEY: 'sk_wrong_0987654321' });
+    expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining('Invalid API key')]);
+    expect(refused.stderr).not.toContain('sk_wrong');
+  });
+});

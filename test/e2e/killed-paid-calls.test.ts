@@ -1,0 +1,84 @@
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { PaidPlatform } from '../../libs/simulation/testing/paid-platform/server.js';
+import { usePaidPlatform } from '../../libs/simulation/testing/paid-platform/register.js';
+import { PaidService } from '../support/paid-service.js';
+import { callEnv, shortEvaluation } from '../support/run-app.js';
+import { until } from '../support/until.js';
+
+jest.setTimeout(240_000);
+usePaidPlatform();
+
+const PRELOAD = path.join(process.env['TEST_BUILD']!, 'libs/simulation/testing/paid-platform/preload.js');
+/** In which the platform's calls have ended after the death of a process. */
+const ENDED_WITHIN_MS = 60_000;
+
+describe('a process that is killed during calls on a platform that bills', () => {
+  let platform: PaidPlatform;
+  let service: PaidService;
+
+  beforeAll(async () => {
+    platform = await PaidPlatform.start();
+    const env = {
+      ...(callEnv(platform.url) as Record<string, string>),
+      AGENT_PROVIDER_1_PROTOCOL: 'paid-text',
+      NODE_OPTIONS: `--import ${pathToFileURL(PRELOAD).href}`,
+    };
+    service = await PaidService.start(env, shortEvaluation({ script: [{ say: 'Hello' }, { say: 'Again' }] }));
+  });
+  afterAll(async () => {
+    await service.close();
+    await platform.stop();
+  });
+
+  it.each([
+    ['before its request', 'connecting', 0, 1],
+    ["before it has written the platform's answer", 'unwritten', 0, 2],
+    ['after it has written that', 'spoken', 1, 2],
+    ['in the call', 'spoken', 2, 2],
+    ['while it ends the call', 'ending', 1, 2],
+  ])('%s leaves no call open, and each is dialled once more at most', async (_, point, occurrence, dialled) => {
+    const before = platform.opened.length;
+    const { worker } = service;
+    let killedAt: number | undefined;
+    let seen = 0;
+    const kill = () => {
+      if (killedAt !== undefined) return;
+      killedAt = Date.now();
+      worker.child.kill('SIGKILL');
+    };
+    platform.isConnectionCut = () => {
+      if (point !== 'connecting' || killedAt !== undefined) return false;
+      kill();
+      return true;
+    };
+    platform.onEvent = async (event, attempt) => {
+      if (killedAt !== undefined) return;
+      if (point === 'unwritten' && event === 'opened') {
+        const free = await service.lockRow(attempt);
+        // The answer arrives, and its writing waits for the row.
+        setTimeout(() => {
+          kill();
+          void free();
+        }, 500);
+      }
+      if (event === point && ++seen === occurrence) {
+        kill();
+        // Nothing of what the process wanted happens.
+        await worker.waitForExit();
+      }
+    };
+    const id = await service.startRun({});
+    await until('the process is killed', () => killedAt !== undefined, 60_000);
+    await service.startWorker();
+    await until('the run has ended', () => service.hasEnded(id), ENDED_WITHIN_MS + 30_000);
+    expect((await service.client.get(`/runs/${id}`)).body.data).toMatchObject({
+      status: 'COMPLETED',
+      counts: { passed: 1 },
+    });
+    await until('no call is open', () => platform.open.size === 0, killedAt! + ENDED_WITHIN_MS - Date.now());
+    expect(platform.opened.length - before).toBe(dialled);
+    const [call] = (await service.client.get(`/runs/${id}/calls`)).body.data;
+    expect(call.attempts.map(({ failureCode }: any) => failureCode)).toEqual(['interrupted', null]);
+  });
+});
