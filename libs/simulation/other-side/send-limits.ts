@@ -21,5 +21,5 @@ export const SEND_LIMITS = {
    * Time of the thread that is spent on what agents send: of each connection, and what all may use beyond. An agent that sends
    * in real time uses about 5 ms a second, and one that sends a minute at once a fifth of a second.
    */
-  reading: { each: { sizeMs: 50, share: 0.01 }, all: { sizeMs: 300, share: 0.2 } },
+  reading: { each: { sizeMs: 20, share: 0.01 }, all: { sizeMs: 150, share: 0.1 } },
 } as const;
