@@ -23,9 +23,10 @@ const project = (displayName, ...testMatch) => ({ ...shared, displayName, testMa
 const LONG = [
   '<rootDir>/libs/embedded-postgres/**/*.spec.ts',
   '<rootDir>/test/e2e/{call-metrics,client-package,client-upgrade,cluster,embedded-database,first-start}.test.ts',
-  '<rootDir>/test/e2e/{guide-commands,killed-elevenlabs-calls,killed-paid-calls,killed-run,operation,pipelines,rate-limits-redis}.test.ts',
+  '<rootDir>/test/e2e/{guide-commands,killed-platform-calls,killed-paid-calls,killed-run,operation,pipelines,rate-limits-redis}.test.ts',
   '<rootDir>/test/e2e/{vat,vat-certificates,vat-connection,vat-suites}.test.ts',
   '<rootDir>/test/e2e/{conformance,evaluation-import,hostile-input,suite-moves}.test.ts',
+  '<rootDir>/test/e2e/{platform-calls,vapi-calls}.test.ts',
   '<rootDir>/test/e2e/{run-failures,webhooks-receivers}.test.ts',
   '<rootDir>/libs/reference-agent/voice/**/{accuracy,calls,guide,imported-words,lag,misbehaving-models,speech-failures,telephone-words}.spec.ts',
   '<rootDir>/libs/simulation/call/{faulty-agents,misbehaving-models}.spec.ts',

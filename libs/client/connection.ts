@@ -39,6 +39,7 @@ const STEPS: Readonly<Record<ConnectionTest['steps'][number]['step'], string>> =
   websocket: 'WebSocket',
   ready: 'Session ready',
   answered: 'First words',
+  words: 'Words reported',
 };
 const COLOURS = { passed: 'green', failed: 'red', skipped: 'dim' } as const;
 

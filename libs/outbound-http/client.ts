@@ -4,6 +4,7 @@ import { Connections } from './connections.js';
 import { OutboundError, type OutboundFailure } from './errors.js';
 import { Exchange, type ExchangeRequest, type OutboundStream, StaleConnection } from './exchange.js';
 import { type OwnEndpoint, OwnEndpoints } from './own-endpoints.js';
+import { readBody } from './read-body.js';
 import { type Resolve, resolveName } from './resolver.js';
 
 export interface OutboundOptions {
@@ -59,24 +60,8 @@ export class OutboundClient {
   async request(request: OutboundRequest & { readonly maxBodyBytes: number }): Promise<OutboundResponse> {
     const startedAt = performance.now();
     const { status, headers, body, close } = await this.open(request);
-    const chunks: Buffer[] = [];
-    let length = 0;
-    try {
-      for await (const chunk of body) {
-        chunks.push(chunk);
-        length += chunk.length;
-        if (length > request.maxBodyBytes) break;
-      }
-    } finally {
-      close();
-    }
-    return {
-      status,
-      headers,
-      body: Buffer.concat(chunks).subarray(0, request.maxBodyBytes),
-      truncated: length > request.maxBodyBytes,
-      durationMs: Math.round(performance.now() - startedAt),
-    };
+    const read = await readBody(body, request.maxBodyBytes).finally(close);
+    return { status, headers, ...read, durationMs: Math.round(performance.now() - startedAt) };
   }
 
   /** Sends a request and resolves when the headers of the response have arrived. @throws OutboundError */

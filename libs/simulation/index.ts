@@ -84,6 +84,7 @@ export {
 } from './transports/modules/endpoint.js';
 export type { Assistant, ListedAssistants, PlatformAccount } from './transports/modules/assistants.js';
 export type { Medium, PlatformRequest, ProtocolModule } from './transports/modules/module.js';
+export { variablesOf } from './transports/modules/common-options.js';
 export { TRANSCRIPTION_MODES, type TranscriptionMode } from './transports/modules/voice-options.js';
 export { mediaThread, mediaThreadEvents, PROTOCOLS, transportTo } from './transports/protocols.js';
 export type { ThreadDeath } from './voice/thread/media-thread.js';

@@ -3,6 +3,7 @@ import { REDACTED, Redaction } from './redaction.js';
 const SECRET = 'sk-Ab/1+é"&<9xyzQ~(7)';
 const redaction = new Redaction([SECRET, 'pin1']);
 const base64 = (text: string) => Buffer.from(text).toString('base64');
+const escaped = (escape: (char: string) => string) => SECRET.replace(/[^a-z0-9]/gi, escape);
 const bare = (text: string) => base64(text).replace(/=+$/, '');
 
 describe('Redaction', () => {
@@ -26,6 +27,9 @@ describe('Redaction', () => {
     ],
     ['fully escaped as in HTML', [...SECRET].map((c) => `&#${c.codePointAt(0)};`).join('')],
     ['fully escaped as in HTML, hexadecimal', [...SECRET].map((c) => `&#x${c.codePointAt(0)!.toString(16)};`).join('')],
+    ['with its punctuation escaped as in JSON', escaped((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)],
+    ['with its punctuation escaped as in HTML', escaped((c) => `&#${c.codePointAt(0)};`)],
+    ['with its punctuation percent-encoded', escaped((c) => Buffer.from(c).toString('hex').replace(/../g, '%$&'))],
     ['hexadecimal', Buffer.from(SECRET).toString('hex')],
     ['of four characters', 'pin1'],
   ])('removes a secret %s', (_how, text) => {

@@ -102,7 +102,7 @@ function formsOf(secret: string): string[] {
     secret,
     json,
     json.replaceAll('/', '\\/'),
-    json.replace(/[^\x20-\x7e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    json.replace(/[^\x20-\x7e]/g, unicodeEscape),
     encodeURIComponent(secret.toWellFormed()),
     encodeURI(secret.toWellFormed()),
     encodeURIComponent(secret.toWellFormed()).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16)}`),
@@ -111,19 +111,22 @@ function formsOf(secret: string): string[] {
     secret.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`),
     bytes.toString('hex'),
     [...secret].reverse().join(''),
-    ...escapedForms(secret, bytes),
+    ...escapedForms(secret, /./gsu),
+    ...escapedForms(secret, /[^a-z0-9]/giu),
     ...base64Forms(bytes),
   ];
   return forms.map(lowerCase);
 }
 
-/** Forms in which every character is escaped, not only those that have to be. */
-const escapedForms = (secret: string, bytes: Buffer): string[] => [
-  [...bytes].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
-  secret.replace(/./gsu, (char) => `&#${char.codePointAt(0)};`),
-  secret.replace(/./gsu, (char) => `&#x${char.codePointAt(0)!.toString(16)};`),
-  secret.replace(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+/** Forms in which all these characters are escaped, not only those that have to be. */
+const escapedForms = (secret: string, characters: RegExp): string[] => [
+  secret.replace(characters, (char) => Buffer.from(char).toString('hex').replace(/../g, '%$&')),
+  secret.replace(characters, (char) => `&#${char.codePointAt(0)};`),
+  secret.replace(characters, (char) => `&#x${char.codePointAt(0)!.toString(16)};`),
+  secret.replace(characters, (char) => char.replace(/./gs, unicodeEscape)),
 ];
+
+const unicodeEscape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 const HTML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#x27;' };
 

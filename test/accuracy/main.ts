@@ -9,13 +9,14 @@
  *   misbehaving language models.
  * - Voice calls (voice.ts): every fault of the telephone in process and over sockets, and the latencies as heard.
  * - Voice calls in which the tester stalls (lag.ts): no other verdict, and every time within its uncertainty.
- * - Voice calls over OpenAI Realtime, ElevenLabs and Vapi (realtime.ts): faults of words, voice and protocol.
+ * - Calls over OpenAI Realtime, ElevenLabs, Vapi and Retell (realtime.ts): faults of words, voice and protocol.
  * - Voice calls over Twilio, of which a transcription server mishears a tenth of the words (telephone-misheard.ts).
  * - The stored voice calls (replay.json): every hash must be as before.
  *
  * Usage: npm run accuracy [-- REPETITIONS] [--write], where --write updates the tables in docs/guides/accuracy.md;
  * npm run accuracy -- --realtime [--write] for the calls over OpenAI Realtime only, --elevenlabs for those over ElevenLabs
- * (--elevenlabs-text for its calls in text), --vapi for those over Vapi, --lag for those with stalls only
+ * (--elevenlabs-text for its calls in text), --vapi for those over Vapi, --retell for those over Retell, --lag for those with
+ * stalls only, --platforms for the same suite over eight protocols with the service itself, which is not part of the whole
  */
 import { OutboundClient } from '../../libs/outbound-http/index.js';
 import { type FaultName, startReferenceAgent } from '../../libs/reference-agent/index.js';
@@ -39,8 +40,9 @@ import { matrixTable, writeTable } from './matrix/table.js';
 import { mapLimited } from './limited.js';
 import { measureLags } from './lag.js';
 import { Progress } from './progress.js';
-import { measureElevenLabs, measureElevenLabsTextOnly, measureRealtime, measureVapi } from './realtime.js';
+import { measureElevenLabs, measureElevenLabsText, measureRealtime, measureRetell, measureVapi } from './realtime.js';
 import { measureImported } from './imported.js';
+import { measurePlatforms } from './platforms/platforms.js';
 import { compareReplay } from './stored-replay.js';
 import { measureMisheard } from './telephone-misheard.js';
 import { measureVoice } from './voice.js';
@@ -176,14 +178,16 @@ async function main(): Promise<void> {
   const isMatrixRight = await measureMatrix();
   const isVoiceRight = await measureVoice(process.argv.includes('--write'));
   const isLagRight = await measureLags(process.argv.includes('--write'));
-  const isRealtimeRight = await measureRealtime(process.argv.includes('--write'));
-  const isElevenLabsRight = await measureElevenLabs(process.argv.includes('--write'));
+  let arePlatformsRight = true;
+  for (const measure of [measureRealtime, measureElevenLabs, measureVapi, measureRetell]) {
+    if (!(await measure(process.argv.includes('--write')))) arePlatformsRight = false;
+  }
   const areWordsRight = await measureMisheard(MISHEARD_CALLS);
   print('\nStored voice calls\n');
   const isReplayEqual = await compareReplay(1);
   print('\nImported recordings\n');
   const isImportedAlike = await measureImported();
-  const isSpokenRight = isVoiceRight && isLagRight && isRealtimeRight && isElevenLabsRight && areWordsRight;
+  const isSpokenRight = isVoiceRight && isLagRight && arePlatformsRight && areWordsRight;
   const isRight = isPerfect(tally(virtual)) && isPerfect(tally(real)) && isMatrixRight && isSpokenRight;
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
   print(`\n${isRight ? 'Every verdict is right.' : 'Not every verdict is right.'} ${seconds} s`);
@@ -193,10 +197,12 @@ async function main(): Promise<void> {
 const alone = [
   ['--realtime', measureRealtime],
   ['--elevenlabs', measureElevenLabs],
-  ['--elevenlabs-text', measureElevenLabsTextOnly],
+  ['--elevenlabs-text', measureElevenLabsText],
   ['--vapi', measureVapi],
+  ['--retell', measureRetell],
   ['--lag', measureLags],
   ['--imported', measureImported],
+  ['--platforms', measurePlatforms],
 ] as const;
 const [, only] = alone.find(([option]) => process.argv.includes(option)) ?? [];
 if (only) process.exitCode = (await only(process.argv.includes('--write'))) ? 0 : 1;

@@ -18,12 +18,14 @@ const KEY = 'not-checked';
 /** What text can show: not the failures of HTTP. */
 const AGENTS: readonly (string | undefined)[] = [undefined, 'slow-answer', ...WORD_FAULT_NAMES];
 
-const PROTOCOLS = { elevenlabs: 'elevenlabs-text', vapi: 'vapi-chat' } as const;
+const PROTOCOLS = { elevenlabs: 'elevenlabs-text', vapi: 'vapi-chat', retell: 'retell-text' } as const;
+
+export type TextPlatform = keyof typeof PROTOCOLS;
 
 /** Every fault in each text evaluation over the text protocol of a platform, over sockets, once. */
 export async function measurePlatformText(
   calls: VoiceCalls,
-  platform: keyof typeof PROTOCOLS,
+  platform: TextPlatform,
 ): Promise<{ table: string; isRight: boolean; protocol: string }> {
   const protocol = PROTOCOLS[platform];
   const list = trials(1).filter(({ fault }) => AGENTS.includes(fault));

@@ -16,7 +16,7 @@ import {
   type WordPlatform,
 } from '../../libs/reference-agent/testing/voice.js';
 import type { RecordingSink } from '../../libs/simulation/index.js';
-import { measurePlatformText } from './platform-text.js';
+import { measurePlatformText, type TextPlatform } from './platform-text.js';
 import { mapLimited } from './limited.js';
 import { Progress } from './progress.js';
 import { startRealtimeAgents } from './realtime-agent.js';
@@ -39,11 +39,13 @@ export const measureElevenLabs = (isWritten: boolean): Promise<boolean> => measu
 /** Calls of the reference agent as an assistant of Vapi; prints the tables. @returns whether the limits hold */
 export const measureVapi = (isWritten: boolean): Promise<boolean> => measure('vapi', isWritten);
 
-/** Only those in text. @returns whether the limits hold */
-export async function measureElevenLabsTextOnly(isWritten: boolean): Promise<boolean> {
+/** Calls of a platform in text, alone. @returns whether the limits hold */
+const measureTextAlone = (platform: TextPlatform) => (isWritten: boolean) => {
   const calls = new VoiceCalls();
-  return measureText(calls, isWritten, 'elevenlabs').finally(() => calls.close());
-}
+  return measureText(calls, isWritten, platform).finally(() => calls.close());
+};
+export const measureElevenLabsText = measureTextAlone('elevenlabs');
+export const measureRetell = measureTextAlone('retell');
 
 const TABLES: Readonly<Record<WordPlatform, string>> = {
   ...{ 'openai-realtime': 'realtime', elevenlabs: 'elevenlabs', vapi: 'vapi' },
@@ -85,12 +87,8 @@ async function measure(platform: WordPlatform, isWritten: boolean): Promise<bool
   }
 }
 
-/** The platform's protocol of text, and the table of what both show. @returns whether the limits hold */
-async function measureText(
-  calls: VoiceCalls,
-  isWritten: boolean,
-  platform: Exclude<WordPlatform, 'openai-realtime'>,
-): Promise<boolean> {
+/** The platform's protocol of text; for ElevenLabs also the table of what voice and text show. @returns whether the limits hold */
+async function measureText(calls: VoiceCalls, isWritten: boolean, platform: TextPlatform): Promise<boolean> {
   const { table, isRight, protocol } = await measurePlatformText(calls, platform);
   print(`\n${protocol}\n\n${table}`);
   if (isWritten) {

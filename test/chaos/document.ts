@@ -10,8 +10,9 @@ export const documented: readonly OpenApiOperation[] = Object.values(document.pa
   Object.values(item),
 );
 
-/** Operations that return pages. */
-export const documentedLists: readonly string[] = documented
+/** Operations that return pages of what is stored: the list of a platform's assistants is a POST. */
+export const documentedLists: readonly string[] = Object.values(document.paths)
+  .flatMap(({ get }) => get ?? [])
   .filter(({ parameters = [] }) => ['page', 'limit'].every((name) => parameters.some((each) => each.name === name)))
   .map(({ operationId }) => operationId);
 

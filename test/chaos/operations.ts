@@ -18,6 +18,12 @@ const readRun = (suffix: string) => (client: VirtualClient) => {
   return run && { ...get(`/runs/${run.id}${suffix}`), expect: run.state === 'there' ? [200] : [200, 404] };
 };
 
+/** 404: there is no previous run; 409: the run has not ended. */
+const compared = (suffix: string) => (client: VirtualClient) => {
+  const call = readRun(suffix)(client);
+  return call && { ...call, expect: [200, 404, 409] };
+};
+
 /** 404: the calls of chaos tests are text calls. */
 const recordingOf = (client: VirtualClient, file: string): Call | undefined => {
   const call = client.random.pick(client.calls);
@@ -215,14 +221,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   getRecording: { weight: 1, plan: (client) => recordingOf(client, 'recording') },
   getWireLog: { weight: 1, plan: (client) => recordingOf(client, 'wire') },
   getRunMetrics: { weight: 2, plan: readRun('/metrics') },
-  compareRuns: {
-    weight: 1,
-    plan: (client) => {
-      const call = readRun('/comparison')(client);
-      // 404: there is no previous run; 409: the run has not ended.
-      return call && { ...call, expect: [200, 404, 409] };
-    },
-  },
+  compareRuns: { weight: 1, plan: compared('/comparison') },
+  compareSeveralRuns: { weight: 1, plan: compared('/matrix') },
   getJunit: { weight: 1, plan: readRun('/junit') },
   getReport: { weight: 1, plan: readRun('/report') },
   createReportLink: {

@@ -1,4 +1,6 @@
 import { ElevenLabsServer } from '../../libs/simulation/testing/elevenlabs.js';
+import { RetellServer } from '../../libs/simulation/testing/retell.js';
+import { VapiServer } from '../../libs/simulation/testing/vapi.js';
 import { ApiKeysService } from '../../src/modules/api-keys/api-keys.service.js';
 import type { Role } from '../../src/platform/access/caller.js';
 import { expectForbidden, expectInvalid, expectNotFound } from '../support/expect.js';
@@ -130,5 +132,94 @@ describe("the assistants of a provider's account", () => {
     const refused = await vat(args.slice(0, 4), { ...env, VAT_PROVIDER_KEY: 'sk_wrong_0987654321' });
     expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining('Invalid API key')]);
     expect(refused.stderr).not.toContain('sk_wrong');
+  });
+});
+
+describe.each([
+  {
+    platform: 'Vapi',
+    protocol: 'vapi',
+    start: () =>
+      VapiServer.start({
+        apiKey: KEY,
+        assistants: [
+          {
+            ...{ id: 'assistant_01', name: 'Bella Vista', transcriber: { language: 'it' } },
+            model: { messages: [{ role: 'system', content: 'You take bookings.' }] },
+          },
+          {
+            id: 'assistant_02',
+            name: 'Long\0',
+            model: { messages: [{ role: 'system', content: 'x'.repeat(100_001) }] },
+          },
+        ],
+        phoneNumbers: [{ id: 'number_01', number: '+15550100', assistantId: 'assistant_01' }],
+      }),
+    first: { assistantId: 'assistant_01', language: 'it', phoneNumber: '+15550100', phoneNumberId: 'number_01' },
+    refusal: /HTTP 401, check the apiKey .*Invalid Key/,
+  },
+  {
+    platform: 'Retell',
+    protocol: 'retell-text',
+    start: () =>
+      RetellServer.start({
+        apiKey: KEY,
+        agents: [
+          { id: 'agent_01', name: 'Bella Vista', language: 'it-IT', prompt: 'You take bookings.' },
+          { id: 'agent_02', name: 'Long\0', prompt: 'x'.repeat(100_001) },
+        ],
+      }),
+    first: { assistantId: 'agent_01', language: 'it-IT', phoneNumber: null, phoneNumberId: null },
+    refusal: /HTTP 401, check the apiKey .*Invalid API Key/,
+  },
+])('the assistants of an account of $platform', ({ protocol, start, first, refusal }) => {
+  let double: VapiServer | RetellServer;
+  let app: TestApp;
+  let admin: HttpClient;
+  let env: NodeJS.ProcessEnv;
+
+  beforeAll(async () => {
+    double = await start();
+    app = await createTestApp({
+      env: {
+        OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8',
+        AGENT_PROVIDER_2_PROTOCOL: protocol,
+        AGENT_PROVIDER_2_URL: double.url,
+      },
+    });
+    const { apiKey } = await app.createWorkspace();
+    admin = new HttpClient(app.url, apiKey);
+    env = { VAT_URL: app.url, VAT_API_KEY: apiKey };
+  });
+  afterAll(async () => {
+    await app.close();
+    await double.stop();
+  });
+
+  it('are listed with a key of it, and a wrong key is refused in words of the platform', async () => {
+    const { status, body } = await admin.post<any>(PATH, { apiKey: KEY });
+    expect([status, body.meta.total]).toEqual([200, 2]);
+    expect(body.data[0]).toEqual({ name: 'Bella Vista', prompt: 'You take bookings.', ...first });
+    expect([body.data[1].name, body.data[1].prompt.length]).toEqual(['Long', 100_000]);
+    const { body: page } = await admin.post<any>(`${PATH}?page=2&limit=1`, { apiKey: KEY });
+    expect([page.meta.pageCount, page.data]).toEqual([2, [expect.objectContaining({ name: 'Long' })]]);
+    const wrong = await admin.post<any>(PATH, { apiKey: 'sk_wrong_0987654321' });
+    expect([wrong.status, wrong.body.message]).toEqual([422, expect.stringMatching(refusal)]);
+    expect(JSON.stringify(wrong.body)).not.toMatch(/sk_wrong|127\.0\.0\.1/);
+  });
+
+  it('are registered by vat agent import, once', async () => {
+    const args = ['agent', 'import', '--provider', 'AGENT_PROVIDER_2', '--assistant', first.assistantId];
+    const own = { ...env, VAT_PROVIDER_KEY: KEY };
+    const created = await vat(args, own);
+    expect([created.code, created.stdout]).toEqual([0, expect.stringMatching(/^created +\w+_01 +Bella Vista$/m)]);
+    const agents = (await admin.get<any>('/agents')).body;
+    const { phoneNumberId: _, ...registered } = first;
+    expect(agents.data).toEqual([
+      expect.objectContaining({ provider: 'AGENT_PROVIDER_2', apiKey: KEY, ...registered }),
+    ]);
+    const again = await vat(args, own);
+    expect([again.code, again.stdout]).toEqual([0, expect.stringMatching(/^unchanged +\w+_01 +Bella Vista$/m)]);
+    expect((await admin.get<any>('/agents')).body).toEqual(agents);
   });
 });

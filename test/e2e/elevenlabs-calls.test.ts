@@ -1,49 +1,27 @@
-import { mediaThread } from '../../libs/simulation/index.js';
-import { ElevenLabsServer, says, server } from '../../libs/simulation/testing/elevenlabs.js';
-import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
+import { ElevenLabsServer, server } from '../../libs/simulation/testing/elevenlabs.js';
+import { platformApps } from '../support/platform-app.js';
+import { executeRun } from '../support/run-app.js';
 import { formsOfSecret } from '../support/secret-forms.js';
 import { sql } from '../support/sql.js';
-import { createTestApp, type TestApp } from '../support/test-app.js';
 import { until } from '../support/until.js';
 
 type Options = NonNullable<Parameters<typeof ElevenLabsServer.start>[0]>;
 
 const KEY = 'sk_Of-the+Test/1234567890';
 const greeting = server.response('Welcome!');
-const SCRIPT = {
-  onStart: [{ send: [server.metadata(), ...says(1, 'Welcome!', 800)] }],
+const TEXT = {
+  onStart: [{ send: [server.metadata(), greeting] }],
   onTurn: Array.from({ length: 5 }, () => [{ send: [greeting] }]),
 };
-const TEXT = { onStart: [{ send: [server.metadata(), greeting] }], onTurn: SCRIPT.onTurn };
 /** Nothing is answered, so the call goes on until something ends it. */
 const SILENT = { onStart: [{ send: [server.metadata(), greeting] }] };
 const WAITS = { script: [{ say: 'Hello' }] };
 
 describe('calls of agents of ElevenLabs', () => {
-  const platforms: ElevenLabsServer[] = [];
-  const apps: TestApp[] = [];
-  afterEach(async () => {
-    for (const app of apps.splice(0)) await app.close();
-    for (const platform of platforms.splice(0)) await platform.stop();
-  });
-
-  const prepare = async (options: Options = { script: TEXT }, evaluation: object = {}, env: NodeJS.ProcessEnv = {}) => {
+  const serve = platformApps();
+  const prepare = async (options: Options, evaluation: object = {}, env: NodeJS.ProcessEnv = {}) => {
     const platform = await ElevenLabsServer.start({ apiKey: KEY, ...options });
-    platforms.push(platform);
-    const app = await createTestApp({
-      env: { ...callEnv(platform.url), AGENT_PROVIDER_1_PROTOCOL: 'elevenlabs', ...env },
-    });
-    apps.push(app);
-    const prepared = await prepareEvaluations(app, [shortEvaluation(evaluation)], { apiKey: KEY });
-    const { client, agentId } = prepared;
-    const start = async (body: object): Promise<string> =>
-      (await client.post(`/agents/${agentId}/runs`, body)).body.data.id as string;
-    const callsOf = async (runId: string): Promise<any[]> => {
-      const list = (await client.get(`/runs/${runId}/calls`)).body.data as { id: string }[];
-      return Promise.all(list.map(async ({ id }) => (await client.get(`/calls/${id}`)).body.data));
-    };
-    const runOf = async (runId: string) => (await client.get(`/runs/${runId}`)).body.data;
-    return { ...prepared, platform, app, start, callsOf, runOf };
+    return serve({ protocol: 'elevenlabs', apiKey: KEY }, platform, evaluation, env);
   };
   const first = ({ agents }: ElevenLabsServer, index = 0) => agents[index]!.received[0]!;
 
@@ -66,7 +44,8 @@ describe('calls of agents of ElevenLabs', () => {
       tool_mock_config: { mocking_strategy: 'selected', mocked_tool_names: [], fallback_strategy: 'raise_error' },
     });
     expect(platform.requests[0]!.url).toMatch(/branch_id=agtbrch_1/);
-    expect((await callsOf(run.id))[0]).toMatchObject({ agentVariables: shown, assistantVersion: 'agtbrch_1' });
+    const withId = { agentVariables: shown, assistantVersion: 'agtbrch_1', platform: { id: 'conv_1' } };
+    expect((await callsOf(run.id))[0]).toMatchObject(withId);
 
     const later = await executeRun(client, agentId, { medium: 'text', assistantVersion: 'agtvrsn_2' });
     expect(platform.requests[1]!.url).toMatch(/version_id=agtvrsn_2/);
@@ -97,39 +76,6 @@ describe('calls of agents of ElevenLabs', () => {
     expect(call).toMatchObject({ outcome: 'passed', attempts: [{ outcome: 'passed' }] });
     expect(call.platform.waitedForLineMs).toBeGreaterThan(5_000);
     expect(platform.agents).toHaveLength(3);
-  });
-
-  it.each([
-    { medium: 'text', script: SILENT },
-    { medium: 'voice', script: { onStart: SCRIPT.onStart } },
-  ])('end when a $medium run is cancelled, and at its time limit', async ({ medium, script }) => {
-    const { client, platform, start, runOf, evaluationIds } = await prepare({ script }, WAITS);
-    const id = await start({ medium });
-    await until('the call is open', () => platform.openCalls === 1);
-    expect(await client.post(`/runs/${id}/cancel`)).toMatchObject({ status: 200 });
-    await until('it is closed', () => platform.openCalls === 0);
-    const change = await client.patch(`/evaluations/${evaluationIds[0]}`, { maxDurationSeconds: 4 });
-    expect(change).toMatchObject({ status: 200 });
-    const limited = await start({ medium });
-    await until('the run has ended', async () => (await runOf(limited)).endedAt !== null, 60_000);
-    expect(platform.agents.length).toBeGreaterThan(1);
-    expect(platform.openCalls).toBe(0);
-  });
-
-  it('end with the thread that carries them, and are dialled once more', async () => {
-    const evaluation = { script: [{ waitSeconds: 3 }, { end: 'Greeted' }] };
-    const { platform, start, app, runOf, callsOf } = await prepare({ script: SCRIPT }, evaluation);
-    const id = await start({ medium: 'voice' });
-    await until('the call is in the thread', () => platform.openCalls === 1, 60_000);
-    mediaThread.crash();
-    await until('it is closed', () => platform.openCalls === 0);
-    await until('the run has ended', async () => (await runOf(id)).endedAt !== null, 60_000);
-    const [call] = await callsOf(id);
-    expect(call.attempts).toMatchObject([{ failureCode: 'thread_ended' }, { outcome: 'passed' }]);
-    expect(call.retries).toBe(0);
-    expect(platform.agents).toHaveLength(2);
-    await until('the test is closed', () => platform.openCalls === 0);
-    expect(await sql(app.databaseUrl, 'SELECT state FROM platform_calls')).toEqual(Array(2).fill({ state: 'ended' }));
   });
 
   it('keep key and signed address out of the ledger', async () => {

@@ -94,8 +94,6 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
 const NOT_BODIES: Readonly<Record<string, string>> = {
   'docs/guides/agents.md: {': 'a request that the service sends; libs/simulation/transports tests it',
   'docs/guides/models.md: {': 'an answer of a language model; libs/simulation tests what is accepted',
-  'docs/guides/elevenlabs.md: {\n  "tool_mock_config"':
-    'a part of what is sent to ElevenLabs; test/e2e/elevenlabs-calls.test.ts tests it',
 };
 
 /** Documents whose YAML and CSV are validated, imported or executed by specs of their own. */

@@ -218,11 +218,11 @@ describe('every operation of the OpenAPI document', () => {
   it('uses only its own workspace where resources have the same name in each', async () => {
     const chosen = operations.filter((operation) => hasParameter(operation) && isNamedAlike(operation));
     expect(chosen.map(({ name }) => name)).toEqual([
-      LISTS_ASSISTANTS,
       'PUT /workspace/provider-keys/{provider}',
       'DELETE /workspace/provider-keys/{provider}',
+      LISTS_ASSISTANTS,
     ]);
-    await forEach(chosen.slice(1), async (operation) => {
+    await forEach(chosen.slice(0, 2), async (operation) => {
       const path = await pathOf(operation, foreign);
       const list = path.slice(0, path.lastIndexOf('/'));
       const before = await foreign.admin.get(list);

@@ -134,6 +134,25 @@ describe('the plan of an import', () => {
     expect(refused.slice(evaluations.length)).toEqual([...says.cures, ...books.cures]);
   });
 
+  it('warns of variables of the prompt that nothing in it sets, and of tools that run for real', async () => {
+    const { client, agentId } = await prepare({ prompt: 'Greet {{name}} of {{shop}}, a party of {{people}}.' });
+    const options = { variables: { shop: 'Roma' } };
+    await client.put(`/agents/${agentId}/connection`, { protocol: 'vapi-chat', options });
+    const evaluations = [item('a', { agentVariables: { people: 4 } })];
+    const { warnings } = await planOf(client, agentId, { personalities: [QUIET], evaluations });
+    expect(warnings).toEqual([
+      'The prompt of the agent names {{name}}, and neither the evaluations nor its connection set them: ' +
+        'give their values in agentVariables, also those of the run, or in the variables of its connection.',
+      'Tools of this agent run for real: its platform calls them, and the tester only sees that.',
+    ]);
+    await client.put(`/agents/${agentId}/connection`, { protocol: 'retell-text', options });
+    const both = [...evaluations, item('b', { agentVariables: { name: 'Rossi' } })];
+    expect((await planOf(client, agentId, { personalities: [QUIET], evaluations: both })).warnings).toEqual([
+      expect.stringContaining('names {{name}}, {{people}}, and'),
+      'Tools of this agent run for real, except those that toolResults of an evaluation name.',
+    ]);
+  });
+
   it('says of every evaluation that the agent has no address', async () => {
     const { client, agentId } = await prepare({ provider: 'AGENT_PROVIDER_2' });
     const { misfits } = await planOf(client, agentId, { personalities: [QUIET], evaluations: [item('a'), item('b')] });

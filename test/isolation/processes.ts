@@ -13,12 +13,6 @@ const START_FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=85'];
 const START_MS = 60_000;
 const MEMORY_INTERVAL_MS = 500;
 
-/** How long a thread ran, and how long it waited for a processor. */
-export interface ThreadTimes {
-  readonly ranMs: number;
-  readonly waitedMs: number;
-}
-
 /** The built service with its worker process, and the reference agent, each as users start them. */
 export class Processes {
   private readonly running: ChildProcess[] = [];
@@ -115,14 +109,26 @@ export class Processes {
     return Math.round(this.peakKb / 1024);
   }
 
-  /** The times of each thread of the service so far, by its id; nothing without `/proc`. */
-  threadTimes(): ReadonlyMap<string, ThreadTimes> {
-    const times = new Map<string, ThreadTimes>();
-    for (const pid of this.servicePids()) {
-      for (const thread of listed(`/proc/${pid}/task`)) {
-        const [ranNs = 0, waitedNs = 0] = readOrEmpty(`/proc/${pid}/task/${thread}/schedstat`).split(' ').map(Number);
-        times.set(thread, { ranMs: ranNs / 1e6, waitedMs: waitedNs / 1e6 });
-      }
+  threadTimes(): Map<string, number[]> {
+    const times = new Map<string, number[]>();
+    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+      try {
+        const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+        const isOurs =
+          Number(pid) === this.servicePid ||
+          new RegExp(`^PPid:\\s+${this.servicePid}$`, 'm').test(status) ||
+          this.running.some((c) => c.pid === Number(pid));
+        if (!isOurs) continue;
+        const cmd = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+          .split('\0')
+          .filter((x) => x.endsWith('s'))
+          .join(' ')
+          .slice(-40);
+        for (const tid of readdirSync(`/proc/${pid}/task`)) {
+          const [run, wait, slices] = readFileSync(`/proc/${pid}/task/${tid}/schedstat`, 'utf8').split(' ').map(Number);
+          times.set(`${cmd} ${pid}/${tid}`, [run! / 1e6, wait! / 1e6, slices!]);
+        }
+      } catch {}
     }
     return times;
   }
@@ -142,34 +148,24 @@ export class Processes {
     return child;
   }
 
-  /** Of the service and its Node children in kB; 0 without `/proc`. */
+  /** Of the service and its Node children in kB, from /proc; elsewhere 0. */
   private largest(figure: 'VmHWM' | 'VmRSS'): number {
-    const line = new RegExp(`^${figure}:\\s+(\\d+)`, 'm');
+    if (!existsSync('/proc/self/status')) return 0;
+    const pid = this.servicePid;
+    const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
     return Math.max(
       0,
-      ...this.servicePids().map((pid) => Number(line.exec(readOrEmpty(`/proc/${pid}/status`))?.[1] ?? 0)),
+      ...all.map((entry) => {
+        try {
+          const status = readFileSync(`/proc/${entry}/status`, 'utf8');
+          const isOurs = Number(entry) === pid || new RegExp(`^PPid:\\s+${pid}$`, 'm').test(status);
+          const isNode = isOurs && readFileSync(`/proc/${entry}/cmdline`, 'utf8').includes('main.js');
+          return isNode ? Number(new RegExp(`^${figure}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0) : 0;
+        } catch {
+          // The process has ended in the meantime.
+          return 0;
+        }
+      }),
     );
-  }
-
-  /** The service and its Node children. */
-  private servicePids(): string[] {
-    const isChild = new RegExp(`^PPid:\\s+${this.servicePid}$`, 'm');
-    return listed('/proc').filter((pid) => {
-      const isOurs = Number(pid) === this.servicePid || isChild.test(readOrEmpty(`/proc/${pid}/status`));
-      return isOurs && readOrEmpty(`/proc/${pid}/cmdline`).includes('main.js');
-    });
-  }
-}
-
-/** Names that are numbers: of processes or threads. */
-const listed = (directory: string): string[] =>
-  existsSync(directory) ? readdirSync(directory).filter((name) => /^\d+$/.test(name)) : [];
-
-/** The process may end at any time. */
-function readOrEmpty(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
   }
 }

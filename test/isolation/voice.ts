@@ -75,26 +75,15 @@ interface Victims {
   readonly text: Subject;
 }
 
-async function measure(processes: Processes, { voice, text }: Victims, windowMs: number) {
-  const [from, before] = [performance.now(), processes.threadTimes()];
+async function measure({ voice, text }: Victims, windowMs: number) {
   const [voiceCalls, textCalls] = await Promise.all([
     callsOf(voice, VOICE_CALLS, windowMs),
     callsOf(text, TEXT_CALLS, windowMs),
   ]);
-  const busiest = busiestThread(before, processes.threadTimes(), performance.now() - from);
-  return { voice: figuresOf(voiceCalls), text: figuresOf(textCalls), busiest };
+  return { voice: figuresOf(voiceCalls), text: figuresOf(textCalls) };
 }
 
-/** The thread of the service that ran most, which is that of the voice calls; in percent of the time. */
-function busiestThread(before: ReturnType<Processes['threadTimes']>, after: typeof before, passedMs: number) {
-  const all = [...after].map(([id, { ranMs, waitedMs }]) => ({
-    ran: (100 * (ranMs - (before.get(id)?.ranMs ?? 0))) / passedMs,
-    waited: (100 * (waitedMs - (before.get(id)?.waitedMs ?? 0))) / passedMs,
-  }));
-  return all.sort((a, b) => b.ran - a.ran)[0] ?? { ran: 0, waited: 0 };
-}
-
-function show(title: string, { voice, text, busiest }: Awaited<ReturnType<typeof measure>>): void {
+function show(title: string, { voice, text }: Awaited<ReturnType<typeof measure>>): void {
   print(title);
   for (const [name, of] of Object.entries({ voice, text })) {
     const { calls, passed, repeated, latenessP99Ms, worstLatenessMs, worstStallMs, faults } = of;
@@ -107,8 +96,6 @@ function show(title: string, { voice, text, busiest }: Awaited<ReturnType<typeof
         `worst stall ${worstStallMs.toFixed(0)} ms; ${JSON.stringify(faults)}`,
     );
   }
-  const [ran, waited] = [busiest.ran, busiest.waited].map((percent) => percent.toFixed(0));
-  print(`  busiest thread of the service: ran ${ran} % of the time, waited for a processor ${waited} %`);
 }
 
 /** Calls hostile agents without pause until the signal aborts. @returns how their calls ended, by attack */
@@ -162,7 +149,21 @@ export async function besideVoiceAttacks(
   // Prepares the agent's voice and the caller's lines, and loads what both use.
   for (const subject of Object.values(victims)) await endOf(subject, await startRun(subject, 2, 2));
 
-  const calm = await measure(processes, victims, windowMs);
+  let before = processes.threadTimes();
+  const busiest = () => {
+    const now = processes.threadTimes();
+    for (const [k, v] of [...now]
+      .map(([k, v]) => [k, v.map((x, i) => Math.round(x - (before.get(k)?.[i] ?? 0)))] as const)
+      .sort((a, b) => b[1][0]! - a[1][0]!)
+      .slice(0, 7))
+      print(`    ${k} ran ${v[0]} waited ${v[1]} slices ${v[2]}`);
+    before = now;
+  };
+  let t0 = performance.now();
+  const calm = await measure(victims, windowMs);
+  print(`${Math.round(performance.now() - t0)} ms`);
+  busiest();
+  t0 = performance.now();
   show('without the flood', calm);
   if (calm.voice.repeated + calm.text.repeated > 0) print('  The machine is too busy to measure victims.');
   const calmMb = processes.peakMemoryMb();
@@ -170,8 +171,10 @@ export async function besideVoiceAttacks(
   const attacking = attack(hostile, over.signal);
   // Awaited below; until then a failure must not end this process before it has stopped the others.
   attacking.catch(() => undefined);
-  const flooded = await measure(processes, victims, windowMs);
+  const flooded = await measure(victims, windowMs);
   over.abort();
+  print(`${Math.round(performance.now() - t0)} ms`);
+  busiest();
   show(`beside ${attacks.length} floods with ${HOSTILE_CALLS} calls each`, flooded);
   for (const [name, ends] of Object.entries(await attacking)) print(`  ${name}: ${JSON.stringify(ends)}`);
   const peakMb = processes.peakMemoryMb();

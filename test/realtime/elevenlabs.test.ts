@@ -1,89 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EvaluationInput } from '../../libs/evaluation-definition/index.js';
-import { OutboundClient } from '../../libs/outbound-http/index.js';
-import {
-  EVALUATION_KEYS,
-  expectationOf,
-  type FaultName,
-  type ReferenceAgentServer,
-  startReferenceAgent,
-} from '../../libs/reference-agent/index.js';
+import { EVALUATION_KEYS, expectationOf, type FaultName } from '../../libs/reference-agent/index.js';
 import { executeTrial, type Trial, trials } from '../../libs/reference-agent/testing/accuracy.js';
-import { TODAY, VoiceCalls, WORD_FAULT_NAMES } from '../../libs/reference-agent/testing/voice.js';
-import {
-  type AgentEndpoint,
-  type CallResult,
-  mediaThread,
-  RealClock,
-  testConnection,
-  transportTo,
-} from '../../libs/simulation/index.js';
+import { WORD_FAULT_NAMES } from '../../libs/reference-agent/testing/voice.js';
+import { RealClock, testConnection, transportTo } from '../../libs/simulation/index.js';
 import { ElevenLabsServer, says, server, type ServerMessage } from '../../libs/simulation/testing/elevenlabs.js';
+import { BARGE_IN, LISTENS, platformCalls } from '../support/platform-calls.js';
 import { until } from '../support/until.js';
 import { formsOfSecret } from '../support/secret-forms.js';
 
 const KEY = 'sk_Of-the+Test/1234567890';
-const BARGE_IN: EvaluationInput = {
-  key: 'barge-in',
-  personalityId: 'any',
-  name: 'Interrupts a long answer',
-  scenarioText: 'You ask three questions at once and interrupt the answer.',
-  script: [
-    { say: 'When are you open, where are you, and can I park there?' },
-    { say: "Thank you, that's enough. Do you have vegan dishes?", bargeIn: { afterMs: 1_500 } },
-    { waitSeconds: 1 },
-    { end: 'Enough' },
-  ],
-  checks: [{ type: 'yields_within_ms', ms: 1_500 }, { type: 'clean_protocol' }, { type: 'says', text: 'vegan' }],
-};
-const LISTENS: EvaluationInput = { ...BARGE_IN, script: [{ waitSeconds: 2 }, { end: 'Done' }], checks: [] };
 
 describe('ElevenLabs over sockets', () => {
-  const calls = new VoiceCalls();
-  const servers: ReferenceAgentServer[] = [];
-  const doubles: ElevenLabsServer[] = [];
-  const client = new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] });
-  beforeAll(() => calls.prepare(), 180_000);
-  afterEach(async () => {
-    for (const one of servers.splice(0)) await one.close();
-    for (const one of doubles.splice(0)) await one.stop();
+  const { doubles, endpointOf, calledAs, serveAgent, serveDouble, call, giveUp } = platformCalls({
+    protocol: 'elevenlabs',
+    apiKey: KEY,
+    start: (options: Parameters<typeof ElevenLabsServer.start>[0]) => ElevenLabsServer.start(options),
   });
-  afterAll(async () => {
-    await mediaThread.close();
-    await calls.close();
-  });
-
-  async function serveAgent(): Promise<string> {
-    const elevenlabs = { prepare: () => calls.prepare(), now: () => TODAY, apiKey: KEY };
-    const agent = await startReferenceAgent({ port: 0, elevenlabs });
-    servers.push(agent);
-    return agent.url;
-  }
-
-  async function serveDouble(options: Parameters<typeof ElevenLabsServer.start>[0] = {}): Promise<ElevenLabsServer> {
-    const double = await ElevenLabsServer.start({ apiKey: KEY, ...options });
-    doubles.push(double);
-    return double;
-  }
-
-  const call = (
-    url: string,
-    evaluation: EvaluationInput,
-    wire: string[] = [],
-    more: object = {},
-  ): Promise<CallResult> =>
-    calls.callOver(
-      url,
-      evaluation,
-      'slt',
-      { audio: () => undefined, wire: (lines) => wire.push(...lines) },
-      { protocol: 'elevenlabs', apiKey: KEY, assistantId: 'booking:healthy', ...more },
-    );
-
-  const endpointOf = (url: string, protocol = 'elevenlabs'): AgentEndpoint => ({
-    ...{ protocol, url, headers: {}, firstSpeaker: null, options: {}, apiKey: KEY },
-  });
-  const calledAs = (assistantId: string) => ({ client, assistantId, phoneNumber: '', callId: 'c-1' });
 
   it('reaches the agent, which stops when the caller interrupts, on both lines', async () => {
     const url = await serveAgent();
@@ -123,25 +55,7 @@ describe('ElevenLabs over sockets', () => {
     const double = await serveDouble({ script });
     await call(double.url, LISTENS);
     await until('the first call is closed', () => double.closes.length === 1);
-    const given = new AbortController();
-    const transport = transportTo(endpointOf(double.url), calledAs('booking'));
-    if (!('call' in transport)) throw new Error('not a transport for voice calls');
-    const plan = {
-      rate: 16_000,
-      script: [],
-      firstSpeaker: null,
-      turnEndMs: 700,
-      patienceMs: 60_000,
-      maxTurns: 1,
-    } as const;
-    const aborted = transport.call({
-      plan: { ...plan, maxDurationSeconds: 60, conditions: {}, backgroundNoise: false, seed: 1 },
-      signal: given.signal,
-    });
-    await until('the call is open', () => double.agents.length === 2);
-    given.abort(new Error('given up'));
-    await expect(aborted).rejects.toThrow('given up');
-    await until('no call is open', () => double.openCalls === 0);
+    await giveUp(double);
     expect(double.closes).toEqual([1000, 1000]);
     const refused = await serveDouble({ required: ['name'] });
     const { outcome, failure } = await call(refused.url, LISTENS);
@@ -154,11 +68,11 @@ describe('ElevenLabs over sockets', () => {
     const logged: string[] = [];
     const write = jest.spyOn(process.stdout, 'write').mockImplementation((text) => logged.push(String(text)) > 0);
     const signature = 'Sig+Nature/of-the_Test=12345678';
-    const echoes = [...formsOfSecret(KEY), ...formsOfSecret(signature)].flatMap((form): ServerMessage[] => [
+    const echoes = [...formsOfSecret(KEY), ...formsOfSecret(signature)].flatMap((form, index): ServerMessage[] => [
       server.response(form),
       server.correction(form, form),
       server.heard(form),
-      server.clientTool('t1', form, { [form]: form }),
+      server.clientTool(`t${index}`, form, { [form]: form }),
       server.error(1011, 'llm_error', form),
       { type: form },
     ]);
@@ -205,7 +119,7 @@ describe('ElevenLabs over sockets', () => {
       ok: true,
       steps: [
         ...['resolved passed', 'connected passed', 'secured skipped', 'accepted passed', 'websocket passed'],
-        ...['ready passed', 'answered passed'],
+        ...['ready passed', 'answered passed', 'words passed'],
       ],
     });
     for (const [key, agent, cure] of [

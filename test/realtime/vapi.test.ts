@@ -1,88 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EvaluationInput } from '../../libs/evaluation-definition/index.js';
 import { normalise } from '../../libs/evaluation-definition/index.js';
-import { OutboundClient } from '../../libs/outbound-http/index.js';
-import {
-  EVALUATION_KEYS,
-  type ReferenceAgentServer,
-  referenceEvaluations,
-  startReferenceAgent,
-} from '../../libs/reference-agent/index.js';
-import { TODAY, VoiceCalls } from '../../libs/reference-agent/testing/voice.js';
-import {
-  type AgentEndpoint,
-  type CallResult,
-  executeCall,
-  mediaThread,
-  testConnection,
-  transportTo,
-} from '../../libs/simulation/index.js';
-import { audio, client as messages, says, VapiServer } from '../../libs/simulation/testing/vapi.js';
+import { EVALUATION_KEYS, referenceEvaluations } from '../../libs/reference-agent/index.js';
+import { executeCall, testConnection, transportTo } from '../../libs/simulation/index.js';
+import { client as messages, says, VapiServer } from '../../libs/simulation/testing/vapi.js';
 import { formsOfSecret } from '../support/secret-forms.js';
+import { BARGE_IN, LISTENS, platformCalls } from '../support/platform-calls.js';
 import { until } from '../support/until.js';
 
 const KEY = 'sk_Of-the+Test/1234567890';
-const BARGE_IN: EvaluationInput = {
-  key: 'barge-in',
-  personalityId: 'any',
-  name: 'Interrupts a long answer',
-  scenarioText: 'You ask three questions at once and interrupt the answer.',
-  script: [
-    { say: 'When are you open, where are you, and can I park there?' },
-    { say: "Thank you, that's enough. Do you have vegan dishes?", bargeIn: { afterMs: 1_500 } },
-    { waitSeconds: 1 },
-    { end: 'Enough' },
-  ],
-  checks: [{ type: 'yields_within_ms', ms: 1_500 }, { type: 'clean_protocol' }, { type: 'says', text: 'vegan' }],
-};
-const LISTENS: EvaluationInput = { ...BARGE_IN, script: [{ waitSeconds: 2 }, { end: 'Done' }], checks: [] };
 
 describe('Vapi over sockets', () => {
-  const calls = new VoiceCalls();
-  const servers: ReferenceAgentServer[] = [];
-  const doubles: VapiServer[] = [];
-  const client = new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] });
-  beforeAll(() => calls.prepare(), 180_000);
-  afterEach(async () => {
-    for (const one of servers.splice(0)) await one.close();
-    for (const one of doubles.splice(0)) await one.stop();
+  const { endpointOf, calledAs, serveAgent, serveDouble, call, giveUp } = platformCalls({
+    protocol: 'vapi',
+    apiKey: KEY,
+    start: (options: Parameters<typeof VapiServer.start>[0]) => VapiServer.start(options),
   });
-  afterAll(async () => {
-    await mediaThread.close();
-    await calls.close();
-  });
-
-  async function serveAgent(): Promise<string> {
-    const vapi = { prepare: () => calls.prepare(), now: () => TODAY, apiKey: KEY };
-    const agent = await startReferenceAgent({ port: 0, vapi });
-    servers.push(agent);
-    return agent.url;
-  }
-
-  async function serveDouble(options: Parameters<typeof VapiServer.start>[0] = {}): Promise<VapiServer> {
-    const double = await VapiServer.start({ apiKey: KEY, ...options });
-    doubles.push(double);
-    return double;
-  }
-
-  const call = (
-    url: string,
-    evaluation: EvaluationInput,
-    wire: string[] = [],
-    more: object = {},
-  ): Promise<CallResult> =>
-    calls.callOver(
-      url,
-      evaluation,
-      'slt',
-      { audio: () => undefined, wire: (lines) => wire.push(...lines) },
-      { protocol: 'vapi', apiKey: KEY, assistantId: 'booking:healthy', ...more },
-    );
-
-  const endpointOf = (url: string, protocol = 'vapi'): AgentEndpoint => ({
-    ...{ protocol, url, headers: {}, firstSpeaker: null, options: {}, apiKey: KEY },
-  });
-  const calledAs = (assistantId: string) => ({ client, assistantId, phoneNumber: '', callId: 'c-1' });
 
   it('reaches the agent, which stops when the caller interrupts, on both lines', async () => {
     const url = await serveAgent();
@@ -111,54 +43,9 @@ describe('Vapi over sockets', () => {
     const double = await serveDouble({ script: { onStart: [{ send: says('t1', 'Good evening.', 1_000) }] } });
     await call(double.url, LISTENS);
     await until('the first call is ended', () => double.ends.length === 1);
-    const given = new AbortController();
-    const transport = transportTo(endpointOf(double.url), calledAs('booking'));
-    if (!('call' in transport)) throw new Error('not a transport for voice calls');
-    const plan = {
-      rate: 16_000,
-      script: [],
-      firstSpeaker: null,
-      turnEndMs: 700,
-      patienceMs: 60_000,
-      maxTurns: 1,
-    } as const;
-    const aborted = transport.call({
-      plan: { ...plan, maxDurationSeconds: 60, conditions: {}, backgroundNoise: false, seed: 1 },
-      signal: given.signal,
-    });
-    await until('the call is open', () => double.agents.length === 2);
-    given.abort(new Error('given up'));
-    await expect(aborted).rejects.toThrow('given up');
-    await until('no call is open', () => double.openCalls === 0);
+    await giveUp(double);
     expect(double.ends).toEqual(['message', expect.stringMatching(/^(message|control)$/)]);
   }, 60_000);
-
-  it.each([
-    ['an address that has expired', { validMs: 0 }, 'not_ready', /awaited no longer/],
-    ['the limit on calls at once', { maxCalls: 0 }, 'platform_busy', /limit of the organisation/],
-    ['no credit', { refusal: { status: 402, body: '{"message":"no credits"}' } }, 'platform_refused', /credit/],
-    [
-      'a close in the middle',
-      { script: { onStart: [{ send: audio(500) }, { afterMs: 700, close: { code: 1011, reason: 'Worker died' } }] } },
-      'connection_lost',
-      /1011/,
-    ],
-    [
-      'an error in the middle',
-      { script: { onStart: [{ send: [...audio(500), messages.ended('pipeline-error-openai-llm-failed')] }] } },
-      'agent_error',
-      /openai-llm-failed/,
-    ],
-  ] as const)(
-    'is an error with the words of the platform at %s',
-    async (_what, options, code, words) => {
-      const double = await serveDouble(options);
-      const { outcome, failure } = await call(double.url, LISTENS);
-      expect({ outcome, code: failure?.code }).toEqual({ outcome: 'error', code });
-      expect(failure!.message).toMatch(words);
-    },
-    60_000,
-  );
 
   it('sends the key to the API alone, and keeps neither it nor the addresses anywhere, in 16 encodings', async () => {
     const logged: string[] = [];
@@ -213,7 +100,7 @@ describe('Vapi over sockets', () => {
       ok: true,
       steps: [
         ...['resolved passed', 'connected passed', 'secured skipped', 'accepted passed', 'websocket passed'],
-        ...['ready passed', 'answered passed'],
+        ...['ready passed', 'answered passed', 'words passed'],
       ],
     });
     for (const [key, agent, cure] of [

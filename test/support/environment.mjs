@@ -1,9 +1,23 @@
 import 'reflect-metadata';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
 
 /** Globals in which Jest's modules, which each test file loads again, find the state of the previous file. */
 const JEST_STATE = ['EVENT_HANDLERS', 'TEST_TIMEOUT_SYMBOL'].map((name) => Symbol.for(name));
+
+/**
+ * What the test file has used. On Node 20 each of them costs time with every promise and timer until it is disabled, and Jest and
+ * the service create others for every file.
+ */
+const storages = new Set();
+for (const name of ['run', 'enterWith']) {
+  const original = AsyncLocalStorage.prototype[name];
+  AsyncLocalStorage.prototype[name] = function (...values) {
+    storages.add(this);
+    return original.apply(this, values);
+  };
+}
 
 /**
  * Runs test files in the worker's own context instead of a new one per file: that context has the modules which the worker
@@ -24,6 +38,8 @@ export default class WorkerEnvironment {
 
   async teardown() {
     this.fakeTimersModern.dispose();
+    for (const storage of storages) storage.disable();
+    storages.clear();
     globalThis.console = this.#console;
     process.exit = this.#exit;
     for (const name of Object.keys(process.env)) if (!(name in this.#env)) delete process.env[name];

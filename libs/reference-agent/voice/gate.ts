@@ -29,7 +29,7 @@ export interface GatedFrame {
   readonly isActive: boolean;
   /** Milliseconds from the frame's start to the end of its last audible sample; 0 if there is none. Beside noise, of the frame. */
   readonly audibleMs: number;
-  /** The same of its last sample above -45 dBFS, whatever it belongs to. */
+  /** Milliseconds from the frame's start to the end of its last sample above -45 dBFS, speech or noise; 0 if there is none. */
   readonly sampleMs: number;
   /** Too quiet for audible noise. */
   readonly isQuiet: boolean;

@@ -20,7 +20,7 @@ const COMPLETE_FRAMES = 18;
  * Added to the difference of what is only the beginning of a line: "Yes." is a line of its own, and begins others; in noise,
  * the beginning of a line is hardly more like an "mm-hmm" than another one.
  */
-const INCOMPLETE_DB = 1.2;
+const INCOMPLETE_DB = 1.05;
 /** Bands this much below the loudest one, or less than this above the noise, are not compared. */
 const DYNAMIC_DB = 45;
 const OVER_NOISE_DB = 3;

@@ -15,6 +15,18 @@ export interface VoiceServiceOptions {
   readonly onAnswer?: (stamp: AnswerStamp) => void;
 }
 
+/** Starts to prepare a voice, once; calls wait for it, and a failure is reported to each of them. */
+export function preparedOnce(prepare: () => Promise<PreparedVoice>): () => Promise<PreparedVoice> {
+  let prepared: Promise<PreparedVoice> | undefined;
+  return () => {
+    if (!prepared) {
+      prepared = prepare();
+      prepared.catch(() => undefined);
+    }
+    return prepared;
+  };
+}
+
 const TICK_MS = 10;
 const MAX_MESSAGE = 1024 * 1024;
 

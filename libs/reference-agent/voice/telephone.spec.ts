@@ -138,10 +138,13 @@ describe('telephone of the reference agent', () => {
   it('has a fault in its words if the address names one', async () => {
     await start();
     expect((await webhook('/agents/booking:wrong-fact/voice', {})).status).toBe(200);
+    // As the testing service inserts an `assistantId`.
+    expect((await webhook('/agents/booking%3Awrong-fact/voice', {})).status).toBe(200);
     const saying = (text: string) => Buffer.from(new Voice(melody).say(text, HEALTHY_VOICE)!).subarray(0, SAID_BYTES);
     expect(await hoursSaidAt('/agents/booking:healthy/media')).toEqual(saying(FACTS.hours));
     const wrong = saying(behaviourOf('wrong-fact').facts.hours);
     expect(await hoursSaidAt('/agents/booking:wrong-fact/media')).toEqual(wrong);
+    expect(await hoursSaidAt('/agents/booking%3Awrong-fact/media')).toEqual(wrong);
     expect(wrong).not.toEqual(saying(FACTS.hours));
   });
 

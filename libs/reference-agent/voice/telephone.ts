@@ -4,6 +4,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { isHealthy } from '../faults.js';
 import { noSuchFault } from './platform-faults.js';
 import type { PreparedVoice } from './prepare.js';
+import { preparedOnce } from './session-sockets.js';
 import { connectStream, dial, HANG_UP, isSignedByTwilio } from './twiml.js';
 import { TwilioAgentSession } from './twilio-session.js';
 import type { AnswerStamp, VoiceAgentOptions } from './voice-agent.js';
@@ -28,7 +29,8 @@ export interface TelephoneOptions extends Omit<
 /** Number that a caller is put through to. */
 export const COLLEAGUE = '+15550100199';
 
-const ADDRESS = /^(?:\/agents\/booking:([a-z-]{1,40}))?\/(voice|voice\/ended|media)$/;
+/** The colon may be encoded: the testing service encodes what it puts in place of `{assistantId}`. */
+const ADDRESS = /^(?:\/agents\/booking(?::|%3A)([a-z-]{1,40}))?\/(voice|voice\/ended|media)$/;
 const PLATFORM = 'twilio-media-streams';
 const TICK_MS = 10;
 const MAX_BODY = 64 * 1024;
@@ -48,19 +50,9 @@ export class Telephone {
   private readonly sessions = new Map<WebSocket, TwilioAgentSession>();
   private readonly transfers = new Set<string>();
   private ticker: NodeJS.Timeout | undefined;
-  private prepared: Promise<PreparedVoice> | undefined;
+  readonly prepare = preparedOnce(() => this.options.prepare());
 
   constructor(private readonly options: TelephoneOptions) {}
-
-  /** Starts to prepare the voice, once; calls wait for it. */
-  prepare(): Promise<PreparedVoice> {
-    if (!this.prepared) {
-      this.prepared = this.options.prepare();
-      // A failure is reported to each caller.
-      this.prepared.catch(() => undefined);
-    }
-    return this.prepared;
-  }
 
   /** Answers a webhook. @returns false for requests that are not the telephone's */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<boolean> {

@@ -232,8 +232,8 @@ class Call {
     if (!hearAgain || !evaluateVoiceCheck) return found;
     const { script } = this.options.definition;
     const first = { view, script, evaluateVoiceCheck, yieldToEventLoop: this.yielder() };
-    const positions = await inDoubt(checks, found, first);
-    return positions.length === 0 ? found : confirmed(checks, found, positions, { first, second: await hearAgain() });
+    const doubts = await inDoubt(checks, found, first);
+    return doubts.size === 0 ? found : confirmed(checks, found, doubts, { first, second: await hearAgain() });
   }
 
   private talk(): Promise<ConversationResult & Partial<VoiceConversationResult>> {

@@ -29,8 +29,11 @@ interface FirstHearing extends SecondHearing {
   readonly yieldToEventLoop: YieldToEventLoop;
 }
 
+/** What a second hearing can do to a check: change its result, or only refute the words that meet it. */
+type Doubt = 'changeable' | 'refutable';
+
 /**
- * Positions of the required checks that must not be decided by words that were heard once: those that would fail the
+ * The required checks, by position, that must not be decided by words that were heard once: those that would fail the
  * call, also because the caller misunderstood the agent, those that are met although one word is missing to what
  * they forbid, and those that are met by the words of a single turn.
  */
@@ -38,17 +41,16 @@ export async function inDoubt(
   checks: readonly Check[],
   results: readonly CheckResult[],
   first: FirstHearing,
-): Promise<number[]> {
-  const positions: number[] = [];
+): Promise<ReadonlyMap<number, Doubt>> {
+  const doubts = new Map<number, Doubt>();
   for (const [position, result] of results.entries()) {
     const check = checks[position]!;
-    if (isByConduct(check, result, first)) positions.push(position);
+    if (isByConduct(check, result, first)) doubts.set(position, 'changeable');
     else if (!isByWords(check, result)) continue;
-    else if (!result.met || (await isNearlyViolated(check, first)) || (await isMetByOneTurn(check, first))) {
-      positions.push(position);
-    }
+    else if (!result.met || (await isNearlyViolated(check, first))) doubts.set(position, 'changeable');
+    else if (await isMetByOneTurn(check, first)) doubts.set(position, 'refutable');
   }
-  return positions;
+  return doubts;
 }
 
 /** Whether the outcome depends on a check that words have decided. */
@@ -67,22 +69,26 @@ const isByConduct = (check: Check, { met, required }: CheckResult, { script }: F
 export async function confirmed(
   checks: readonly Check[],
   results: readonly CheckResult[],
-  positions: readonly number[],
+  doubts: ReadonlyMap<number, Doubt>,
   { first, second }: { readonly first: FirstHearing; readonly second: SecondHearing | undefined },
 ): Promise<CheckResult[]> {
   if (second && isComplete(second) && differentShare(first.view, second.view) > MAX_DIFFERENT) {
     return results.map((result, index) =>
-      isByWords(checks[index]!, result) || positions.includes(index) ? unclear(result, second) : result,
+      isByWords(checks[index]!, result) || doubts.has(index) ? unclear(result, second) : result,
     );
   }
   const decided = [...results];
-  const misledAt = second && (await firstOpenDecision(first, second));
-  for (const position of positions) {
+  const isOfConduct = (position: number) => isByConduct(checks[position]!, results[position]!, first);
+  const misledAt = second && [...doubts.keys()].some(isOfConduct) ? await firstOpenDecision(first, second) : undefined;
+  for (const [position, doubt] of doubts) {
     const result = results[position]!;
     const check = checks[position]!;
-    const isMisled =
-      misledAt !== undefined && isByConduct(check, result, first) && (result.decidedByEntry ?? Infinity) > misledAt;
-    const isOpen = isMisled || (isByWords(check, result) ? await isUnclear(check, result.met, first, second) : !second);
+    const isMisled = misledAt !== undefined && isOfConduct(position) && (result.decidedByEntry ?? Infinity) > misledAt;
+    const isOpen =
+      isMisled ||
+      (second
+        ? isByWords(check, result) && (await leavesOpen(doubt, check, result.met, first, second))
+        : doubt === 'changeable');
     if (isOpen) decided[position] = unclear(result, second);
   }
   return decided;
@@ -100,23 +106,19 @@ async function metBy(check: Check, { view, evaluateVoiceCheck }: SecondHearing, 
 /** Whether the server understood every piece; one that failed refutes nothing. */
 const isComplete = ({ view }: SecondHearing): boolean => withUnknownWords(view).length === 0;
 
-/** Whether the hearings leave open how a check on words is decided. */
-async function isUnclear(
+/** Whether the second hearing leaves open how a check on words is decided; one that is refutable was heard once already. */
+const leavesOpen = (
+  doubt: Doubt,
   check: Check,
   met: boolean | null,
   first: FirstHearing,
-  second: SecondHearing | undefined,
-): Promise<boolean> {
-  // What merely had to be said was heard once already.
-  if (met && !(await isNearlyViolated(check, first))) {
-    return second !== undefined && isComplete(second) && isRefuted(check, first, second);
-  }
-  return !second || couldChange(check, met, first, second);
-}
+  second: SecondHearing,
+): Promise<boolean> =>
+  doubt === 'refutable' ? isRefuted(check, first, second) : couldChange(check, met, first, second);
 
 /** Whether a check that is met hangs on words that were heard as quite different ones the second time. */
 async function isRefuted(check: Check, first: FirstHearing, second: SecondHearing): Promise<boolean> {
-  if ((await metBy(check, second, first)) !== false) return false;
+  if (!isComplete(second) || (await metBy(check, second, first)) !== false) return false;
   const turns = differingTurns(first.view, second.view);
   for (const turn of turns) {
     for (const difference of turn.differences) {

@@ -9,8 +9,12 @@ import type { MediaThread } from '../voice/thread/media-thread.js';
 import { cureOfVoiceStep } from './cures.js';
 import { type ConnectionStep, type ConnectionTestResult, skipped, UNREACHABLE } from './steps.js';
 
-/** The test goes on for so long after the first audible sound. */
+/** The test goes on for so long after the first audible sound; where words are awaited, until they come. */
 const LISTEN_MS = 1_000;
+const WORDS_MS = 5_000;
+/** The step of wires whose agents decide whether the platform reports their words: without, they can be called. */
+const WORDS = 'words';
+const NO_WORDS = `The platform reported no words within ${WORDS_MS / 1_000} s of the first sound`;
 
 /** Calls an agent over a wire with a caller that only listens. */
 export class VoiceConnectionTest {
@@ -45,15 +49,22 @@ export class VoiceConnectionTest {
 
   /** @returns why the agent was not heard */
   private async attempt(): Promise<Failure | undefined> {
-    const facts = await this.driver.run({
+    const run = this.driver.run({
       plan: this.plan(),
       signal: this.over.signal,
       onAborted: (facts) => (this.facts = facts),
     });
+    const facts = await run.catch((error: unknown) => {
+      // The time of the test is over, and the agent was heard.
+      if (this.facts?.agent[0]) return this.facts;
+      throw error;
+    });
     this.facts = facts;
     const [first] = facts.agent;
     const heardMs = first?.startMs ?? facts.said[0]?.atMs;
-    if (heardMs !== undefined) this.reach('answered', this.reached.get('ready')! + heardMs);
+    const at = (ms: number) => this.reached.get('ready')! + ms;
+    if (heardMs !== undefined) this.reach('answered', at(heardMs));
+    if (facts.said[0]) this.reach(WORDS, Math.max(at(facts.said[0].atMs), at(heardMs!)));
     if (heardMs !== undefined || this.isCallerFirst) return undefined;
     return facts.failure ?? failure('connection_lost', 'it hung up before it was heard');
   }
@@ -63,7 +74,7 @@ export class VoiceConnectionTest {
       rate: this.module.lineRate(this.endpoint.options),
       script: [],
       firstSpeaker: this.endpoint.firstSpeaker,
-      listenMs: LISTEN_MS,
+      listenMs: this.awaitsWords ? WORDS_MS : LISTEN_MS,
       turnEndMs: 700,
       patienceMs: Infinity,
       maxTurns: 1,
@@ -72,6 +83,10 @@ export class VoiceConnectionTest {
       backgroundNoise: false,
       seed: 1,
     };
+  }
+
+  private get awaitsWords(): boolean {
+    return WORDS in this.module.steps;
   }
 
   private get isCallerFirst(): boolean {
@@ -84,17 +99,19 @@ export class VoiceConnectionTest {
 
   private result(problem: Failure | undefined, probed?: { findings: readonly WireFinding[]; cure?: string }) {
     const names = Object.keys(this.module.steps);
-    const failed = problem && (names.find((step) => !this.reached.has(step) && !this.omitted(step)) ?? names.at(-1));
+    const needed = names.filter((step) => step !== WORDS);
+    const failed = problem && (needed.find((step) => !this.reached.has(step) && !this.omitted(step)) ?? needed.at(-1));
     let previous = this.startedAt;
     const steps = names.map((step): ConnectionStep => {
       const omitted = this.omitted(step);
       if (omitted !== undefined) return skipped(step, omitted);
       const at = step === failed ? performance.now() : this.reached.get(step);
-      if (at === undefined) return skipped(step, 'Not reached');
+      if (at === undefined) return step === WORDS ? this.wordless() : skipped(step, 'Not reached');
       const ms = Math.max(0, Math.round((at - previous) * 10) / 10);
       previous = at;
       if (step === failed) return this.failedStep(step, ms, problem!, probed?.cure);
-      return { step, status: 'passed', ms, message: this.module.steps[step]!, said: null, cure: null };
+      const passed = { step, status: 'passed', ms, message: this.module.steps[step]!, said: null, cure: null } as const;
+      return step === WORDS ? { ...passed, ...this.firstWords() } : passed;
     });
     const found = new WireFindings().with([...(this.facts?.wireFindings ?? []), ...(probed?.findings ?? [])]).list();
     const findings = found.map(({ code, severity, detail, source }) => ({ code, severity, detail, source }));
@@ -104,10 +121,23 @@ export class VoiceConnectionTest {
   /** Why a step does not belong to this test. */
   private omitted(step: string): string | undefined {
     if (step === 'secured' && !/^(https|wss):/i.test(this.endpoint.url)) return 'The url has no TLS';
-    if (step === 'answered' && this.isCallerFirst) {
+    if ((step === 'answered' || step === WORDS) && this.isCallerFirst) {
       return this.reached.has('websocket') ? 'The caller speaks first' : 'Not reached';
     }
     return this.session.skippedSteps[step];
+  }
+
+  private firstWords(): Pick<ConnectionStep, 'message' | 'said'> {
+    const { said = [] } = this.facts ?? {};
+    const by = said[0]?.by;
+    const words = said.map(({ text }) => text).join(' ');
+    const message = this.module.steps[WORDS]!;
+    return { message: by ? `${message}, by ${by}` : message, said: this.session.agent.excerpt(words) };
+  }
+
+  private wordless(): ConnectionStep {
+    if (!this.reached.has('answered')) return skipped(WORDS, 'Not reached');
+    return { ...skipped(WORDS, NO_WORDS), cure: this.session.cure?.(WORDS, failure('words_unknown')) ?? null };
   }
 
   private failedStep(step: string, ms: number, problem: Failure, probedCure: string | undefined): ConnectionStep {

@@ -61,7 +61,11 @@ export class VoiceCall {
     const facts = await this.thread
       .call(
         await this.connectionOf(dialled),
-        { ...options, ...(onAborted && { onAborted: (facts) => onAborted(merged(before, facts, NOTHING)) }) },
+        {
+          ...options,
+          onIdentified: (id) => void this.call.ledger?.identified(id),
+          ...(onAborted && { onAborted: (facts) => onAborted(merged(before, facts, NOTHING)) }),
+        },
         this.onStep,
       )
       .catch((error: unknown) => {

@@ -14,6 +14,7 @@ const SERVER_OWNED = new Set(['created_at', 'updated_at', 'createdByUserId', 'de
 
 /** Body fields that only control the request and are not stored, by operation. */
 const INSTRUCTIONS: Readonly<Record<string, readonly string[]>> = {
+  'POST /providers/{provider}/assistants': ['apiKey'],
   'POST /runs/{id}/report-links': ['expiresInHours'],
   'POST /agents/{agentId}/runs': ['evaluationIds', 'evaluationKeys', 'tags', 'dryRun'],
 };

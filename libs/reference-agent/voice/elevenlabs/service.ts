@@ -3,8 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { isHealthy } from '../../faults.js';
 import { noSuchFault } from '../platform-faults.js';
-import type { PreparedVoice } from '../prepare.js';
-import { SessionSockets, type VoiceServiceOptions } from '../session-sockets.js';
+import { preparedOnce, SessionSockets, type VoiceServiceOptions } from '../session-sockets.js';
 import { refuse } from '../telephone.js';
 import { agentOf, listOfAgents } from './account.js';
 import { type ElevenLabsFaultName, isElevenLabsFault } from './elevenlabs-faults.js';
@@ -22,19 +21,9 @@ const MAX_SIGNED = 10_000;
 export class ElevenLabsService {
   private readonly sockets = new SessionSockets();
   private readonly signed = new Map<string, number>();
-  private prepared: Promise<PreparedVoice> | undefined;
+  readonly prepare = preparedOnce(() => this.options.prepare());
 
   constructor(private readonly options: ElevenLabsServiceOptions) {}
-
-  /** Starts to prepare the voice, once; calls wait for it. */
-  prepare(): Promise<PreparedVoice> {
-    if (!this.prepared) {
-      this.prepared = this.options.prepare();
-      // A failure is reported to each caller.
-      this.prepared.catch(() => undefined);
-    }
-    return this.prepared;
-  }
 
   handle(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const { pathname = '', searchParams } = urlOf(request) ?? {};

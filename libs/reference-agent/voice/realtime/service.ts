@@ -2,8 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { isHealthy } from '../../faults.js';
 import { noSuchFault } from '../platform-faults.js';
-import type { PreparedVoice } from '../prepare.js';
-import { SessionSockets, type VoiceServiceOptions } from '../session-sockets.js';
+import { preparedOnce, SessionSockets, type VoiceServiceOptions } from '../session-sockets.js';
 import { refuse } from '../telephone.js';
 import { isRealtimeFault, type RealtimeFaultName } from './realtime-faults.js';
 import { RealtimeAgentSession, type RealtimeSessionOptions } from './session.js';
@@ -17,20 +16,10 @@ const ADDRESS = /^(?:\/agents\/([^/]{1,60}))?(?:\/openai)?\/v1\/realtime$/;
 /** The agent as a Realtime server, on the HTTP server of the text agent. */
 export class RealtimeService {
   private readonly sockets: SessionSockets;
-  private prepared: Promise<PreparedVoice> | undefined;
+  readonly prepare = preparedOnce(() => this.options.prepare());
 
   constructor(private readonly options: RealtimeServiceOptions) {
     this.sockets = new SessionSockets(options.oneWayMs);
-  }
-
-  /** Starts to prepare the voice, once; calls wait for it. */
-  prepare(): Promise<PreparedVoice> {
-    if (!this.prepared) {
-      this.prepared = this.options.prepare();
-      // A failure is reported to each caller.
-      this.prepared.catch(() => undefined);
-    }
-    return this.prepared;
   }
 
   /** It has no requests of its own. */

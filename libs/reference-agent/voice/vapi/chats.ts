@@ -8,7 +8,7 @@ const MAX_CHATS = 10_000;
 export class Chats {
   private readonly histories = new Map<string, readonly Message[]>();
 
-  /** @returns undefined if there is no such chat before it @throws AgentFailure */
+  /** @returns undefined if the previous chat does not exist @throws AgentFailure */
   async answer(
     input: string,
     previousChatId: unknown,

@@ -5,8 +5,7 @@ import { json } from 'node:stream/consumers';
 import { AgentFailure } from '../../agent.js';
 import { isFault, isHealthy } from '../../faults.js';
 import { FAULTS_OVER, noSuchFault } from '../platform-faults.js';
-import type { PreparedVoice } from '../prepare.js';
-import { SessionSockets, type VoiceServiceOptions } from '../session-sockets.js';
+import { preparedOnce, SessionSockets, type VoiceServiceOptions } from '../session-sockets.js';
 import { refuse } from '../telephone.js';
 import { Chats } from './chats.js';
 import { VapiAgentSession, type VapiSessionOptions } from './session.js';
@@ -33,19 +32,9 @@ export class VapiService {
   private readonly sockets = new SessionSockets();
   private readonly calls = new Map<string, PlacedCall>();
   private readonly chats = new Chats();
-  private prepared: Promise<PreparedVoice> | undefined;
+  readonly prepare = preparedOnce(() => this.options.prepare());
 
   constructor(private readonly options: VapiServiceOptions) {}
-
-  /** Starts to prepare the voice, once; calls wait for it. */
-  prepare(): Promise<PreparedVoice> {
-    if (!this.prepared) {
-      this.prepared = this.options.prepare();
-      // A failure is reported to each caller.
-      this.prepared.catch(() => undefined);
-    }
-    return this.prepared;
-  }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const [, route, id, control] = ROUTES.exec((request.url ?? '').split('?')[0] ?? '') ?? [];

@@ -1,8 +1,13 @@
-import { type Connections, OutboundError, type OutboundResponse } from '../../../outbound-http/index.js';
+import {
+  type Connections,
+  OutboundError,
+  type OutboundRequest,
+  type OutboundStream,
+} from '../../../outbound-http/index.js';
 import { retryAfterMs } from '../../../text/index.js';
 import { OtherSide, secretsOfUrl, withoutSecrets } from '../../other-side/other-side.js';
 import { type SentSecrets, sentSecrets } from '../../other-side/secrets.js';
-import { CallFailure } from '../../timeline/failure.js';
+import { CallFailure, type FailureCode } from '../../timeline/failure.js';
 import type { AgentCall, AgentEndpoint } from '../modules/endpoint.js';
 import type { PlatformAccount } from '../modules/assistants.js';
 import { agentUrl } from './agent-url.js';
@@ -17,7 +22,8 @@ export interface ApiAccount extends Omit<PlatformAccount, 'apiKey'> {
 
 export interface ApiRequest {
   readonly method?: 'GET' | 'POST';
-  readonly body?: object;
+  /** JSON as text, or what becomes it. */
+  readonly body?: object | string;
   /** What the platform is asked about, beside the path. */
   readonly query?: Readonly<Record<string, string>>;
   /** Beside those of the account; no secrets. */
@@ -28,8 +34,8 @@ export interface ApiRequest {
   readonly connections?: Connections;
   readonly onStep?: ((step: string) => void) | undefined;
   readonly onSent?: () => void;
-  /** The status and beginning of a response that has another status than 2xx, or of any other response. */
-  readonly onAnswer?: (status: number, said: string) => void;
+  /** The status of the response, and its beginning if that is none of 2xx. */
+  readonly onAnswer?: (status: number, said: string | undefined) => void;
 }
 
 const TIMEOUT_MS = 15_000;
@@ -71,12 +77,12 @@ export class PlatformApi {
 
   /** @returns the body of a response 2xx, up to `maxBytes` @throws CallFailure; the signal's reason */
   async text(path: string, request: ApiRequest): Promise<string> {
-    const { status, headers, body } = await this.send(this.addressOf(path, request.query ?? {}), request);
+    const { client } = this.account;
+    const sent = { ...this.outgoing(path, request), maxBodyBytes: request.maxBytes ?? MAX_ANSWER };
+    const { body, ...response } = await this.asked(client.request(sent), request);
     const said = body.toString('utf8');
-    request.onAnswer?.(status, this.platform.excerpt(said));
-    if (status >= 200 && status < 300) return said;
-    const refusal = { status, said, retryAfterMs: retryAfterMs(headers['retry-after']) };
-    throw new CallFailure(this.rules.refused(this.platform, refusal, codeOfStatus(status)));
+    this.accept(response, said, request);
+    return said;
   }
 
   /** What it said is not shown: it may have addresses that can be called. */
@@ -95,29 +101,46 @@ export class PlatformApi {
     return url.href;
   }
 
-  private async send(url: string, request: ApiRequest): Promise<OutboundResponse> {
-    const { method = 'GET', body, timeoutMs = TIMEOUT_MS, maxBytes = MAX_ANSWER, signal, onStep, onSent } = request;
-    const { client, apiKey, headers } = this.account;
-    try {
-      return await client.request({
-        ...{ url, method, timeoutMs, maxBodyBytes: maxBytes },
-        headers: {
-          ...(body && { 'content-type': 'application/json' }),
-          ...(apiKey !== undefined && this.rules.authorization(apiKey)),
-          ...headers,
-          ...request.headers,
-        },
-        ...(body && { body: JSON.stringify(body) }),
-        ...(signal && { signal }),
-        ...(request.connections && { connections: request.connections }),
-        ...(onStep && { onPhase: onStep }),
-        ...(onSent && { onSent }),
-      });
-    } catch (cause) {
+  /** Opens a request, for what is read of its response in another way. @throws CallFailure; the signal's reason */
+  protected open(path: string, request: ApiRequest): Promise<OutboundStream> {
+    return this.asked(this.account.client.open(this.outgoing(path, request)), request);
+  }
+
+  /** @throws CallFailure for another status than 2xx */
+  protected accept({ status, headers }: Pick<OutboundStream, 'status' | 'headers'>, said: string, request: ApiRequest) {
+    const isRefused = status < 200 || status >= 300;
+    request.onAnswer?.(status, isRefused ? this.platform.excerpt(said) : undefined);
+    if (!isRefused) return;
+    const refusal = { status, said, retryAfterMs: retryAfterMs(headers['retry-after']) };
+    throw new CallFailure(this.rules.refused(this.platform, refusal, codeOfStatus(status)));
+  }
+
+  /** @param brokenOff what a connection that fails is @throws CallFailure; the signal's reason */
+  protected async asked<T>(work: Promise<T>, { signal }: ApiRequest, brokenOff?: FailureCode): Promise<T> {
+    return work.catch((cause: unknown) => {
       if (!(cause instanceof OutboundError)) throw cause;
       signal?.throwIfAborted();
-      const detail = this.platform.describe({ what: systemError(cause) });
-      throw new CallFailure(OUTBOUND_CODES[cause.reason], detail, { cause });
-    }
+      const code = (cause.reason === 'CONNECTION_FAILED' ? brokenOff : undefined) ?? OUTBOUND_CODES[cause.reason];
+      throw new CallFailure(code, this.platform.describe({ what: systemError(cause) }), { cause });
+    });
+  }
+
+  private outgoing(path: string, request: ApiRequest): OutboundRequest {
+    const { method = 'GET', query = {}, body, timeoutMs = TIMEOUT_MS, signal, onStep, onSent } = request;
+    const { apiKey, headers } = this.account;
+    return {
+      ...{ url: this.addressOf(path, query), method, timeoutMs },
+      headers: {
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(apiKey !== undefined && this.rules.authorization(apiKey)),
+        ...headers,
+        ...request.headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(signal && { signal }),
+      ...(request.connections && { connections: request.connections }),
+      ...(onStep && { onPhase: onStep }),
+      ...(onSent && { onSent }),
+    };
   }
 }

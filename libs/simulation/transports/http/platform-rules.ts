@@ -1,5 +1,5 @@
 import type { OtherSide } from '../../other-side/other-side.js';
-import type { Failure, FailureCode } from '../../timeline/failure.js';
+import { failure, type Failure, type FailureCode } from '../../timeline/failure.js';
 
 /** A response of a platform that is none of the wanted ones. */
 export interface Refusal {
@@ -16,3 +16,37 @@ export interface PlatformRules {
   /** @param byStatus what the status says in general */
   readonly refused: (platform: OtherSide, refusal: Refusal, byStatus: FailureCode) => Failure;
 }
+
+/** What words of a platform mean, and what to do about it. */
+export type Meaning = readonly [pattern: RegExp, code: FailureCode, cure: string];
+
+/** The refusals of a platform: what it means by its words, the first that fits, and by its statuses. */
+export class Refusals {
+  /** @param byStatus cures of refusals by their status */
+  constructor(
+    private readonly meanings: readonly Meaning[],
+    private readonly byStatus: Readonly<Record<number, string>>,
+  ) {}
+
+  meaningOf(said: string): Meaning | readonly [] {
+    return this.meanings.find(([pattern]) => pattern.test(said)) ?? [];
+  }
+
+  /** A response of the platform's API that is none of the wanted ones. @param general what its status says in general */
+  readonly refused: PlatformRules['refused'] = (platform, refusal, general) => {
+    const { status, said } = refusal;
+    const [, meant, cure = this.byStatus[status]] = this.meaningOf(said);
+    const refused = this.byStatus[status] === undefined ? general : 'platform_refused';
+    const code = status === 429 || status >= 500 ? general : (meant ?? refused);
+    const what = cure === undefined ? `HTTP ${status}` : `HTTP ${status}, ${cure}`;
+    return failure(code, platform.describe({ what, ...refusal }));
+  };
+
+  /** Advice for a connection test. @param otherwise where neither words nor status have one */
+  cureOf({ status = 0, said = '' }: Failure, otherwise?: string): string | undefined {
+    const cure = this.meaningOf(said)[2] ?? this.byStatus[status] ?? otherwise;
+    return cure && sentence(cure);
+  }
+}
+
+export const sentence = (cure: string): string => `${cure[0]!.toUpperCase()}${cure.slice(1)}.`;

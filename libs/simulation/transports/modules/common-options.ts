@@ -27,6 +27,10 @@ export function choice(description: string, values: readonly [string, string]): 
   return { isSecret: false, description, violation };
 }
 
+/** The option `variables` of protocols that have it. */
+export const variablesOf = ({ variables: given }: AgentEndpoint['options']): Variables =>
+  typeof given === 'object' && given !== null ? (given as Variables) : {};
+
 function variablesViolation(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be an object';
   const entries = Object.entries(value);

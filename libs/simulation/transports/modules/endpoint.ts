@@ -34,6 +34,8 @@ export interface CallLedger {
    * @throws if the call must not go on
    */
   placed(handle: JsonValue, id?: string): Promise<void>;
+  /** The id as the records of the platform show the call, if it says it later than `placed`. Never rejects. */
+  identified(id: string): Promise<void>;
   /** The platform's own figure of the time that is billed. */
   paid(seconds: number): Promise<void>;
 }

@@ -62,6 +62,8 @@ interface ModuleBase {
   };
   /** Whether it runs tools of the agent itself, so that they have real effects, beside those that `provides` speaks of. */
   readonly runsTools?: boolean;
+  /** Whether it does not run those for which the evaluation has results. */
+  readonly mocksTools?: (options: AgentEndpoint['options']) => boolean;
   /** Ends a call that may be open. That it has ended already does not matter. @throws if the platform could not be asked */
   readonly end?: (handle: JsonValue, request: PlatformRequest) => Promise<void>;
   /** Handle of the call of an attempt (`AgentCall.callId`); null if the platform has none. @throws as `end` does */

@@ -39,3 +39,11 @@ export class Fields {
     throw new TypeError(`${name} is not a number`);
   }
 }
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** Where a field may have another type, or be missing. */
+export const objectOf = (value: unknown): Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
+
+export const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);

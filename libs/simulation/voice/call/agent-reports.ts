@@ -26,13 +26,14 @@ export class AgentReports {
     this.answers = toolAnswers(toolResults);
   }
 
-  say(atMs: number, text: string, { item, final = true, ahead, words }: Parameters<WireSide['said']>[2] = {}): void {
+  say(atMs: number, text: string, of: Parameters<WireSide['said']>[2] = {}): void {
     if (this.said.length >= MAX_REPORTS) return;
+    const { item, final = true, ahead, words, by } = of;
     const places = words
       ?.slice(0, MAX_WORDS)
       .map(({ text: word, ...span }) => ({ text: this.shortened(word), ...span }));
-    const of = { ...(item !== undefined && { item }), ...(ahead && { ahead }), ...(places && { words: places }) };
-    this.said.push({ atMs, text: this.shortened(text), final, ...of });
+    const marks = { ...(item !== undefined && { item }), ...(ahead && { ahead }), ...(by && { by }) };
+    this.said.push({ atMs, text: this.shortened(text), final, ...marks, ...(places && { words: places }) });
   }
 
   hearCaller(atMs: number, text: string): void {

@@ -12,6 +12,8 @@ export interface MediaCallOptions {
   readonly onTurn?: (question: TurnQuestion) => void;
   /** Takes audio of the agent for a recogniser, whose words then count; without it nothing is cut. */
   readonly onPiece?: ((piece: HeardPiece) => void) | undefined;
+  /** The platform said the id of the call in its records. */
+  readonly onIdentified?: (platformId: string) => void;
 }
 
 export interface Prelude {

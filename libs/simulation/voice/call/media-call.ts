@@ -371,6 +371,7 @@ export class MediaCall {
         if (this.plan.listenMs !== undefined) this.requestedEnd ??= { end: HEARD };
         reports.say(at(now), text, of);
       },
+      identified: (_now, id) => this.options.onIdentified?.(id),
       heardCaller: (now, text) => reports.hearCaller(at(now), text),
       toolCall: (now, call) =>
         reports.callTool(at(now), call, this.wire.toolResult !== undefined && call.json !== null),

@@ -192,6 +192,8 @@ export interface SaidFact {
   readonly item?: number;
   /** Their places in that audio, in milliseconds from its first sample, if the platform says so. */
   readonly words?: readonly SpokenWord[];
+  /** The message that had them, if the platform has several. */
+  readonly by?: string;
 }
 
 /** What a recogniser understood of the agent's audio. Plain data. */

@@ -59,6 +59,7 @@ export type MediaReply =
   | { readonly type: 'piece'; readonly id: number; readonly piece: HeardPiece }
   /** The caller is asked what it does. */
   | { readonly type: 'turn'; readonly id: number; readonly question: TurnQuestion }
+  | { readonly type: 'identified'; readonly id: number; readonly platformId: string }
   | { readonly type: 'hung_up'; readonly id: number }
   /** As asked for; `facts` is null if the call had not begun. */
   | { readonly type: 'aborted'; readonly id: number; readonly facts: VoiceFacts | null }

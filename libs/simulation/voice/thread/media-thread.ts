@@ -144,6 +144,8 @@ export class MediaThread implements CallThreads {
           if (this.calls.has(id)) this.worker?.postMessage({ type: 'step', id, answer } satisfies MediaRequest);
         });
       }
+      case 'identified':
+        return call.options.onIdentified?.(reply.platformId);
       case 'hung_up':
         return call.options.onHangUp?.();
       case 'aborted':

@@ -33,6 +33,7 @@ class ThreadCall {
     this.media = new MediaCall(plan, wire, {
       send: (data) => this.socket.send(data),
       onTurn: (question) => reply({ type: 'turn', id, question }),
+      onIdentified: (platformId) => reply({ type: 'identified', id, platformId }),
       ...(isTranscribed && {
         onPiece: (piece) => reply({ type: 'piece', id, piece }, [piece.pcm.buffer as ArrayBuffer]),
       }),

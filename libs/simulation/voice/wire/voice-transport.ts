@@ -47,6 +47,8 @@ export interface VoiceCallOptions {
   readonly signal: AbortSignal;
   /** What was observed of a call that the signal ended; called before `call` rejects. */
   readonly onAborted?: (facts: VoiceFacts) => void;
+  /** The platform said the id of the call in its records. */
+  readonly onIdentified?: (platformId: string) => void;
   /** The line is free: the agent or the caller has hung up, though the result may need more time. */
   readonly onHangUp?: () => void;
 }

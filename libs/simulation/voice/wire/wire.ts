@@ -67,7 +67,8 @@ export interface WireSide {
   heardOfItem(item: Item, now: number): number;
   /**
    * Words that the agent generated. `words`: their places in the audio of the item, in milliseconds from its first sample.
-   * `ahead`: they are those of the whole item, most of whose audio is still to come.
+   * `ahead`: they are those of the whole item, most of whose audio is still to come. `by`: the message that has them,
+   * where the platform has several.
    */
   said(
     now: number,
@@ -77,6 +78,7 @@ export interface WireSide {
       readonly final?: boolean;
       readonly ahead?: boolean;
       readonly words?: readonly SpokenWord[];
+      readonly by?: string;
     },
   ): void;
   /** The platform's transcript of the caller: shown, never judged. */
@@ -86,6 +88,8 @@ export interface WireSide {
    * itself, and does not tell the arguments
    */
   toolCall(now: number, call: { readonly id: string; readonly name: string; readonly json: string | null }): void;
+  /** The id of the call in the records of the platform, if it was not known before. */
+  identified(now: number, id: string): void;
   /** The agent said that its turn ends with the audio sent so far. */
   turnEnded(now: number): void;
   /** The agent or its platform ended the call by a message. */

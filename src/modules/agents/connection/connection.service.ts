@@ -2,7 +2,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import { OutboundClient } from '../../../../libs/outbound-http/index.js';
 import type { TranscriptionEquipment } from '../../../../libs/run-plan/index.js';
 import {
-  type AgentCall,
   type AgentEndpoint,
   agentUrl,
   type Medium,
@@ -284,11 +283,6 @@ function optionsOf(protocol: ProtocolName, given: AgentEndpoint['options']): Age
   const isKnown = (name: string, value: unknown) =>
     Object.hasOwn(options, name) && options[name]?.violation(value) === undefined;
   return Object.fromEntries(Object.entries(given).filter(([name, value]) => isKnown(name, value)));
-}
-
-/** The option `variables` of protocols that have it. */
-export function variablesOf({ variables }: AgentEndpoint['options']): NonNullable<AgentCall['variables']> {
-  return typeof variables === 'object' && variables !== null ? (variables as NonNullable<AgentCall['variables']>) : {};
 }
 
 /** Each name with null in place of its value. */

@@ -13,6 +13,7 @@ import {
   misfits,
   PERSONALITY_DELETED,
   type PlannedEvaluation,
+  platformWarnings,
 } from '../../../../libs/run-plan/index.js';
 import type { Medium } from '../../../../libs/simulation/index.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
@@ -69,7 +70,13 @@ export class SuitePlanner {
       // Other requests are served between the batches of a large file.
       await setImmediate();
     }
-    const warnings = 'refusal' in choice ? [] : evaluationWarnings(items, { ...choice, ...engines });
+    if ('refusal' in choice) return { misfits: unfit, warnings: [], evaluations };
+    const ofPlatform = platformWarnings({
+      ...{ protocol: choice.protocol, prompt: agent.prompt, isBeforeRun: true, assistantVersion: null },
+      connectionOptions: await this.connections.optionsOf(agent.id),
+      variables: items.map(({ snapshot }) => Object.keys(snapshot.definition.agentVariables)),
+    });
+    const warnings = [...evaluationWarnings(items, { ...choice, ...engines }), ...ofPlatform];
     return { misfits: unfit, warnings, evaluations };
   }
 

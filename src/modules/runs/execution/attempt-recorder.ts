@@ -67,7 +67,7 @@ export class AttemptRecorder {
   }
 
   private async record(call: ClaimedCall, result: CallResult, startedAt: string): Promise<void> {
-    const busyMs = call.line === null ? undefined : busyFor(result);
+    const busyMs = busyFor(result, call.line !== null);
     if (busyMs !== undefined) return withRetry(this.database, () => this.repository.wait(call, busyMs));
     const mayRetry = result.outcome === 'error' || result.outcome === 'invalid';
     const history = mayRetry ? await withRetry(this.database, () => this.repository.history(call.id)) : undefined;
@@ -89,10 +89,13 @@ export class AttemptRecorder {
 const next = (result: CallResult, { attempts, isDerived, isPaidUp }: CallHistory = NO_HISTORY): NextStep =>
   isDerived ? { next: 'end', result } : afterAttempt(result, attempts, { isLast: isPaidUp });
 
-/** How long to wait for a line, if the platform had none; undefined if it had one. */
-function busyFor({ failure: broken, answeredTurns }: CallResult): number | undefined {
-  const isBusy = answeredTurns === 0 && (broken?.code === 'platform_busy' || broken?.code === 'rate_limited');
-  return isBusy ? Math.min(broken.retryAfterMs ?? BUSY_MS, MAX_BUSY_MS) : undefined;
+/**
+ * How long to wait for a line, if the platform had none; undefined if it had one.
+ * @param usesLine without one, too many requests need not mean that
+ */
+function busyFor({ failure: broken, answeredTurns }: CallResult, usesLine: boolean): number | undefined {
+  const isBusy = broken?.code === 'platform_busy' || (usesLine && broken?.code === 'rate_limited');
+  return broken && isBusy && answeredTurns === 0 ? Math.min(broken.retryAfterMs ?? BUSY_MS, MAX_BUSY_MS) : undefined;
 }
 
 /** In milliseconds; on a voice call as heard, which its entries alone do not show. */

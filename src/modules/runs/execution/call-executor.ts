@@ -12,10 +12,11 @@ import {
   RECORDING,
   rejudge,
   transportTo,
+  variablesOf,
 } from '../../../../libs/simulation/index.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { LanguageModelSetting, Settings } from '../../../platform/config/settings.js';
-import { ConnectionService, variablesOf } from '../../agents/connection/connection.service.js';
+import { ConnectionService } from '../../agents/connection/connection.service.js';
 import { RecordingsService } from '../../recordings/recordings.service.js';
 import { ImportedCalls } from '../imported/imported-calls.js';
 import { type Judged, RecordedCalls } from '../remeasure/recorded-calls.js';

@@ -76,6 +76,10 @@ export class LinesRepository {
     return (await this.database.query(sql.PLACED, [claimId, handle, platformId])).length > 0;
   }
 
+  async identified(claimId: string, platformId: string): Promise<void> {
+    await this.database.query(sql.IDENTIFIED, [claimId, platformId]);
+  }
+
   async paid(claimId: string, seconds: number): Promise<void> {
     await this.database.query(sql.PAID, [claimId, seconds]);
   }

@@ -21,6 +21,9 @@ export const PLACED = `
   UPDATE platform_calls SET state = 'placed', handle = $2, platform_id = $3, placed_at = clock_timestamp(), updated_at = now()
    WHERE claim_id = $1 AND state IN ('dialling', 'placed') RETURNING claim_id`;
 
+/** $2: id in the records of the platform. */
+export const IDENTIFIED = `UPDATE platform_calls SET platform_id = $2, updated_at = now() WHERE claim_id = $1`;
+
 export const PAID = `
   UPDATE platform_calls SET paid_seconds = $2, paid_by = 'platform', updated_at = now() WHERE claim_id = $1`;
 

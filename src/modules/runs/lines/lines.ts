@@ -146,6 +146,10 @@ export class Lines {
           throw new CallFailure('interrupted', 'its line was lost');
         }
       },
+      identified: (id) =>
+        this.repository.identified(claimId, id).catch((error: unknown) => {
+          this.logger.warn(`The platform's id of attempt ${claimId} could not be stored: ${messageOf(error)}`);
+        }),
       paid: (seconds) => this.repository.paid(claimId, seconds),
     };
   }

@@ -1,19 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { Connections, type OutboundClient } from '../../../../outbound-http/index.js';
+import type { OutboundClient } from '../../../../outbound-http/index.js';
 import { type JsonValue, parseArguments } from '../../../timeline/text.js';
 import { DEFAULT_TOOL_RESULT } from '../../../conversation/tool-results.js';
-import type { Clock } from '../../../time/clock.js';
-import { CallFailure, failureOf } from '../../../timeline/failure.js';
-import { EXCHANGE_LIMITS } from '../../../other-side/call-exchange.js';
-import type { AgentEvent, Line, LineOptions, RequestRecord, Transport } from '../../../conversation/transport.js';
+import { CallFailure } from '../../../timeline/failure.js';
+import type { Line, LineOptions, Transport } from '../../../conversation/transport.js';
 import { agentUrl } from '../../http/agent-url.js';
 import { hangUpReason, HANG_UP_TOOLS } from '../hang-up.js';
+import { History } from '../history.js';
+import { RequestLine } from '../request-line.js';
 import type { RawToolCall } from './completion.js';
 import { requestCompletion } from './completion-request.js';
 import { ANSWER_LIMITS, DEFAULT_ANSWER_TIMEOUT_MS } from './limits.js';
 import { OtherSide, secretsOfUrl, withoutSecrets } from '../../../other-side/other-side.js';
 import { type SentSecrets, sentSecrets } from '../../../other-side/secrets.js';
-import { Pacer } from './pacer.js';
 
 export interface ChatCompletionsOptions {
   /** Sends the requests; decides which addresses may be reached. */
@@ -56,7 +55,6 @@ type Message =
   | { readonly role: 'tool'; readonly tool_call_id: string; readonly content: string };
 
 interface AnsweredToolCall extends RawToolCall {
-  readonly parsed: ReturnType<typeof parseArguments>;
   /** Absent if the agent does not wait for it. */
   readonly result?: JsonValue;
 }
@@ -64,33 +62,20 @@ interface AnsweredToolCall extends RawToolCall {
 /** Text stays text; any other result is sent as JSON. */
 const contentOf = (result: JsonValue): string => (typeof result === 'string' ? result : JSON.stringify(result));
 
-/** One per process, because all calls share its event loop. */
-const pacer = new Pacer();
-
-class ChatLine implements Line {
+class ChatLine extends RequestLine {
   readonly agentSpeaksFirst: boolean;
-  private readonly clock: Clock;
-  private readonly emit: (event: AgentEvent) => void;
   readonly identity: NonNullable<Line['identity']>;
   private readonly url: string;
   private readonly agent: OtherSide;
   private readonly headers: Readonly<Record<string, string>>;
-  /** The conversation as JSON, sent with every request. */
-  private readonly messages: string[] = [];
-  private isOver = false;
-  /** Kept open for the whole call, so that latencies do not include repeated connection set-up. */
-  private readonly connections = new Connections();
-  private historySize = 0;
+  private readonly history = new History();
 
   constructor(
     private readonly options: ChatCompletionsOptions,
     secrets: SentSecrets,
-    private readonly lineOptions: LineOptions,
+    line: LineOptions,
   ) {
-    this.clock = lineOptions.clock;
-    this.emit = (event) => {
-      if (!this.isOver) lineOptions.emit(event);
-    };
+    super(line);
     const { callId = randomUUID(), assistantId, phoneNumber = '', apiKey, headers = {} } = options;
     const values = { assistantId, phoneNumber, callId };
     this.url = agentUrl(options.url, values);
@@ -105,114 +90,51 @@ class ChatLine implements Line {
     this.agentSpeaksFirst = options.agentSpeaksFirst ?? false;
   }
 
-  greet(): Promise<number> {
-    return this.send();
-  }
-
-  async say(text: string) {
-    this.remember({ role: 'user', content: text });
-    const moment = await this.send();
-    return { start: moment, end: moment };
-  }
-
-  /** Sends the conversation; the answer follows as events. @returns the clock time at which the request was sent */
-  private async send(): Promise<number> {
-    await this.clock.awaitExternal(this.connections.prepare());
-    await this.clock.awaitExternal(pacer.turn());
-    const sent = new Promise<number>((resolve) => {
-      void this.clock.awaitExternal(this.answer(() => resolve(this.clock.now())));
-    });
-    return this.clock.awaitExternal(sent);
-  }
-
-  hangUp(): void {
-    this.isOver = true;
-    this.connections.close();
-  }
-
-  /**
-   * One turn of the agent; never throws.
-   * @param onSent called once the request is sent, or has failed
-   */
-  private async answer(onSent?: () => void): Promise<void> {
-    try {
-      for (let round = 0; ; round++) {
-        if (round > ANSWER_LIMITS.toolRounds)
-          throw new CallFailure('tool_loop', `${round} rounds of tool calls in one turn`);
-        const goesOn = await this.round(onSent);
-        if (!goesOn) break;
-      }
-      this.emit({ type: 'turn_end', at: this.clock.now() });
-    } catch (error) {
-      this.emit({ type: 'failure', at: this.clock.now(), failure: failureOf(error) });
-    } finally {
-      onSent?.();
+  /** Ends after the last of the agent's tools. */
+  protected async turn(text: string | null, onSent: () => void): Promise<string | undefined> {
+    if (text !== null) this.remember({ role: 'user', content: text });
+    for (let round = 0; round <= ANSWER_LIMITS.toolRounds; round++) {
+      const { isWaiting, hangUp } = await this.round(onSent);
+      if (hangUp) return hangUpReason(parseArguments(hangUp.arguments));
+      if (!isWaiting) return undefined;
     }
+    throw new CallFailure('tool_loop', `${ANSWER_LIMITS.toolRounds + 1} rounds of tool calls in one turn`);
   }
 
-  /** One request with its answer. @returns whether the agent waits for the result of a tool */
-  private async round(onSent: () => void = () => undefined): Promise<boolean> {
+  /** One request with its answer. `isWaiting`: the agent waits for the result of a tool. */
+  private async round(onSent: () => void): Promise<{ isWaiting: boolean; hangUp: RawToolCall | undefined }> {
     const { client, assistantId, model = assistantId, answerTimeoutMs } = this.options;
-    const { onPhase } = this.lineOptions;
-    const now = () => this.clock.now();
-    const record: RequestRecord = { tokensAt: [] };
-    this.emit({ type: 'request', at: now(), request: record });
+    const { onPhase } = this.line;
+    const record = this.begin();
     const { text, toolCalls, finishReason } = await requestCompletion(
       client,
       {
         url: this.url,
         headers: this.headers,
-        body: `{"model":${JSON.stringify(model)},"messages":[${this.messages.join(',')}],"stream":true}`,
+        body: `{"model":${JSON.stringify(model)},"messages":${this.history.json},"stream":true}`,
         timeoutMs: answerTimeoutMs ?? DEFAULT_ANSWER_TIMEOUT_MS,
-        connections: this.connections,
         agent: this.agent,
         record,
+        connections: this.connections,
         ...(onPhase && { onPhase }),
-        onSent: () => {
-          record.sentAt = now();
-          onSent();
-        },
+        onSent: this.recording(record, onSent).onSent,
       },
-      {
-        now,
-        text: (part) => {
-          const at = now();
-          if (record.tokensAt.length < EXCHANGE_LIMITS.tokens) record.tokensAt.push(at);
-          this.emit({ type: 'speech', at, text: part });
-        },
-      },
+      { now: () => this.now, text: (part) => this.spoke(part, record) },
     );
-    if (text !== '') this.emit({ type: 'speech_end', at: now() });
+    if (text !== '') this.emit({ type: 'speech_end', at: this.now });
     // An agent that said something and does not end with `tool_calls` ran its tools itself.
     const isWaiting = toolCalls.length > 0 && (finishReason === 'tool_calls' || text.trim() === '');
     const calls = toolCalls.map((call) => this.answered(call, isWaiting));
     this.rememberAnswer(text, calls);
-    for (const call of calls) this.reportToolCall(call);
-    const hangUp = toolCalls.find(({ name }) => HANG_UP_TOOLS.has(name));
-    if (hangUp) {
-      this.emit({ type: 'hang_up', at: now(), reason: hangUpReason(parseArguments(hangUp.arguments)) });
-      return false;
-    }
-    return isWaiting;
+    for (const { arguments: json, start, end, ...call } of calls) this.calledTool({ ...call, json }, start, end);
+    return { isWaiting, hangUp: toolCalls.find(({ name }) => HANG_UP_TOOLS.has(name)) };
   }
 
   /** A hang-up has no result. */
   private answered(call: RawToolCall, isWaiting: boolean): AnsweredToolCall {
-    const parsed = parseArguments(call.arguments);
-    if (!isWaiting || HANG_UP_TOOLS.has(call.name)) return { ...call, parsed };
-    return { ...call, parsed, result: this.lineOptions.toolAnswers?.(call.name, parsed) ?? DEFAULT_TOOL_RESULT };
-  }
-
-  private reportToolCall({ name, arguments: json, parsed, result, start, end }: AnsweredToolCall): void {
-    this.emit({
-      type: 'tool_call',
-      at: start,
-      endedAt: end,
-      name,
-      arguments: parsed,
-      ...(parsed === null && { rawArguments: json }),
-      ...(result !== undefined && { result }),
-    });
+    if (!isWaiting || HANG_UP_TOOLS.has(call.name)) return call;
+    const result = this.line.toolAnswers?.(call.name, parseArguments(call.arguments)) ?? DEFAULT_TOOL_RESULT;
+    return { ...call, result };
   }
 
   private rememberAnswer(text: string, toolCalls: readonly AnsweredToolCall[]): void {
@@ -236,9 +158,6 @@ class ChatLine implements Line {
   }
 
   private remember(message: Message): void {
-    const json = JSON.stringify(message);
-    this.historySize += json.length;
-    if (this.historySize > ANSWER_LIMITS.history) throw new CallFailure('answer_too_large', 'the whole conversation');
-    this.messages.push(json);
+    this.history.add(message);
   }
 }

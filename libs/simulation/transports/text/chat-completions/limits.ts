@@ -11,8 +11,6 @@ export const ANSWER_LIMITS = {
   toolCalls: 32,
   /** Maximum number of requests that continue one turn after a tool result. */
   toolRounds: 8,
-  /** Characters of the conversation's history, which is sent again each turn. */
-  history: 2 * 1024 * 1024,
 } as const;
 
 /** For one complete HTTP response, in milliseconds. */

@@ -1,67 +1,54 @@
-import { secretsOfUrl, withoutSecrets } from '../../../other-side/other-side.js';
-import { CallFailure } from '../../../timeline/failure.js';
-import { agentUrl } from '../../http/agent-url.js';
 import { type ForeignAddress, foreignAddress } from '../../http/foreign-address.js';
+import { PlatformApi } from '../../http/platform-api.js';
 import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
 import type { Dialled, WireSession } from '../../modules/module.js';
-import { Api } from './api.js';
 import { addressQuery, type ElevenLabsOptions, initiation } from './options.js';
-import { cureOf, refusedAddress } from './refusals.js';
+import { cureOf, ELEVENLABS_RULES, refusedAddress } from './refusals.js';
 import type { ElevenLabsState } from './wire.js';
 
 const PATH = '/v1/convai/conversation/get-signed-url';
 const MAX_ANSWER = 64 * 1024;
+const NO_WORDS =
+  'Switch on the client event agent_response of the agent, or let a transcription server hear it (STT_BASE_URL).';
 
 interface SignOptions {
   readonly signal?: AbortSignal;
   readonly onStep?: (step: string) => void;
 }
 
-/** One call of an agent, over voice or in text. */
-export class Account extends Api {
-  constructor(
-    endpoint: AgentEndpoint,
-    private readonly call: AgentCall,
-  ) {
-    const { url, shownUrl = withoutSecrets(url), apiKey, headers } = endpoint;
-    const [base, shown] = [agentUrl(url, call), agentUrl(shownUrl, call)];
-    super({ client: call.client, url: base, shownUrl: shown, apiKey, headers }, secretsOfUrl(url));
-  }
-
-  /** @throws CallFailure; the signal's reason */
-  async signedAddress({ signal, onStep }: SignOptions = {}): Promise<ForeignAddress> {
-    const { assistantId, callId, ledger } = this.call;
-    const said = await this.get(PATH, {
-      query: addressQuery(this.call),
-      headers: { 'x-call-id': callId },
-      ...{ maxBytes: MAX_ANSWER, signal, onStep },
-    });
-    onStep?.('accepted');
-    const address = signedAddressOf(said, assistantId);
-    if (address) {
-      // No request ends a conversation: it ends with its socket, so nothing is needed for that.
-      await ledger?.placed(null);
-      return address;
-    }
-    // What it said is not shown: it may be an address that can be called.
-    const what = 'its answer has no signed_url that begins with wss://';
-    throw new CallFailure('bad_response', this.platform.describe({ what }));
-  }
+/** Where one call of an agent, over voice or in text, is made. @throws CallFailure; the signal's reason */
+export async function signedAddress(
+  api: PlatformApi,
+  call: AgentCall,
+  { signal, onStep }: SignOptions = {},
+): Promise<ForeignAddress> {
+  const said = await api.text(PATH, {
+    query: addressQuery(call),
+    headers: { 'x-call-id': call.callId },
+    ...{ maxBytes: MAX_ANSWER, signal, onStep },
+  });
+  onStep?.('accepted');
+  const address = addressIn(said, call.assistantId);
+  // What it said is not shown: it may be an address that can be called.
+  if (!address) throw api.notUnderstood('its answer has no signed_url that begins with wss://');
+  // No request ends a conversation: it ends with its socket, so nothing is needed for that.
+  await call.ledger?.placed(null);
+  return address;
 }
 
 /** One voice call: the signed address is dialled without any of our headers. */
 export function elevenlabsSession(endpoint: AgentEndpoint, call: AgentCall): WireSession<ElevenLabsState> {
-  const account = new Account(endpoint, call);
-  const { platform, secrets } = account;
+  const api = PlatformApi.ofCall(ELEVENLABS_RULES, endpoint, call);
+  const { platform, secrets } = api;
   const options: ElevenLabsOptions = endpoint.options;
   return {
     agent: platform,
     secrets,
     skippedSteps: {},
     refused: (failure) => refusedAddress(platform, failure),
-    cure: (_step, failure) => cureOf(failure),
+    cure: (step, failure) => (step === 'words' ? NO_WORDS : cureOf(failure)),
     dial: async (dialling): Promise<Dialled<ElevenLabsState>> => {
-      const address = await account.signedAddress(dialling);
+      const address = await signedAddress(api, call, dialling);
       return {
         socket: { url: address.url, headers: {}, shownUrl: address.shown },
         state: {
@@ -78,7 +65,7 @@ export function elevenlabsSession(endpoint: AgentEndpoint, call: AgentCall): Wir
 }
 
 /** @returns undefined for what is not one, or would be dialled without TLS beyond this machine */
-function signedAddressOf(body: string, assistantId: string): ForeignAddress | undefined {
+function addressIn(body: string, assistantId: string): ForeignAddress | undefined {
   let signed: unknown;
   try {
     signed = (JSON.parse(body) as { signed_url?: unknown } | null)?.signed_url;

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { lineRateOf } from '../../modules/common-options.js';
+import type { AgentEndpoint } from '../../modules/endpoint.js';
 import type { TextModule, WireModule } from '../../modules/module.js';
 import { elevenlabsAssistants } from './assistants.js';
 import { elevenlabsSession } from './dial.js';
@@ -17,6 +18,7 @@ const ACCOUNT = {
   bills: true,
   takes: { variables: true, ownVariables: 'system__', assistantVersion: true },
   runsTools: true,
+  mocksTools: ({ mockTools }: AgentEndpoint['options']) => mockTools === true,
   assistants: elevenlabsAssistants,
 } as const;
 
@@ -43,6 +45,7 @@ export const elevenlabs: WireModule<ElevenLabsState> = {
     websocket: 'The platform accepted the WebSocket',
     ready: 'The platform began the conversation',
     answered: 'The agent was heard',
+    words: 'The platform reports what the agent says',
   },
   lineRate: lineRateOf,
   entry: new URL(`./wire${path.extname(import.meta.url)}`, import.meta.url),

@@ -1,5 +1,5 @@
 import { AUDIO_RATES, type AudioFormat } from '../../../../audio/index.js';
-import { Fields } from '../fields.js';
+import { Fields, textOf } from '../fields.js';
 
 /** Where each character of a piece of audio is spoken, in milliseconds from its first sample. */
 export type Alignment = readonly { readonly char: string; readonly startMs: number; readonly endMs: number }[];
@@ -12,7 +12,13 @@ export interface PlatformError {
 
 /** What is read of the platform's messages. */
 export type ServerMessage =
-  | { readonly type: 'metadata'; readonly toAgent: AudioFormat | string; readonly fromAgent: AudioFormat | string }
+  | {
+      readonly type: 'metadata';
+      /** In the records of the platform; null without one. */
+      readonly id: string | null;
+      readonly toAgent: AudioFormat | string;
+      readonly fromAgent: AudioFormat | string;
+    }
   | { readonly type: 'audio'; readonly eventId: number; readonly base64: string; readonly alignment?: Alignment }
   | { readonly type: 'response' | 'heard'; readonly text: string }
   | { readonly type: 'part'; readonly part: string; readonly text: string }
@@ -107,8 +113,10 @@ function metadataOf(message: Fields): Of<'metadata'> {
     const rate = AUDIO_RATES.find((one) => value === `pcm_${one}`);
     return rate ? ({ encoding: 'pcm16', rate } as const) : value;
   };
+  const id = textOf(event.raw('conversation_id'));
   return {
     type: 'metadata',
+    id: id !== null && id.length <= MAX_ID ? id : null,
     toAgent: format('user_input_audio_format'),
     fromAgent: format('agent_output_audio_format'),
   };

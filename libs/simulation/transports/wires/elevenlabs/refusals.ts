@@ -1,5 +1,6 @@
 import type { OtherSide } from '../../../other-side/other-side.js';
-import { failure, type Failure, type FailureCode } from '../../../timeline/failure.js';
+import { failure, type Failure } from '../../../timeline/failure.js';
+import { type Meaning, type PlatformRules, Refusals, sentence } from '../../http/platform-rules.js';
 import type { PlatformError } from './messages.js';
 
 const KEY = 'check the apiKey of the agent, and what it may do';
@@ -9,8 +10,7 @@ const EXPIRED = 'the signed address was no longer valid: check the clock of the 
 const SECURITY =
   'allow the override "Text only" in the security settings of the agent, or set the option textOnly to agent if the agent itself is text only';
 
-/** What the platform means by its words, and what to do about it; the first that fits. */
-const MEANINGS: readonly (readonly [RegExp, FailureCode, string])[] = [
+const MEANINGS: readonly Meaning[] = [
   [
     /concurren|too.many|rate.?limit|system.busy/i,
     'rate_limited',
@@ -38,18 +38,14 @@ const BY_STATUS: Readonly<Record<number, string>> = {
   422: AGENT,
 };
 
-/** A response of the platform's API that is none of the wanted ones. @param byStatus what its status says in general */
-export function refusedRequest(
-  platform: OtherSide,
-  { status, said, retryAfterMs }: { status: number; said: string; retryAfterMs: number | undefined },
-  byStatus: FailureCode,
-): Failure {
-  const [, meant, cure = BY_STATUS[status]] = meaningOf(said);
-  const refused = BY_STATUS[status] === undefined ? byStatus : 'platform_refused';
-  const code = status === 429 || status >= 500 ? byStatus : (meant ?? refused);
-  const what = cure === undefined ? `HTTP ${status}` : `HTTP ${status}, ${cure}`;
-  return failure(code, platform.describe({ what, status, said, retryAfterMs }));
-}
+const REFUSALS = new Refusals(MEANINGS, BY_STATUS);
+
+/** How the API of ElevenLabs is asked: the key of an account is sent in `xi-api-key` alone. */
+export const ELEVENLABS_RULES: PlatformRules = {
+  vendorHost: /(^|\.)elevenlabs\.io\.?$/i,
+  authorization: (apiKey) => ({ 'xi-api-key': apiKey }),
+  refused: REFUSALS.refused,
+};
 
 /** A WebSocket that was not opened: the platform refuses an address that has expired. */
 export const refusedAddress = (platform: OtherSide, { status, said }: Failure): Failure =>
@@ -57,7 +53,7 @@ export const refusedAddress = (platform: OtherSide, { status, said }: Failure): 
 
 /** An error that ends the conversation. */
 export function endedByError(platform: OtherSide, { code, said }: PlatformError): Failure {
-  const [, meant = code === 1011 ? 'agent_error' : 'platform_refused', cure = HISTORY] = meaningOf(said);
+  const [, meant = code === 1011 ? 'agent_error' : 'platform_refused', cure = HISTORY] = REFUSALS.meaningOf(said);
   return failure(meant, platform.describe({ what: `code ${code}, ${cure}`, said }));
 }
 
@@ -90,11 +86,7 @@ export const notTextOnly = (platform: OtherSide, isAsked: boolean): Failure =>
   );
 
 /** Advice for a connection test. */
-export function cureOf({ code, status = 0, said = '', message }: Failure): string | undefined {
-  const ofCode = code === 'override_refused' ? SECURITY : undefined;
-  const cure = message.includes(EXPIRED) ? EXPIRED : (meaningOf(said)[2] ?? BY_STATUS[status] ?? ofCode);
-  return cure && `${cure[0]!.toUpperCase()}${cure.slice(1)}.`;
-}
-
-const meaningOf = (said: string): readonly [] | (typeof MEANINGS)[number] =>
-  MEANINGS.find(([pattern]) => pattern.test(said)) ?? [];
+export const cureOf = (found: Failure): string | undefined =>
+  found.message.includes(EXPIRED)
+    ? sentence(EXPIRED)
+    : REFUSALS.cureOf(found, found.code === 'override_refused' ? SECURITY : undefined);

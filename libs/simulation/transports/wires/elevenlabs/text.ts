@@ -8,13 +8,14 @@ import { CallFailure, type Failure, failure, failureOf } from '../../../timeline
 import { parseArguments } from '../../../timeline/text.js';
 import type { ForeignAddress } from '../../http/foreign-address.js';
 import { OUTBOUND_CODES } from '../../http/outbound-failures.js';
+import { PlatformApi } from '../../http/platform-api.js';
 import { AgentSocket } from '../../http/websocket.js';
 import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
 import { HANG_UP_TOOLS } from '../../text/hang-up.js';
-import { Account } from './dial.js';
+import { signedAddress } from './dial.js';
 import { type PlatformError, readMessage, type ServerMessage } from './messages.js';
 import { type ElevenLabsOptions, initiation } from './options.js';
-import { closedByError, endedByError, isFinal, notTextOnly, refusedAddress } from './refusals.js';
+import { closedByError, ELEVENLABS_RULES, endedByError, isFinal, notTextOnly, refusedAddress } from './refusals.js';
 
 /** For the TCP connection, TLS and the upgrade, and then for the platform to be ready. */
 const CONNECT_MS = 15_000;
@@ -30,11 +31,11 @@ type Of<Type extends ServerMessage['type']> = Extract<ServerMessage, { type: Typ
 
 /** Turns of text with an agent of ElevenLabs, over one WebSocket for the whole call. */
 export function elevenlabsTransport(endpoint: AgentEndpoint, call: AgentCall): Transport {
-  const account = new Account(endpoint, call);
+  const api = PlatformApi.ofCall(ELEVENLABS_RULES, endpoint, call);
   return {
     name: endpoint.protocol,
-    secrets: account.secrets,
-    connect: (options) => new TextLine(account, endpoint, call, options),
+    secrets: api.secrets,
+    connect: (options) => new TextLine(api, endpoint, call, options),
   };
 }
 
@@ -62,15 +63,15 @@ class TextLine implements Line {
   private error: PlatformError | undefined;
 
   constructor(
-    private readonly account: Account,
+    private readonly api: PlatformApi,
     endpoint: AgentEndpoint,
     private readonly call: AgentCall,
     private readonly line: LineOptions,
   ) {
-    this.platform = account.platform;
+    this.platform = api.platform;
     this.options = endpoint.options;
     this.agentSpeaksFirst = endpoint.firstSpeaker !== 'caller';
-    this.identity = { protocol: endpoint.protocol, url: account.platform.address, callId: call.callId };
+    this.identity = { protocol: endpoint.protocol, url: api.platform.address, callId: call.callId };
   }
 
   async greet(): Promise<number> {
@@ -129,12 +130,11 @@ class TextLine implements Line {
     const { onPhase } = this.line;
     // `accepted` follows from the status.
     const onStep = (step: string) => step !== 'accepted' && onPhase?.(step as Parameters<typeof onPhase>[0]);
-    const address = await this.account
-      .signedAddress({ onStep: (step) => void onStep(step) })
-      .catch((error: unknown) => {
-        if (error instanceof CallFailure) Object.assign(this.record, statusOf(error.failure));
-        throw error;
-      });
+    const signed = signedAddress(this.api, this.call, { onStep: (step) => void onStep(step) });
+    const address = await signed.catch((error: unknown) => {
+      if (error instanceof CallFailure) Object.assign(this.record, statusOf(error.failure));
+      throw error;
+    });
     Object.assign(this.record, { status: 200, firstByteAt: this.now });
     const addresses = await this.call.client.addressesOf(address.url).catch((cause: unknown) => {
       if (!(cause instanceof OutboundError)) throw cause;
@@ -144,7 +144,7 @@ class TextLine implements Line {
   }
 
   private async open(address: ForeignAddress, addresses: readonly string[]): Promise<number> {
-    this.platform = new OtherSide(address.shown, [...this.account.secrets.all, ...address.secrets]);
+    this.platform = new OtherSide(address.shown, [...this.api.secrets.all, ...address.secrets]);
     this.words = new Redaction(address.secrets);
     let openedAt = this.now;
     const ready = new Promise<void>((resolve) => (this.becameReady = resolve));
@@ -171,6 +171,7 @@ class TextLine implements Line {
     const message = readMessage(typeof data === 'string' ? data : '');
     switch (message.type) {
       case 'metadata':
+        if (message.id !== null) void this.call.ledger?.identified(this.platform.excerpt(this.words.clean(message.id)));
         this.cancelReady();
         this.isReady = true;
         return this.becameReady();
@@ -223,12 +224,13 @@ class TextLine implements Line {
     this.endTurnIn(SETTLE_MS);
   }
 
-  private toolCall({ id, name, json }: Pick<Of<'tool_call'>, 'id' | 'name' | 'json'>): void {
+  private toolCall({ id, ...said }: Pick<Of<'tool_call'>, 'id' | 'name' | 'json'>): void {
     if (this.toolCalls.has(id)) return;
     this.toolCalls.add(id);
     const at = this.now;
-    const args = json === null ? null : parseArguments(json);
-    const result = json === null ? undefined : (this.line.toolAnswers?.(name, args) ?? DEFAULT_TOOL_RESULT);
+    const name = this.words.clean(said.name);
+    const args = said.json === null ? null : parseArguments(this.words.clean(said.json));
+    const result = said.json === null ? undefined : (this.line.toolAnswers?.(name, args) ?? DEFAULT_TOOL_RESULT);
     const call = { name, arguments: args, ...(result !== undefined && { result }) };
     this.emit({ type: 'tool_call', at, endedAt: at, ...call });
     if (result !== undefined) {

@@ -154,8 +154,9 @@ class ElevenLabsWire extends JsonAudioWire<ServerMessage> implements Wire {
     }
   }
 
-  private ready(now: number, { toAgent, fromAgent }: Of<'metadata'>): void {
+  private ready(now: number, { id, toAgent, fromAgent }: Of<'metadata'>): void {
     if (this.readyAt !== undefined) return;
+    if (id !== null) this.side.identified(now, this.platform.excerpt(this.clean(id)));
     if (typeof toAgent === 'string' || typeof fromAgent === 'string') {
       const what = `audio format ${[toAgent, fromAgent].find((format) => typeof format === 'string') as string}`;
       return this.side.failed(now, failure('not_ready', this.platform.describe({ what })));
@@ -195,7 +196,7 @@ class ElevenLabsWire extends JsonAudioWire<ServerMessage> implements Wire {
   private toolCall(now: number, { id, name, json }: Pick<Of<'tool_call'>, 'id' | 'name' | 'json'>): void {
     if (this.toolCalls.has(id) || this.toolCalls.size >= MAX_KEPT) return;
     this.toolCalls.add(id);
-    this.side.toolCall(now, { id, name, json });
+    this.side.toolCall(now, { id, name: this.clean(name), json: json === null ? null : this.clean(json) });
   }
 
   /** Which of the two events is sent for a tool of the platform is a setting of the agent. */

@@ -1,13 +1,13 @@
 import { PrioritySemaphore } from '../../../../concurrency/index.js';
 import type { Assistant, ListAssistants } from '../../modules/assistants.js';
-import { type Json, objectOf, RetellApi, textOf } from './api.js';
+import { type Json, objectOf, textOf } from '../fields.js';
+import { RetellApi } from './api.js';
 
 /** The most that the platform lists at once. */
 const PAGE_SIZE = 100;
 const MAX_PAGES = 50;
 /** An agent, or the prompt and the tools of its model. */
 const MAX_BYTES = 4 * 1024 * 1024;
-const TIMEOUT_MS = 15_000;
 const DESCRIBED_AT_ONCE = 4;
 const VOICE = JSON.stringify({ filter_criteria: { channel: { type: 'string', op: 'eq', value: 'voice' } } });
 
@@ -17,7 +17,7 @@ type Listed = Pick<Assistant, 'assistantId' | 'name'>;
 export const retellAssistants: ListAssistants = async (account, { offset, limit }, signal) => {
   const api = new RetellApi(account);
   const ask = (method: 'GET' | 'POST', path: string, more: { query?: Record<string, string>; body?: string } = {}) =>
-    api.send({ method, path, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, signal, ...more });
+    api.object(path, { method, maxBytes: MAX_BYTES, signal, ...more });
   const found = new Map<string, Listed>();
   let key: string | null = null;
   for (let page = 0; ; page++) {

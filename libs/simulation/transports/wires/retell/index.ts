@@ -17,6 +17,7 @@ export const retellText: TextModule = {
   reservedHeaders: [],
   takes: { variables: true, assistantVersion: true },
   runsTools: true,
+  mocksTools: () => true,
   steps: {
     resolved: 'The host name leads to an address that may be called',
     connected: 'The connection was established',

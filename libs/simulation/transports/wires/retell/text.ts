@@ -1,14 +1,13 @@
-import { Connections } from '../../../../outbound-http/index.js';
-import type { AgentEvent, Line, LineOptions, RequestRecord, Transport } from '../../../conversation/transport.js';
-import { EXCHANGE_LIMITS } from '../../../other-side/call-exchange.js';
-import { CallFailure, failureOf } from '../../../timeline/failure.js';
-import { parseArguments } from '../../../timeline/text.js';
+import type { Line, LineOptions, RequestRecord, Transport } from '../../../conversation/transport.js';
+import { CallFailure } from '../../../timeline/failure.js';
 import { agentUrl } from '../../http/agent-url.js';
 import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
 import type { Variables } from '../../modules/common-options.js';
 import { ANSWER_LIMITS, DEFAULT_ANSWER_TIMEOUT_MS } from '../../text/chat-completions/limits.js';
-import { Pacer } from '../../text/chat-completions/pacer.js';
-import { type Json, objectOf, RetellApi, textOf } from './api.js';
+import { History } from '../../text/history.js';
+import { RequestLine } from '../../text/request-line.js';
+import { type Json, objectOf, textOf } from '../fields.js';
+import { BUSY, RetellApi } from './api.js';
 import { toolMocks } from './tool-mocks.js';
 
 const PATH = '/agent-playground-completion/{assistantId}';
@@ -17,9 +16,6 @@ const STATE = ['current_state', 'current_node_id', 'component_id'] as const;
 const MAX_MESSAGES = 100;
 const MAX_STATE = 1_000;
 const CONCURRENCY_MS = 5_000;
-/** One per process, because all calls share its event loop. */
-const pacer = new Pacer();
-
 /** Turns of text with an agent of Retell, each a request with the whole conversation. */
 export function retellTransport(endpoint: AgentEndpoint, call: AgentCall): Transport {
   const { url, shownUrl, ...account } = endpoint;
@@ -32,26 +28,23 @@ export function retellTransport(endpoint: AgentEndpoint, call: AgentCall): Trans
   };
 }
 
-class RetellLine implements Line {
+class RetellLine extends RequestLine {
   readonly agentSpeaksFirst: boolean;
   readonly identity: NonNullable<Line['identity']>;
-  /** Kept for the whole call, so that latencies do not include repeated connection set-up. */
-  private readonly connections = new Connections();
-  /** The conversation as JSON, with the platform's own messages as they came. */
-  private readonly messages: string[] = [];
-  private historySize = 0;
+  /** With the platform's own messages as they came. */
+  private readonly history = new History();
   private state: Json = {};
   private variables: Json;
   private readonly mocks: string;
-  private isOver = false;
   private isChecked = false;
 
   constructor(
     private readonly api: RetellApi,
     endpoint: AgentEndpoint,
     private readonly call: AgentCall,
-    private readonly line: LineOptions,
+    line: LineOptions,
   ) {
+    super(line);
     this.agentSpeaksFirst = endpoint.firstSpeaker === 'agent';
     this.identity = { protocol: endpoint.protocol, url: api.platform.address, callId: call.callId };
     const given = call.variables ?? (endpoint.options['variables'] as Variables | undefined) ?? {};
@@ -60,91 +53,37 @@ class RetellLine implements Line {
     this.mocks = JSON.stringify(toolMocks(call.toolResults ?? []));
   }
 
-  greet(): Promise<number> {
-    return this.send();
-  }
-
-  async say(text: string) {
-    this.remember({ role: 'user', content: text });
-    const moment = await this.send();
-    return { start: moment, end: moment };
-  }
-
-  hangUp(): void {
-    this.isOver = true;
-    this.connections.close();
-  }
-
-  private emit(event: AgentEvent): void {
-    if (!this.isOver) this.line.emit(event);
-  }
-
-  /** Sends the conversation; the answer follows as events. @returns the clock time at which the request was sent */
-  private async send(): Promise<number> {
-    const { clock } = this.line;
-    await clock.awaitExternal(this.connections.prepare());
-    await clock.awaitExternal(pacer.turn());
-    const sent = new Promise<number>((resolve) => {
-      void clock.awaitExternal(this.answer(() => resolve(clock.now())));
-    });
-    return clock.awaitExternal(sent);
-  }
-
-  /** One turn of the agent; never throws. @param onSent called once the request is sent, or has failed */
-  private async answer(onSent: () => void): Promise<void> {
-    const now = () => this.line.clock.now();
-    const record: RequestRecord = { tokensAt: [] };
-    try {
-      await this.checkConcurrency();
-      this.emit({ type: 'request', at: now(), request: record });
-      const hasEnded = this.take(await this.completion(record, onSent), record);
-      this.emit(hasEnded ? { type: 'hang_up', at: now(), reason: '' } : { type: 'turn_end', at: now() });
-    } catch (error) {
-      this.emit({ type: 'failure', at: now(), failure: failureOf(error) });
-    } finally {
-      onSent();
-    }
+  protected async turn(text: string | null, onSent: () => void): Promise<string | undefined> {
+    if (text !== null) this.history.add({ role: 'user', content: text });
+    await this.checkConcurrency();
+    const record = this.begin();
+    const hasEnded = this.take(await this.completion(record, onSent), record);
+    return hasEnded ? '' : undefined;
   }
 
   /** Once a call. What cannot be read decides nothing: the request itself is refused, then. */
   private async checkConcurrency(): Promise<void> {
     if (this.isChecked) return;
     this.isChecked = true;
-    const { onPhase } = this.line;
-    const { connections } = this;
-    const asked = { method: 'GET', path: '/get-concurrency', timeoutMs: CONCURRENCY_MS, maxBytes: 64 * 1024 } as const;
-    const found = await this.api.send({ ...asked, connections, onPhase }).catch((): Json => ({}));
+    const { connections, onStep } = this.recording({ tokensAt: [] }, () => undefined);
+    const asked = { timeoutMs: CONCURRENCY_MS, maxBytes: 64 * 1024, connections, onStep };
+    const found = await this.api.object('/get-concurrency', asked).catch((): Json => ({}));
     const { current_concurrency: current, concurrency_limit: limit } = found;
     if (typeof current !== 'number' || typeof limit !== 'number' || current < limit) return;
-    const what = `${current} of the ${limit} calls at once that the account has are in use`;
+    const what = `${current} of the ${limit} calls at once that the account has are in use, ${BUSY}`;
     throw this.api.failure('platform_busy', { what });
   }
 
   private completion(record: RequestRecord, onSent: () => void): Promise<Json> {
     const { assistantVersion: version, callId } = this.call;
-    const { onPhase, clock } = this.line;
     const state = Object.entries(this.state).map(([name, value]) => `,"${name}":${JSON.stringify(value)}`);
     const variables = JSON.stringify(this.variables);
-    return this.api.send({
+    return this.api.object(agentUrl(PATH, this.call), {
       method: 'POST',
-      path: agentUrl(PATH, this.call),
-      body: `{"messages":[${this.messages.join(',')}],"dynamic_variables":${variables},"tool_mocks":${this.mocks}${state.join('')}}`,
-      ...(version !== undefined && { query: { version: version.toWellFormed() } }),
+      body: `{"messages":${this.history.json},"dynamic_variables":${variables},"tool_mocks":${this.mocks}${state.join('')}}`,
+      ...(version !== undefined && { query: { version } }),
       headers: { 'x-call-id': callId },
-      ...{
-        timeoutMs: DEFAULT_ANSWER_TIMEOUT_MS,
-        maxBytes: ANSWER_LIMITS.event,
-        connections: this.connections,
-        onPhase,
-      },
-      onSent: () => {
-        record.sentAt = clock.now();
-        onSent();
-      },
-      onResponse: (status, said) => {
-        Object.assign(record, { status, firstByteAt: clock.now() });
-        if (status >= 300) record.said = this.api.platform.excerpt(said);
-      },
+      ...{ timeoutMs: DEFAULT_ANSWER_TIMEOUT_MS, maxBytes: ANSWER_LIMITS.event, ...this.recording(record, onSent) },
     });
   }
 
@@ -156,7 +95,7 @@ class RetellLine implements Line {
     if (messages.length > MAX_MESSAGES) throw new CallFailure('answer_too_large', `more than ${MAX_MESSAGES} messages`);
     const found = messages.map(objectOf);
     for (const message of found) {
-      this.remember(message);
+      this.history.add(message);
       this.report(message, found, record);
     }
     for (const name of STATE) {
@@ -169,29 +108,18 @@ class RetellLine implements Line {
   }
 
   private report(message: Json, all: readonly Json[], record: RequestRecord): void {
-    const at = this.line.clock.now();
     const content = textOf(message['content']);
     if (message['role'] === 'agent' && content !== null) {
-      if (record.tokensAt.length < EXCHANGE_LIMITS.tokens) record.tokensAt.push(at);
-      this.emit({ type: 'speech', at, text: content });
-      this.emit({ type: 'speech_end', at });
+      this.spoke(content, record);
+      this.emit({ type: 'speech_end', at: this.now });
     }
     if (message['role'] !== 'tool_call_invocation') return;
-    const json = textOf(message['arguments']) ?? '{}';
-    const args = parseArguments(json);
-    const { content: result } =
-      all.find(({ role, tool_call_id: id }) => role === 'tool_call_result' && id === message['tool_call_id']) ?? {};
-    this.emit({
-      ...{ type: 'tool_call', at, endedAt: at, name: textOf(message['name']) ?? '', arguments: args },
-      ...(args === null && { rawArguments: json }),
+    const id = message['tool_call_id'];
+    const answer = all.find(({ role, tool_call_id }) => role === 'tool_call_result' && tool_call_id === id);
+    const result = answer?.['content'];
+    this.calledTool({
+      ...{ name: textOf(message['name']) ?? '', json: textOf(message['arguments']) ?? '{}' },
       ...(typeof result === 'string' && { result }),
     });
-  }
-
-  private remember(message: object): void {
-    const json = JSON.stringify(message);
-    this.historySize += json.length;
-    if (this.historySize > ANSWER_LIMITS.history) throw new CallFailure('answer_too_large', 'the whole conversation');
-    this.messages.push(json);
   }
 }

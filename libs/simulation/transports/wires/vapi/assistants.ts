@@ -1,5 +1,6 @@
 import { PlatformApi } from '../../http/platform-api.js';
 import type { Assistant, ListAssistants } from '../../modules/assistants.js';
+import { type Json, objectOf, textOf } from '../fields.js';
 import { VAPI_RULES } from './refusals.js';
 
 /** The most that the platform lists at once; its lists have no pages. */
@@ -8,8 +9,6 @@ const LIMIT = '1000';
 const MAX_BYTES = 32 * 1024 * 1024;
 /** Transcribers have values such as `multi`, too. */
 const LANGUAGE = /^[a-z]{2,3}(-[A-Za-z]{2,4})?$/;
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** Assistants of an account, with the telephone numbers that lead to them. */
 export const vapiAssistants: ListAssistants = async (account, { offset, limit }, signal) => {
@@ -47,7 +46,3 @@ function promptOf({ messages }: Json): string | null {
   const prompts = Array.isArray(messages) ? messages.map(objectOf).filter(({ role }) => role === 'system') : [];
   return textOf(prompts[0]?.['content']);
 }
-
-const objectOf = (value: unknown): Json => (typeof value === 'object' && value !== null ? (value as Json) : {});
-
-const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);

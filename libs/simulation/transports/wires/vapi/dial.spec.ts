@@ -7,12 +7,15 @@ import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
 import { StubClient } from '../testing/stub-client.js';
 import { vapi, vapiChat } from './index.js';
 import { CONTROL_URL, createdCall, TRANSPORT_URL } from './testing/double/contract.js';
+import { audio, says } from './testing/double/agent.js';
+import { client } from './testing/double/messages.js';
 import { VapiServer, type VapiServerOptions } from './testing/double/server.js';
 
 const KEY = '4f6a1b2c-1234-4c56-9abc-def012345678';
 const ATTEMPT = '0b7f8a52-77d1-4a0e-8b5e-1f8d0a6c9e21';
 const ID = createdCall().id;
 const { signal } = new AbortController();
+const LEDGER = { identified: async () => undefined, paid: async () => undefined };
 
 const endpointOf = (more: Partial<AgentEndpoint> = {}): AgentEndpoint => ({
   ...{ protocol: 'vapi', url: vapi.defaultUrl!, headers: {}, firstSpeaker: null, options: {}, apiKey: KEY, ...more },
@@ -73,7 +76,7 @@ describe('the call that is created', () => {
     const placed: unknown[] = [];
     const ledger = {
       placed: async (...given: unknown[]) => void placed.push(given),
-      paid: async () => undefined,
+      ...LEDGER,
     };
     await dial(answers(), {}, { ledger });
     expect(placed).toEqual([[{ id: ID, controlUrl: CONTROL_URL }, ID]]);
@@ -123,7 +126,7 @@ describe('the call that is created', () => {
     expect(bodyOf(client, 1)).toEqual({ type: 'end-call' });
     // With a ledger, its line ends it.
     const placed: unknown[] = [];
-    const ledger = { placed: async (handle: unknown) => void placed.push(handle), paid: async () => undefined };
+    const ledger = { placed: async (handle: unknown) => void placed.push(handle), ...LEDGER };
     const other = answers({ subscriptionLimits: { concurrencyBlocked: true } });
     expect(await failureOf(dial(other, {}, { ledger }))).toMatchObject({ code: 'platform_busy' });
     expect([placed.length, other.requests.length]).toEqual([1, 1]);
@@ -176,7 +179,7 @@ describe('the end of a call from elsewhere', () => {
     const client = loopback();
     const endpoint = endpointOf({ url: double.url });
     const handles: JsonValue[] = [];
-    const ledger = { placed: async (handle: JsonValue) => void handles.push(handle), paid: async () => undefined };
+    const ledger = { placed: async (handle: JsonValue) => void handles.push(handle), ...LEDGER };
     await vapi.session(endpoint, callOf(client, { ledger })).dial({ signal, onStep: () => undefined });
     return { double, handle: handles[0]!, request: { endpoint, client, signal } };
   }
@@ -229,6 +232,37 @@ describe('the end of a call from elsewhere', () => {
       cure: expect.stringContaining('Check the assistantId') as string,
     });
   });
+});
+
+describe('the connection test of a voice call', () => {
+  const tested = async (script: VapiServerOptions['script'] & {}) => {
+    const double = await VapiServer.start({ apiKey: KEY, script });
+    const endpoint = endpointOf({ url: double.url });
+    const { ok, steps, findings } = await testConnection(endpoint, callOf(loopback()), 15_000);
+    await double.stop();
+    return { ok, findings, words: steps.at(-1)!, isHeard: steps.at(-2)!.status, ends: double.ends };
+  };
+
+  it('says which message has the words of the agent, and what to do if none comes', async () => {
+    const [generated, played, silent] = await Promise.all([
+      tested({ onStart: [{ send: says('t1', 'Good evening. ', 500) }] }),
+      tested({ onStart: [{ send: [client.spoken('Good evening.'), ...audio(500)] }] }),
+      tested({ onStart: [{ send: audio(500) }] }),
+    ]);
+    expect(generated).toMatchObject({
+      ...{ ok: true, findings: [], ends: [expect.stringMatching(/^(message|control)$/) as string] },
+      words: { step: 'words', status: 'passed', message: expect.stringMatching(/, by model-output$/) as string },
+    });
+    expect(generated.words.said).toMatch(/^Good/);
+    expect(played.words).toMatchObject({
+      ...{ status: 'passed', said: 'Good evening.' },
+      message: 'The platform reports what the agent says, by assistant.speechStarted',
+    });
+    expect(silent).toMatchObject({
+      ...{ ok: true, isHeard: 'passed' },
+      words: { step: 'words', status: 'skipped', said: null, cure: expect.stringMatching(/clientMessages/) as string },
+    });
+  }, 60_000);
 });
 
 describe('the assistants of an account', () => {

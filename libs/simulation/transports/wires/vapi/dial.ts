@@ -13,6 +13,8 @@ import { blocked, cureOf, expired, VAPI_RULES } from './refusals.js';
 import type { VapiState } from './wire.js';
 
 const END_MS = 10_000;
+const NO_WORDS =
+  'Add assistant.speechStarted to clientMessages of the assistant, or let a transcription server hear it (STT_BASE_URL).';
 
 /** The transport of a call whose audio comes over a WebSocket. */
 const transportOf = ({ encoding, rate }: ReturnType<typeof formatOf>) => ({
@@ -29,7 +31,7 @@ export function vapiSession(endpoint: AgentEndpoint, call: AgentCall): WireSessi
     secrets: api.secrets,
     skippedSteps: {},
     refused: (failure) => expired(api.platform, failure),
-    cure: (_step, failure) => cureOf(failure),
+    cure: (step, failure) => (step === 'words' ? NO_WORDS : cureOf(failure)),
     dial: async ({ signal, onStep }): Promise<Dialled<VapiState>> => {
       const { assistantVersion, ledger } = call;
       const body = {

@@ -45,6 +45,7 @@ export const vapi: WireModule<VapiState> = {
     websocket: 'The platform accepted the WebSocket',
     ready: 'The call began',
     answered: 'The agent was heard',
+    words: 'The platform reports what the agent says',
   },
   lineRate: lineRateOf,
   entry: new URL(`./wire${path.extname(import.meta.url)}`, import.meta.url),

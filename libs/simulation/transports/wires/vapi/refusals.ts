@@ -1,16 +1,16 @@
 import type { OtherSide } from '../../../other-side/other-side.js';
-import { failure, type Failure, type FailureCode } from '../../../timeline/failure.js';
-import type { PlatformRules, Refusal } from '../../http/platform-rules.js';
+import { failure, type Failure } from '../../../timeline/failure.js';
+import { type Meaning, type PlatformRules, Refusals } from '../../http/platform-rules.js';
 
 const KEY = 'check the apiKey of the agent: it must be a private key of the organisation';
 const AGENT = 'check the assistantId of the agent, and that the apiKey is of the same organisation';
 const CREDIT = 'check the credit and the payment method of the organisation';
 const BUSY = 'wait, or raise the limit of the organisation on calls at once';
 const EXPIRED = 'the call was awaited no longer: check that nothing delays WebSockets of this service to the platform';
+const LOG = 'read in Vapi what the log of the call says';
 const LENGTH = 'raise maxDurationSeconds of the assistant, or shorten the call';
 
-/** What the platform means by its words, and what to do about it; the first that fits. */
-const MEANINGS: readonly (readonly [RegExp, FailureCode, string])[] = [
+const MEANINGS: readonly Meaning[] = [
   [/concurren|too.many|rate.?limit/i, 'rate_limited', BUSY],
   [/wallet|credit|payment|billing|subscription|card.details/i, 'platform_refused', CREDIT],
   [/max.?duration/i, 'platform_refused', LENGTH],
@@ -28,21 +28,14 @@ const BY_STATUS: Readonly<Record<number, string>> = {
   422: AGENT,
 };
 
+const REFUSALS = new Refusals(MEANINGS, BY_STATUS);
+
 /** How the API of Vapi is asked. */
 export const VAPI_RULES: PlatformRules = {
   vendorHost: /(^|\.)vapi\.ai\.?$/i,
   authorization: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
-  refused: refusedRequest,
+  refused: REFUSALS.refused,
 };
-
-function refusedRequest(platform: OtherSide, refusal: Refusal, byStatus: FailureCode): Failure {
-  const { status, said } = refusal;
-  const [, meant, cure = BY_STATUS[status]] = meaningOf(said);
-  const refused = BY_STATUS[status] === undefined ? byStatus : 'platform_refused';
-  const code = status === 429 || status >= 500 ? byStatus : (meant ?? refused);
-  const what = cure === undefined ? `HTTP ${status}` : `HTTP ${status}, ${cure}`;
-  return failure(code, platform.describe({ what, ...refusal }));
-}
 
 /** The call was created although the limit on calls at once is reached: it must not stay. */
 export const blocked = (platform: OtherSide): Failure =>
@@ -64,15 +57,10 @@ const BY_US = /^(customer-ended-call|manually-canceled)$/;
 export function endedBy(platform: OtherSide, reason: string): 'agent' | Failure | undefined {
   if (BY_US.test(reason)) return undefined;
   if (reason === '' || BY_AGENT.test(reason)) return 'agent';
-  const [, meant = 'agent_error', cure] = meaningOf(reason);
-  return failure(meant, platform.describe({ ...(cure !== undefined && { what: cure }), said: reason }));
+  const [, meant = 'agent_error', what = LOG] = REFUSALS.meaningOf(reason);
+  return failure(meant, platform.describe({ what, said: reason }));
 }
 
 /** Advice for a connection test. */
-export function cureOf({ status = 0, said = '', code }: Failure): string | undefined {
-  const cure = meaningOf(said)[2] ?? BY_STATUS[status] ?? (code === 'platform_busy' ? BUSY : undefined);
-  return cure && `${cure[0]!.toUpperCase()}${cure.slice(1)}.`;
-}
-
-const meaningOf = (said: string): readonly [] | (typeof MEANINGS)[number] =>
-  MEANINGS.find(([pattern]) => pattern.test(said)) ?? [];
+export const cureOf = (found: Failure): string | undefined =>
+  REFUSALS.cureOf(found, found.code === 'platform_busy' ? BUSY : undefined);

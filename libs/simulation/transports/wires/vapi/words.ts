@@ -16,7 +16,9 @@ const WORDS_MS = 200;
 /** Letters and digits by which the end of a transcript is recognised. */
 const LAST_WORDS = 12;
 
-type Source = 'spoken' | 'model' | 'transcript';
+/** The messages of the accounts. */
+const MESSAGES = { spoken: 'assistant.speechStarted', model: 'model-output', transcript: 'transcript' } as const;
+type Source = keyof typeof MESSAGES;
 
 interface Turn {
   readonly item: Item;
@@ -60,6 +62,7 @@ interface SaidOf {
   readonly final: true;
   readonly ahead?: true;
   readonly words?: readonly SpokenWord[];
+  readonly by?: string;
 }
 
 /** What becomes of the words. */
@@ -220,7 +223,8 @@ export class AgentWords {
     if (words === '') return;
     this.hasWords = true;
     this.turn.characters += words.length + 1;
-    this.reports.said(now, words, { item: this.turn.item, final: true, ...of });
+    const { item, source } = this.turn;
+    this.reports.said(now, words, { item, final: true, ...of, ...(source && { by: MESSAGES[source] }) });
   }
 }
 

@@ -131,7 +131,8 @@ export class PutConnectionRequest {
 class ConnectionTestStep implements ConnectionStep {
   @EnumField(PROTOCOLS.steps, {
     description:
-      '`resolved`: the host name leads to an address that may be called; `connected`; `secured`: TLS; `accepted`: the request or webhook; `answered`: first words or first sound. Of voice calls only: `twiml`: the response connects a media stream; `websocket`',
+      '`resolved`: the host name leads to an address that may be called; `connected`; `secured`: TLS; `accepted`: the request or webhook; `answered`: first words or first sound. Of voice calls only: `twiml`: the response connects a media stream; `websocket`; ' +
+      '`words`: the platform reports what the agent says, without which it can be called all the same',
     example: 'resolved',
   })
   step: string;
@@ -149,14 +150,20 @@ class ConnectionTestStep implements ConnectionStep {
   message: string;
 
   @StringField({
-    description: 'What the agent sent: its first words, or the beginning of what was not understood. Without secrets',
+    description:
+      'What the agent sent or said: its first words, or the beginning of what was not understood. Without secrets',
     example: null,
     maxLength: MAX_LENGTH.text,
     nullable: true,
   })
   said: string | null;
 
-  @StringField({ description: 'What to do about a failure', example: null, maxLength: MAX_LENGTH.text, nullable: true })
+  @StringField({
+    description: 'What to do about a failure, or about words that are not reported',
+    example: null,
+    maxLength: MAX_LENGTH.text,
+    nullable: true,
+  })
   cure: string | null;
 }
 

@@ -54,6 +54,8 @@ export class FakeSide implements WireSide {
 
   said(): void {}
 
+  identified(): void {}
+
   heardCaller(): void {}
 
   toolCall(): void {}

@@ -56,11 +56,13 @@ export class ElevenLabsServer {
   openCalls = 0;
   mostCalls = 0;
   /**
-   * Called for a request, which tests may hold back, with the id of the attempt; for an upgrade, likewise; for the first message
-   * of a conversation; and for the end of its connection.
+   * Called for a request, with the id of the attempt, and for an upgrade: tests may hold them back, and with false they
+   * are lost on their way; also for the first message of a conversation, and for the end of its connection.
    */
-  onEvent: (event: 'asked' | 'dialled' | 'begun' | 'closed', attempt?: string) => Promise<void> | void = () =>
-    undefined;
+  onEvent: (
+    event: 'asked' | 'dialled' | 'begun' | 'closed',
+    attempt?: string,
+  ) => Promise<boolean | void> | boolean | void = () => undefined;
   private readonly signedAt = new Map<string, number>();
   private readonly http = createServer((request, response) => void this.asked(request, response));
   private readonly webSockets = new WebSocketServer({ noServer: true });
@@ -95,14 +97,15 @@ export class ElevenLabsServer {
   private async dialled(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on('error', () => undefined);
     this.upgrades.push({ url: request.url ?? '', headers: request.headers });
-    await this.onEvent('dialled');
+    if ((await this.onEvent('dialled')) === false) return void socket.destroy();
     const status = this.upgradeRefusal(request);
     if (status !== undefined) return void socket.end(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\n\r\n`);
     this.webSockets.handleUpgrade(request, socket, head, (webSocket) => this.connected(webSocket));
   }
 
   private async asked(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    await this.onEvent('asked', String(request.headers['x-call-id']));
+    const isLost = (await this.onEvent('asked', String(request.headers['x-call-id']))) === false;
+    if (isLost) return void response.destroy();
     this.answer(request, response);
   }
 

@@ -72,6 +72,8 @@ const PAGE_SIZE = 50;
 export class RetellServer {
   readonly requests: Requested[] = [];
   readonly completions: CompletionBody[] = [];
+  /** Called for a turn, with the id of the attempt; tests may hold it back. With false it is lost on its way. */
+  onEvent: (event: 'asked', attempt: string) => Promise<boolean | void> | boolean | void = () => undefined;
   private readonly http = createServer((request, response) => void this.asked(request, response));
 
   private constructor(private readonly options: RetellServerOptions) {}
@@ -97,6 +99,8 @@ export class RetellServer {
     let body = '';
     for await (const part of request.setEncoding('utf8')) body += String(part);
     const { method = '', url = '', headers } = request;
+    const attempt = String(headers['x-call-id'] ?? '');
+    if (attempt !== '' && (await this.onEvent('asked', attempt)) === false) return void response.destroy();
     this.requests.push({ method, url, headers, body });
     const send = (status: number, value: object, more: Record<string, string> = {}) =>
       void response.writeHead(status, { 'content-type': 'application/json', ...more }).end(JSON.stringify(value));

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { ScriptedVapi, type VapiScript } from './agent.js';
@@ -18,6 +19,8 @@ export interface VapiServerOptions {
   readonly refusal?: { readonly status: number; readonly body: string; readonly headers?: Record<string, string> };
   /** In place of the own address. */
   readonly websocketCallUrl?: string;
+  /** In the query of the own address. */
+  readonly transportSecret?: string;
   /** `none`: controlEnabled of the assistant is false; `broken`: it answers with 500. */
   readonly control?: 'none' | 'broken';
   /** In the path of controlUrl. */
@@ -42,7 +45,8 @@ interface Requested {
 interface PlacedCall {
   readonly record: Readonly<Record<string, unknown>>;
   readonly control: string;
-  readonly createdAt: number;
+  /** That of the request that created it. */
+  readonly attempt: string;
   status: 'queued' | 'in-progress' | 'ended';
   socket?: WebSocket;
 }
@@ -58,6 +62,15 @@ export class VapiServer {
   /** How calls ended, in order. */
   readonly ends: ('control' | 'message' | 'agent' | 'limit')[] = [];
   mostCalls = 0;
+  /**
+   * Called for a request that creates a call or is a turn of a chat, for a WebSocket, for its first message, and for an
+   * end that is asked for, with the id of the attempt. Tests may hold it back, and with false it is lost on its way, except
+   * for the first message.
+   */
+  onEvent: (
+    event: 'asked' | 'dialled' | 'begun' | 'ending',
+    attempt: string,
+  ) => Promise<boolean | void> | boolean | void = () => undefined;
   private readonly calls = new Map<string, PlacedCall>();
   private readonly relayed = new Map<string, PlacedCall>();
   private readonly chats: Chats;
@@ -67,13 +80,7 @@ export class VapiServer {
 
   private constructor(private readonly options: VapiServerOptions) {
     this.chats = new Chats(options.chat ?? []);
-    this.http.on('upgrade', (request, socket, head) => {
-      const { url = '', headers } = request;
-      this.upgrades.push({ url, headers });
-      const call = this.awaited(url);
-      if (!call) return void socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n');
-      this.webSockets.handleUpgrade(request, socket, head, (webSocket) => this.connected(call, webSocket));
-    });
+    this.http.on('upgrade', (request, socket, head) => void this.dialled(request, socket, head));
   }
 
   static async start(options: VapiServerOptions = {}): Promise<VapiServer> {
@@ -86,6 +93,11 @@ export class VapiServer {
   /** Base of the API. */
   get url(): string {
     return `http://127.0.0.1:${(this.http.address() as AddressInfo).port}`;
+  }
+
+  /** Calls that were created. */
+  get placedCalls(): number {
+    return this.calls.size;
   }
 
   /** Calls that cost money now: a lost connection does not end one. */
@@ -102,13 +114,25 @@ export class VapiServer {
 
   /** Takes a connection at this path, as of a call that was created. */
   awaitAt(path: string): void {
-    this.create({});
+    this.create({}, '');
     this.relayed.set(path, [...this.calls.values()].at(-1)!);
+  }
+
+  private async dialled(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    socket.on('error', () => undefined);
+    const { url = '', headers } = request;
+    this.upgrades.push({ url, headers });
+    const call = this.awaited(url);
+    if (!call) return void socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n');
+    if ((await this.onEvent('dialled', call.attempt)) === false) return void socket.destroy();
+    this.webSockets.handleUpgrade(request, socket, head, (webSocket) => this.connected(call, webSocket));
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url = '', headers } = request;
     const body = (method === 'POST' ? await json(request).catch(() => ({})) : {}) as Requested['body'];
+    const attempt = String(headers['x-call-id'] ?? '');
+    if (attempt !== '' && (await this.onEvent('asked', attempt)) === false) return void response.destroy();
     this.requests.push({ method, url, headers, body });
     const send = (status: number, value: unknown, more: Record<string, string> = {}) => {
       const text = typeof value === 'string' ? value : JSON.stringify(value);
@@ -117,7 +141,10 @@ export class VapiServer {
     const { pathname } = new URL(url, this.url);
     const controlled = [...this.calls.values()].find(({ control }) => control === pathname);
     // On another host of the platform: it knows no keys.
-    if (controlled && method === 'POST') return send(...this.control(controlled, body));
+    if (controlled && method === 'POST') {
+      if ((await this.onEvent('ending', controlled.attempt)) === false) return void response.destroy();
+      return send(...this.control(controlled, body));
+    }
     const { refusal, apiKey } = this.options;
     if (refusal) return send(refusal.status, refusal.body, refusal.headers);
     if (apiKey !== undefined && headers.authorization !== `Bearer ${apiKey}`) {
@@ -125,15 +152,15 @@ export class VapiServer {
         'Invalid Key. Hot tip, you may be using the private key instead of the public key, or vice versa.';
       return send(401, { message, error: 'Unauthorized', statusCode: 401 });
     }
-    return send(...this.api(method, pathname, body));
+    return send(...this.api(method, pathname, body, attempt));
   }
 
-  private api(method: string, pathname: string, body: Requested['body']): [number, unknown] {
+  private api(method: string, pathname: string, body: Requested['body'], attempt: string): [number, unknown] {
     const isUnknown = this.options.assistantId !== undefined && body['assistantId'] !== this.options.assistantId;
     const id = pathname.slice('/call/'.length);
     switch (`${method} ${pathname.startsWith('/call/') ? '/call/{id}' : pathname}`) {
       case 'POST /call':
-        return isUnknown ? notFound(body['assistantId']) : [201, this.create(body)];
+        return isUnknown ? notFound(body['assistantId']) : [201, this.create(body, attempt)];
       case 'POST /chat':
         return isUnknown ? notFound(body['assistantId']) : this.chats.answer(body);
       case 'GET /call':
@@ -151,25 +178,27 @@ export class VapiServer {
     }
   }
 
-  private create(body: Requested['body']): object {
-    const { control, controlSecret = randomUUID(), maxCalls = Infinity, websocketCallUrl } = this.options;
+  private create(body: Requested['body'], attempt: string): object {
+    const { control, controlSecret = randomUUID(), maxCalls = Infinity } = this.options;
+    const { transportSecret, websocketCallUrl } = this.options;
     const id = randomUUID();
     const isBlocked = this.openCalls >= maxCalls;
     const path = `/control-host/${encodeURIComponent(controlSecret)}/${id}`;
     const now = new Date().toISOString();
     const transport = body['transport'] as object;
+    const query = transportSecret === undefined ? '' : `?token=${encodeURIComponent(transportSecret)}`;
     const call: PlacedCall = {
       record: {
         ...{ id, orgId: 'org_1', type: 'vapi.websocketCall', cost: 0, createdAt: now, updatedAt: now },
         ...{ assistantId: body['assistantId'], name: body['name'] },
         transport: {
           ...transport,
-          websocketCallUrl: websocketCallUrl ?? `${this.url.replace('http', 'ws')}/${id}/transport`,
+          websocketCallUrl: websocketCallUrl ?? `${this.url.replace('http', 'ws')}/${id}/transport${query}`,
         },
         monitor: control === 'none' ? {} : { controlUrl: `${this.url}${path}` },
         subscriptionLimits: { concurrencyBlocked: isBlocked, concurrencyLimit: 10, remainingConcurrentCalls: 0 },
       },
-      ...{ control: path, createdAt: Date.now(), status: 'queued' },
+      ...{ control: path, attempt, status: 'queued' },
     };
     this.calls.set(id, call);
     this.mostCalls = Math.max(this.mostCalls, this.openCalls);
@@ -209,13 +238,18 @@ export class VapiServer {
     );
     this.agents.push(agent);
     const timer = setInterval(() => agent.tick(performance.now()), 10);
+    webSocket.once('message', () => void this.onEvent('begun', call.attempt));
     webSocket.on('message', (data: Buffer, isBinary) => {
       agent.onMessage(performance.now(), isBinary ? data : data.toString('utf8'));
-      if (agent.of('end-call').length > 0) this.end(call, 'message');
+      if (!isBinary && agent.received.at(-1)?.type === 'end-call') void this.hungUp(call);
     });
     webSocket.on('error', () => undefined);
     webSocket.on('close', () => clearInterval(timer));
     this.later(this.options.maxDurationMs ?? MAX_DURATION_MS, () => this.end(call, 'limit'));
+  }
+
+  private async hungUp(call: PlacedCall): Promise<void> {
+    if ((await this.onEvent('ending', call.attempt)) !== false) this.end(call, 'message');
   }
 
   private end(call: PlacedCall, how: VapiServer['ends'][number]): void {

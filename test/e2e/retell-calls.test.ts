@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RetellServer } from '../../libs/simulation/testing/retell.js';
+import { platformApps } from '../support/platform-app.js';
+import { executeRun } from '../support/run-app.js';
+
+const apiKey = 'key_1234567890abcdef';
+const answer = () => ({ messages: [{ role: 'agent', content: 'Welcome!' }] });
+
+describe('calls of agents of Retell', () => {
+  const serve = platformApps();
+
+  it('are at most as many at once as the setting of the provider says', async () => {
+    const platform = await RetellServer.start({ apiKey, answer });
+    const env = { AGENT_PROVIDER_1_CONCURRENCY: '2' };
+    const { client, agentId } = await serve({ protocol: 'retell-text', apiKey }, platform, {}, env);
+    let [now, most] = [0, 0];
+    platform.onEvent = async () => {
+      most = Math.max(most, ++now);
+      await sleep(200);
+      now -= 1;
+    };
+    const run = await executeRun(client, agentId, { repeat: 6, concurrency: 6 });
+    expect(run).toMatchObject({ status: 'COMPLETED', counts: { passed: 6 } });
+    expect([most, platform.completions.length]).toEqual([2, 6]);
+  });
+
+  it('wait, without an attempt, while the account has no free call, which is asked for before each begins', async () => {
+    let current = 20;
+    const concurrency = {
+      limit: 20,
+      get current() {
+        return current;
+      },
+    };
+    const platform = await RetellServer.start({ apiKey, answer, concurrency });
+    const { client, agentId, start, callsOf, runOf } = await serve({ protocol: 'retell-text', apiKey }, platform);
+    const id = await start({});
+    await sleep(1_000);
+    expect([platform.requests.length, platform.completions.length]).toEqual([1, 0]);
+    current = 19;
+    await client.get(`/runs/${id}?wait=60`);
+    expect(await runOf(id)).toMatchObject({ status: 'COMPLETED', retriedCalls: 0, callsThatWaited: 1 });
+    expect((await callsOf(id))[0]).toMatchObject({ attempts: [{ outcome: 'passed' }] });
+    expect(platform.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'POST']);
+    expect(await executeRun(client, agentId)).toMatchObject({ callsThatWaited: 0 });
+  });
+});
