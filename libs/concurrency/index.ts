@@ -4,3 +4,4 @@ export { PrioritySemaphore } from './priority-semaphore.js';
 export { serveTasks } from './serve-tasks.js';
 export { startThread } from './start-thread.js';
 export { ThreadLimitExceeded, ThreadPool } from './thread-pool.js';
+export { preferThread } from './thread-priority.js';

@@ -17,4 +17,9 @@ export const SEND_LIMITS = {
   wireLog: { bytesPerMinute: 2 * MIB, bytes: 20 * MIB, lastMessages: 1_000 },
   /** A socket that delivers more in one turn of the event loop is paused. */
   turn: { frames: 250, pauseMs: 20 },
+  /**
+   * Time of the thread that is spent on what agents send: of each connection, and what all may use beyond. An agent that sends
+   * in real time uses about 5 ms a second, and one that sends a minute at once a fifth of a second.
+   */
+  reading: { each: { sizeMs: 20, share: 0.01 }, all: { sizeMs: 150, share: 0.1 } },
 } as const;

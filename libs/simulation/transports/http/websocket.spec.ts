@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { SEND_LIMITS } from '../../other-side/send-limits.js';
 import { OtherSide } from '../../other-side/other-side.js';
+import { type ReadingAccount, ReadingTime } from './reading-time.js';
 import { AgentSocket, type SocketHandlers } from './websocket.js';
 
 /** The TCP connection below a WebSocket. */
@@ -23,12 +24,12 @@ describe('AgentSocket', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  function connect(handlers: Partial<SocketHandlers>): AgentSocket {
-    const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  function connect(handlers: Partial<SocketHandlers>, reading?: ReadingAccount, path = ''): AgentSocket {
+    const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/${path}`;
     const target = { url, headers: {}, addresses: ['127.0.0.1'] };
     const nothing = () => undefined;
     const all = { onOpen: nothing, onMessage: nothing, onClose: nothing, onFailure: nothing, ...handlers };
-    const socket = new AgentSocket(target, new OtherSide(url, []), 5_000, all);
+    const socket = new AgentSocket(target, new OtherSide(url, []), 5_000, all, reading);
     opened.push(socket);
     return socket;
   }
@@ -83,6 +84,41 @@ describe('AgentSocket', () => {
     expect(frames).toEqual({ messages: count, control: 1, continuation: 0 });
     // Timers may be a millisecond early.
     expect(Math.min(...pauses)).toBeGreaterThan(SEND_LIMITS.turn.pauseMs - 2);
+  });
+
+  it('reads floods in a share of the time of the thread, loses nothing of them, and never pauses who sends little', async () => {
+    const [count, floods, costMs] = [120, 3, 1];
+    const [allMs, share] = [20, 0.3];
+    const time = new ReadingTime({ each: { sizeMs: 5, share: 0.01 }, all: { sizeMs: allMs, share } });
+    const message = 'x'.repeat(16_000);
+    server.on('connection', (socket, { url }) => {
+      if (url === '/') for (let n = 0; n < count; n++) socket.send(message);
+      else setInterval(() => socket.send('little'), 20).unref();
+    });
+    const [received, pauses, little] = [
+      Array<number>(floods).fill(0),
+      Array<number>(floods).fill(0),
+      { n: 0, pauses: 0 },
+    ];
+    connect({ onMessage: () => little.n++, onPaused: () => little.pauses++ }, time.account(), 'little');
+    const began = performance.now();
+    await new Promise<void>((resolve) => {
+      for (let flood = 0; flood < floods; flood++) {
+        const onMessage = () => {
+          const until = performance.now() + costMs;
+          while (performance.now() < until);
+          received[flood]!++;
+          if (received.every((each) => each === count)) resolve();
+        };
+        connect({ onMessage, onPaused: () => pauses[flood]!++ }, time.account());
+      }
+    });
+    const needed = (floods * (count * costMs - 5) - allMs) / share;
+    // What was in the receiver when the last one was paused is read at once.
+    expect(performance.now() - began).toBeGreaterThan(needed / 2);
+    expect(Math.min(...pauses)).toBeGreaterThan(0);
+    expect(little.n).toBeGreaterThan(10);
+    expect(little.pauses).toBe(0);
   });
 
   it('takes a Close frame for the end, although the agent keeps the TCP connection open', async () => {

@@ -7,6 +7,7 @@ import type { OtherSide } from '../../other-side/other-side.js';
 import { SEND_LIMITS } from '../../other-side/send-limits.js';
 import { type CountedFrames, FrameCounter } from './frame-counter.js';
 import { codeOfStatus, redirection } from './outbound-failures.js';
+import { type ReadingAccount, ReadingTime } from './reading-time.js';
 
 /** Plain data, so that it can be passed to a thread. */
 export interface SocketTarget {
@@ -46,12 +47,15 @@ const MAX_SAID_BYTES = 4_096;
 const MAX_SAID_MS = 1_000;
 /** How long the other side may take to confirm a close, in milliseconds. */
 const CLOSING_MS = 2_000;
+/** Of this thread. */
+const READING = new ReadingTime();
 const NOT_READ = 'it does not read what is sent to it';
 const TOO_LARGE = `one message is larger than ${SEND_LIMITS.messageBytes / 1024 / 1024} MiB`;
 
 /**
  * A WebSocket connection to an untrusted agent: no compression, no redirects, limited messages, checked addresses. What it
- * sends at once is read in turns, so that the other connections of the thread have theirs.
+ * sends at once is read in turns, so that the other connections of the thread have theirs, and floods are read in a share of
+ * the thread's time.
  */
 export class AgentSocket {
   private readonly socket: WebSocket;
@@ -61,12 +65,13 @@ export class AgentSocket {
   private framesInTurn = 0;
   private pausedAt: number | undefined;
 
-  /** @param agent how failures describe it */
+  /** @param agent how failures describe it @param reading what it uses of the time of the thread */
   constructor(
     private readonly target: SocketTarget,
     private readonly agent: OtherSide,
     timeoutMs: number,
     private readonly handlers: SocketHandlers,
+    private readonly reading: ReadingAccount = READING.account(),
   ) {
     this.socket = new WebSocket(target.url, {
       headers: { ...target.headers },
@@ -82,10 +87,10 @@ export class AgentSocket {
     this.socket.on('upgrade', ({ socket }) => (bytes = socket));
     this.socket.on('open', () => {
       // Not earlier: `ws` would miss what arrived with the response.
-      bytes?.on('data', (some: Buffer) => this.arrived(some));
+      bytes?.on('data', (some: Buffer) => this.timed(() => this.arrived(some)));
       this.opened();
     });
-    this.socket.on('message', (data: Buffer, isBinary) => this.received(data, isBinary));
+    this.socket.on('message', (data: Buffer, isBinary) => this.timed(() => this.received(data, isBinary)));
     this.socket.on('close', (code, reason) => this.closed(code, reason.toString('utf8')));
     this.socket.on('error', (error) => this.failed(error));
     this.socket.on('unexpected-response', (request, response) => void this.refused(request, response));
@@ -151,18 +156,31 @@ export class AgentSocket {
     const frames = this.counter.push(bytes);
     if (this.framesInTurn === 0) setImmediate(() => (this.framesInTurn = 0));
     this.framesInTurn += frames.messages + frames.control + frames.continuation;
-    if (this.framesInTurn > SEND_LIMITS.turn.frames && this.pausedAt === undefined) this.pause();
+    if (this.framesInTurn > SEND_LIMITS.turn.frames) this.pause();
     this.handlers.onFrames?.(frames);
   }
 
+  /** Does what the agent caused, and counts how long it takes. */
+  private timed(work: () => void): void {
+    const from = performance.now();
+    work();
+    this.reading.use(performance.now() - from);
+    if (this.reading.isOverdrawn && this.phase === 'open') this.pause();
+  }
+
   private pause(): void {
+    if (this.pausedAt !== undefined) return;
     const from = performance.now();
     this.pausedAt = from;
     this.socket.pause();
-    setTimeout(() => {
+    const goOn = () => {
       this.pausedAt = undefined;
       this.socket.resume();
       if (this.phase === 'open') this.handlers.onPaused?.(from, performance.now());
+    };
+    setTimeout(() => {
+      if (this.reading.isOverdrawn && this.phase === 'open') this.reading.wait(goOn);
+      else goOn();
     }, SEND_LIMITS.turn.pauseMs);
   }
 

@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads';
+import { preferThread } from '../../../concurrency/index.js';
 import { OtherSide } from '../../other-side/other-side.js';
 import { failure, failureOf } from '../../timeline/failure.js';
 import { AgentSocket } from '../../transports/http/websocket.js';
@@ -12,6 +13,8 @@ import { MediaTicker } from './media-ticker.js';
 const port = parentPort;
 if (!port) throw new Error('This module runs in a worker thread');
 
+// Audio that is sent late is the fault of the tester.
+preferThread();
 const reply = (message: MediaReply, transfer: readonly ArrayBuffer[] = []) => port.postMessage(message, transfer);
 const ticker = new MediaTicker();
 /** Null while its wire is loaded. */
