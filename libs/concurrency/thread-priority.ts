@@ -3,8 +3,8 @@ import { constants, setPriority } from 'node:os';
 import path from 'node:path';
 
 /**
- * Runs the calling thread before others that wait for a processor, on Linux, where the process has the right to (CAP_SYS_NICE, or
- * a limit RLIMIT_NICE). @returns whether it does
+ * Runs the calling thread before other threads that wait for a processor, on Linux, where the process has the right to: CAP_SYS_NICE
+ * or RLIMIT_NICE (setpriority(2)). @returns whether it does
  */
 export function preferThread(): boolean {
   try {

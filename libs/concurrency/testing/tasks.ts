@@ -1,5 +1,7 @@
+import { getPriority } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import { serveTasks } from '../serve-tasks.js';
+import { preferThread } from '../thread-priority.js';
 
 serveTasks((task: string): unknown => {
   switch (task) {
@@ -13,6 +15,8 @@ serveTasks((task: string): unknown => {
     }
     case 'limit':
       return getHeapStatistics().heap_size_limit;
+    case 'prefer':
+      return [preferThread(), getPriority()];
     case 'exit':
       return process.exit(3);
     default:

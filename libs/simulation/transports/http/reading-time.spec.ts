@@ -53,7 +53,7 @@ describe('ReadingTime', () => {
     expect(order).toEqual([expect.stringMatching(/^a 1[02]0$/), expect.stringMatching(/^b 2[0-4]0$/)]);
   });
 
-  it("owes no more than what may be used at once, since a machine that was stopped is nobody's flood", () => {
+  it('owes no more than what may be used at once, since the machine may have been stopped', () => {
     const account = time().account();
     account.use(60_000);
     expect(account.isOverdrawn).toBe(true);
