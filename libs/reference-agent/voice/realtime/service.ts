@@ -61,7 +61,8 @@ export class RealtimeService {
     const url = new URL(path, 'ws://agent');
     const match = ADDRESS.exec(url.pathname);
     if (!match) return undefined;
-    const name = match[1] ?? url.searchParams.get('model') ?? '';
+    // The testing service encodes what it inserts for `{assistantId}`.
+    const name = match[1]?.replace(/%3A/i, ':') ?? url.searchParams.get('model') ?? '';
     const fault = name.startsWith('booking:') ? name.slice('booking:'.length) : undefined;
     // The testing service sends the name of its assistant, so the configured fault still applies to it.
     if (fault === undefined) return this.options.fault ?? 'none';
