@@ -16,7 +16,9 @@ const ROOT = path.resolve(__dirname, '../..');
 const DOCUMENTS = [
   'README.md',
   'docs/production.md',
-  ...readdirSync(path.join(ROOT, 'docs/guides')).map((name) => `docs/guides/${name}`),
+  ...readdirSync(path.join(ROOT, 'docs/guides'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/guides/${name}`),
 ];
 
 interface Block {
