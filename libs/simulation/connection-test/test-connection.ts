@@ -96,7 +96,8 @@ class ConnectionTest {
     switch (event.type) {
       case 'request':
         this.request = event.request;
-        this.startedAt = event.at;
+        // A further request must not begin after what is reached.
+        if (this.reached.size === 0) this.startedAt = event.at;
         return;
       case 'speech':
         return this.spoke(event.text, event.at);

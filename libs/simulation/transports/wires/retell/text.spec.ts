@@ -213,7 +213,10 @@ describe('a conversation in text with an agent of Retell', () => {
       const { ok, steps } = await testConnection(endpointOf(await serve(options)), callOf(), 10_000);
       return { ok, steps, summary: steps.map(({ step, status }) => `${step} ${status}`) };
     };
-    expect(await test({})).toMatchObject({
+    const passed = await test({});
+    // The second request, after that for the free lines, is not where the time begins.
+    expect(passed.steps.filter(({ ms }) => (ms ?? 0) < 0)).toEqual([]);
+    expect(passed).toMatchObject({
       ok: true,
       summary: ['resolved passed', 'connected passed', 'secured skipped', 'accepted passed', 'answered passed'],
     });
