@@ -25,7 +25,7 @@ describe('calls of assistants of Vapi', () => {
     const connection = {
       protocol: 'vapi',
       url: platform.url,
-      options: { variables: { name: 'nobody', shop: 'Roma' } },
+      options: { variables: { name: 'overridden', shop: 'Roma' } },
     };
     expect(await client.put(`/agents/${agentId}/connection`, connection)).toMatchObject({ status: 200 });
     const run = await executeRun(client, agentId, { agentVariables: { note: 'window' }, assistantVersion: 'v3' });

@@ -9,7 +9,7 @@ describe('the reference agent as a Realtime server', () => {
     ['/agents/booking%3Anonsense/v1/realtime', 404],
     ['/v1/realtime?model=booking%3Anonsense', 404],
   ])('finds the fault that %s names: status %d without a voice', async (path, expected) => {
-    const prepare = () => Promise.reject(new Error('There is no voice'));
+    const prepare = () => Promise.reject(new Error('The voice is not available'));
     const server = await startReferenceAgent({ port: 0, realtime: { prepare } });
     const socket = new WebSocket(server.url.replace('http', 'ws') + path);
     const status = await new Promise((resolve) => {
