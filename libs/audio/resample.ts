@@ -70,7 +70,9 @@ export class StreamResampler {
     const { phases, step } = kernel;
     const start = this.received - input.length;
     const result = new Int16Array(Math.max(0, end - this.returned));
-    for (let n = 0; n < result.length; n++) {
+    // Silence stays silence: it is most of what a caller sends.
+    const length = isSilent(input) ? 0 : result.length;
+    for (let n = 0; n < length; n++) {
       const position = (this.returned + n) * step;
       const whole = Math.floor(position / phases);
       result[n] = saturate(kernel.apply(input, whole - start, position - whole * phases));
@@ -81,6 +83,8 @@ export class StreamResampler {
 }
 
 const NO_SOUND = new Int16Array(0);
+
+const isSilent = (pcm: Int16Array): boolean => pcm.every((sample) => sample === 0);
 
 function join(first: Int16Array, second: Int16Array): Int16Array {
   if (first.length === 0) return second;

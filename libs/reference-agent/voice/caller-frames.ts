@@ -5,7 +5,7 @@ import { FRAME_SAMPLES, RATE } from './frames.js';
 export class CallerFrames {
   private readonly decoder: AudioDecoder;
   private readonly resampler: StreamResampler | undefined;
-  private samples: number[] = [];
+  private samples = new Int16Array(0);
 
   constructor({ encoding, rate }: AudioFormat) {
     this.decoder = new AudioDecoder({ encoding });
@@ -15,10 +15,14 @@ export class CallerFrames {
   /** @param hear takes a frame that is complete, and the milliseconds that arrived after it */
   push(bytes: Uint8Array, hear: (frame: Int16Array, laterMs: number) => void): void {
     const pcm = this.decoder.push(bytes);
-    for (const sample of this.resampler ? this.resampler.push(pcm) : pcm) this.samples.push(sample);
-    while (this.samples.length >= FRAME_SAMPLES) {
-      const frame = Int16Array.from(this.samples.splice(0, FRAME_SAMPLES));
-      hear(frame, (this.samples.length * 1_000) / RATE);
+    const heard = this.resampler ? this.resampler.push(pcm) : pcm;
+    const samples = new Int16Array(this.samples.length + heard.length);
+    samples.set(this.samples);
+    samples.set(heard, this.samples.length);
+    let end = FRAME_SAMPLES;
+    for (; end <= samples.length; end += FRAME_SAMPLES) {
+      hear(samples.slice(end - FRAME_SAMPLES, end), ((samples.length - end) * 1_000) / RATE);
     }
+    this.samples = samples.slice(end - FRAME_SAMPLES);
   }
 }
