@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { EXIT, type ExitCode, misuse } from './errors.js';
+import { CommandError, EXIT, type ExitCode, misuse, RefusedError } from './errors.js';
 import { readSecret } from './configuration.js';
 import { connect, type Io, lookOf, type ServiceFlags } from './io.js';
 import type { Assistant, CreateAgentRequest } from './service.js';
@@ -50,7 +50,9 @@ async function importAgents(
 ): Promise<ExitCode> {
   const apiKey = await readSecret('VAT_PROVIDER_KEY', io.env);
   const service = await connect(flags, io);
-  const listed = await service.assistants(provider, apiKey);
+  const listed = await service.assistants(provider, apiKey).catch((error: unknown) => {
+    throw apiKey === undefined ? withKeyHint(error) : error;
+  });
   const missing = chosen?.filter((id) => !listed.some(({ assistantId }) => assistantId === id)) ?? [];
   if (missing.length > 0) {
     const which = missing.map((id) => plain(id)).join(', ');
@@ -77,6 +79,13 @@ async function importAgents(
   const columns = [{ title: 'Agent' }, { title: 'Assistant' }, { title: 'Name' }];
   io.stdout.write(`${rows.length > 0 ? textTable(columns, rows, lookOf(io)) : 'The account has no assistants.'}\n`);
   return EXIT.met;
+}
+
+/** Without a key of its own, a request is refused if the workspace has no default key, or its user may not use that. */
+function withKeyHint(error: unknown): unknown {
+  if (!(error instanceof RefusedError) || ![400, 403].includes(error.status)) return error;
+  const cure = 'Set VAT_PROVIDER_KEY to the key of the account, or VAT_PROVIDER_KEY_FILE to a file that contains it.';
+  return new CommandError(error.exitCode, error.message, error.details, cure);
 }
 
 const credential = (apiKey: string | undefined) => (apiKey === undefined ? { isUsingDefaultApiKey: true } : { apiKey });

@@ -92,7 +92,7 @@ describe("the assistants of a provider's account", () => {
     expectForbidden(await new HttpClient(app.url, await keyOf('VIEWER')).post(PATH, { apiKey: KEY }));
     expectNotFound(await admin.post(PATH.replace('2', '9'), { apiKey: KEY }));
     const { status, body } = await admin.post<any>(PATH.replace('2', '1'), { apiKey: KEY });
-    expect([status, body.message]).toEqual([409, expect.stringContaining('AGENT_PROVIDER_1_PROTOCOL')]);
+    expect([status, body.message]).toEqual([409, expect.stringMatching(/AGENT_PROVIDER_1_PROTOCOL to .*elevenlabs, /)]);
   });
 
   it('are not listed with keys that cannot be sent in a header', async () => {
@@ -132,8 +132,10 @@ describe("the assistants of a provider's account", () => {
   });
 
   it('are registered with the default key if vat has no other, and only those that are named', async () => {
-    await admin.put('/workspace/provider-keys/AGENT_PROVIDER_2', { apiKey: KEY });
     const args = ['agent', 'import', '--provider', 'AGENT_PROVIDER_2', '--assistant'];
+    const missing = await vat(args.slice(0, 4), env);
+    expect([missing.code, missing.stderr]).toEqual([3, expect.stringContaining('Set VAT_PROVIDER_KEY to')]);
+    await admin.put('/workspace/provider-keys/AGENT_PROVIDER_2', { apiKey: KEY });
     expect((await vat([...args, 'agent_02'], env)).code).toBe(0);
     expect((await admin.get<any>('/agents')).body.data).toMatchObject([
       { assistantId: 'agent_02', isUsingDefaultApiKey: true },

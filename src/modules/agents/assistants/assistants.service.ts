@@ -52,7 +52,10 @@ export class AssistantsService {
     const { assistants, title, defaultUrl } = PROTOCOLS.of(protocol);
     const url = ownUrl ?? defaultUrl;
     if (!assistants || url === undefined) {
-      throw conflict(`${title} (${provider}_PROTOCOL) has no list of an account's assistants`);
+      const able = PROTOCOLS.all.flatMap((one) => (one.assistants ? [one.name] : [])).join(', ');
+      throw conflict(
+        `${title} has no list of an account's assistants; an administrator can set ${provider}_PROTOCOL to one that has: ${able}`,
+      );
     }
     if (apiKey !== undefined && !SENDABLE.test(apiKey)) {
       throw invalidInput(
