@@ -17,20 +17,20 @@ const shared = {
 const project = (displayName, ...testMatch) => ({ ...shared, displayName, testMatch });
 
 /**
- * Tests that start many processes (the service, `vat`, npx, Redis, PostgreSQL), make thousands of requests or calls, or
- * wait for retries.
+ * Tests that start many processes (the service, `vat`, npx, Redis, PostgreSQL), make thousands of requests, messages or
+ * calls, or wait for retries.
  */
 const LONG = [
   '<rootDir>/libs/embedded-postgres/**/*.spec.ts',
   '<rootDir>/test/e2e/{call-metrics,client-package,client-upgrade,cluster,embedded-database,first-start}.test.ts',
   '<rootDir>/test/e2e/{guide-commands,killed-platform-calls,killed-paid-calls,killed-run,operation,pipelines,rate-limits-redis}.test.ts',
   '<rootDir>/test/e2e/{vat,vat-certificates,vat-connection,vat-suites}.test.ts',
-  '<rootDir>/test/e2e/{conformance,evaluation-import,hostile-input,suite-moves}.test.ts',
-  '<rootDir>/test/e2e/{platform-calls,vapi-calls}.test.ts',
+  '<rootDir>/test/e2e/{conformance,evaluation-export,evaluation-import,evaluation-import-faults,hostile-input,import-limits,suite-moves}.test.ts',
+  '<rootDir>/test/e2e/{paid-calls,platform-calls,speech-servers,vapi-calls}.test.ts',
   '<rootDir>/test/e2e/{run-failures,webhooks-receivers}.test.ts',
-  '<rootDir>/libs/reference-agent/voice/**/{accuracy,calls,guide,imported-words,lag,misbehaving-models,speech-failures,telephone-words}.spec.ts',
+  '<rootDir>/libs/reference-agent/voice/**/{accuracy,calls,guide,imported,imported-words,interruptions,lag,misbehaving-models,replay,speech-failures,telephone-words}.spec.ts',
   '<rootDir>/libs/simulation/call/{faulty-agents,misbehaving-models}.spec.ts',
-  '<rootDir>/libs/simulation/transports/**/{calls,fixture-wire,platform-sound}.spec.ts',
+  '<rootDir>/libs/simulation/transports/**/{calls,contract,fixture-wire,platform-sound}.spec.ts',
 ];
 // Jest does not replace <rootDir> after an exclamation mark.
 const except = LONG.map((pattern) => pattern.replace('<rootDir>', `!${import.meta.dirname}`));
