@@ -32,13 +32,18 @@ const LONG = [
   '<rootDir>/libs/simulation/call/{faulty-agents,misbehaving-models}.spec.ts',
   '<rootDir>/libs/simulation/transports/**/{calls,contract,fixture-wire,platform-sound}.spec.ts',
 ];
+/** Tests whose expectations depend on the real time, which other processes may delay. */
+const REAL_TIME = [
+  '<rootDir>/test/realtime/**/*.test.ts',
+  '<rootDir>/libs/simulation/transports/http/websocket.spec.ts',
+];
 // Jest does not replace <rootDir> after an exclamation mark.
-const except = LONG.map((pattern) => pattern.replace('<rootDir>', `!${import.meta.dirname}`));
+const except = [...LONG, ...REAL_TIME].map((pattern) => pattern.replace('<rootDir>', `!${import.meta.dirname}`));
 
 export default {
   testTimeout: 120_000,
-  // Tests mostly wait for sockets, processes and calls in real time, and leave cores idle with one worker each.
-  maxWorkers: 2 * availableParallelism(),
+  // Tests also wait for sockets, processes and calls in real time, and leave cores idle with two workers each.
+  maxWorkers: 3 * availableParallelism(),
   // A worker keeps what it has loaded; it is replaced after a test file if it has grown to this.
   workerIdleMemoryLimit: '1GB',
   reporters: ['default', '<rootDir>/test/support/count-reporter.mjs'],
@@ -48,6 +53,6 @@ export default {
     project('e2e', '<rootDir>/test/e2e/**/*.test.ts', ...except),
     project('long', ...LONG),
     project('browser', '<rootDir>/test/browser/**/*.test.ts'),
-    project('realtime', '<rootDir>/test/realtime/**/*.test.ts'),
+    project('realtime', ...REAL_TIME),
   ],
 };

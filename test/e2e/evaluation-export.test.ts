@@ -3,6 +3,7 @@ import { parse as parseCsv } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { load } from 'js-yaml';
 import { parse as parseYaml } from 'yaml';
+import { shareOf } from '../../libs/statistics/testing/sample.js';
 import { insertEvaluation } from '../factories/rows.js';
 import { anyEvaluations } from '../support/any-evaluations.js';
 import { EvaluationFiles, type Format, FORMATS, MEDIA_TYPES, messages } from '../support/evaluation-files.js';
@@ -187,7 +188,7 @@ describe('export of evaluations', () => {
         expect(load(yaml)).toEqual(asJson);
         expect(parseYaml(yaml)).toEqual(asJson);
       }),
-      { numRuns: 60 },
+      { numRuns: shareOf(60) },
     );
   }, 300_000);
 });

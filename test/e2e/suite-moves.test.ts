@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { parse as parseYaml } from 'yaml';
 import { exampleFileItem, examplePersonality, FILE_FIELD_NAMES } from '../../libs/evaluation-definition/index.js';
+import { shareOf } from '../../libs/statistics/testing/sample.js';
 import { anySuite } from '../support/any-evaluations.js';
 import { EvaluationFiles, type Format, FORMATS, MEDIA_TYPES, messages } from '../support/evaluation-files.js';
 
@@ -45,9 +46,9 @@ describe('files that move between workspaces', () => {
           other.send(await other.createAgent(), { personalities, evaluations: [] }),
         );
       }),
-      { numRuns: 50 },
+      { numRuns: shareOf(50) },
     );
-    expect(moved).toBeGreaterThan(200);
+    expect(moved).toBeGreaterThan(shareOf(200));
   }, 300_000);
 
   it('keeps every field of an evaluation', async () => {

@@ -16,12 +16,13 @@ import {
   type ServerMessage,
   tone,
 } from '../../libs/simulation/testing/elevenlabs.js';
+import { shareOf } from '../../libs/statistics/testing/sample.js';
 import { hasVendorTypes, typeErrors } from '../support/vendor-types.js';
 
 const FOLDER = path.resolve(__dirname, '../elevenlabs-agent');
 const KEY = 'sk_of_the_test_1234567890';
 const AGENT = 'agent_01';
-const SCHEDULES = 200;
+const SCHEDULES = shareOf(200);
 const RATE = 16_000;
 /** Calls end after 6 s. */
 const HEARD = 5.8 * RATE;

@@ -14,8 +14,11 @@ export interface TestPostgres {
 /** Starts the PostgreSQL server for a test run, with a template database that each test file clones. */
 export async function startTestPostgres(): Promise<TestPostgres> {
   const directory = await mkdtemp(path.join(tmpdir(), 'voice-agent-testing-'));
-  // Test data need not survive a crash.
-  const parameters = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '400' };
+  // Test data need not survive a crash, and each database is soon dropped.
+  const parameters = {
+    ...{ fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' },
+    max_connections: '400',
+  };
   const server = await openEmbeddedPostgres({ directory: path.join(directory, 'postgres'), parameters });
   await server.createDatabase(TEMPLATE_DATABASE);
   const dataSource = await createDataSource(server.url(TEMPLATE_DATABASE), 2).initialize();

@@ -1,4 +1,5 @@
 import { lagCells, measureLag } from './testing/lag-cells.js';
+import { sample } from '../../statistics/testing/sample.js';
 import { VoiceCalls } from './testing/voice-call.js';
 
 const calls = new VoiceCalls();
@@ -7,13 +8,10 @@ afterAll(() => calls.close());
 
 /** Few, because `npm run accuracy` has all agents and 20 moments. */
 const MOMENTS = 4;
+const CELLS = sample(lagCells().filter(({ key }) => key === 'phone-barge-in' || key === 'phone-pauses'));
 
 describe('a call in which the tester stalls for 80 to 250 ms', () => {
-  it.each(
-    lagCells()
-      .filter(({ key }) => key === 'phone-barge-in' || key === 'phone-pauses')
-      .map((cell) => [cell.fault ?? 'healthy', cell.key, cell.style, cell] as const),
-  )(
+  it.each(CELLS.map((cell) => [cell.fault ?? 'healthy', cell.key, cell.style, cell] as const))(
     'is judged as without it, and all times are within their uncertainty: %s agent, %s, %s',
     async (...[, , , cell]) => {
       const { otherwise, beyond, same, repeated } = await measureLag(calls, cell, MOMENTS);

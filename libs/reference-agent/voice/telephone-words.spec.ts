@@ -1,3 +1,4 @@
+import { sample } from '../../statistics/testing/sample.js';
 import {
   judgedTelephoneWords,
   telephoneExpectationOf,
@@ -29,7 +30,7 @@ describe('the evaluations of the text agent over Twilio, where a recogniser hear
   const cells = telephoneWordCells(1);
 
   it('pass the healthy agent', async () => {
-    expect(await deviations(cells.filter(({ fault }) => fault === undefined))).toEqual([]);
+    expect(await deviations(sample(cells.filter(({ fault }) => fault === undefined)))).toEqual([]);
   }, 240_000);
 
   const found = WORD_FAULT_NAMES.filter((fault) =>
@@ -39,7 +40,7 @@ describe('the evaluations of the text agent over Twilio, where a recogniser hear
     'find %s where it must be found',
     async (fault) => {
       const ofFault = cells.filter((cell) => cell.fault === fault && telephoneExpectationOf(cell).outcome === 'failed');
-      expect(await deviations(ofFault)).toEqual([]);
+      expect(await deviations(sample(ofFault, WORD_FAULT_NAMES.indexOf(fault)))).toEqual([]);
     },
     240_000,
   );

@@ -13,9 +13,7 @@ describe('the evaluations of the text agent over ElevenLabs', () => {
   it.each([undefined, ...WORD_FAULT_NAMES])(
     'have the same results as over text with the fault %s',
     async (fault) => {
-      expect(await cells.deviations('elevenlabs', (cell) => cell.about === 'words' && cell.fault === fault)).toEqual(
-        [],
-      );
+      expect(await cells.deviations({ platform: 'elevenlabs', about: 'words', fault })).toEqual([]);
     },
     120_000,
   );
@@ -25,9 +23,7 @@ describe('the evaluations for the telephone over ElevenLabs', () => {
   it.each([undefined, ...SHARED_FAULT_NAMES, ...ELEVENLABS_FAULT_NAMES])(
     'have exactly the expected results and findings with the fault %s',
     async (fault) => {
-      expect(await cells.deviations('elevenlabs', (cell) => cell.about === 'voice' && cell.fault === fault)).toEqual(
-        [],
-      );
+      expect(await cells.deviations({ platform: 'elevenlabs', about: 'voice', fault })).toEqual([]);
     },
     120_000,
   );

@@ -12,9 +12,7 @@ describe('the evaluations of the text agent over OpenAI Realtime', () => {
   it.each([undefined, ...WORD_FAULT_NAMES])(
     'have the same results as over text with the fault %s',
     async (fault) => {
-      expect(
-        await cells.deviations('openai-realtime', (cell) => cell.about === 'words' && cell.fault === fault),
-      ).toEqual([]);
+      expect(await cells.deviations({ platform: 'openai-realtime', about: 'words', fault })).toEqual([]);
     },
     120_000,
   );
@@ -22,8 +20,6 @@ describe('the evaluations of the text agent over OpenAI Realtime', () => {
 
 describe('the evaluations for the telephone over OpenAI Realtime', () => {
   it.each(REALTIME_FAULT_NAMES)('find %s in exactly the expected evaluations, with its finding', async (fault) => {
-    expect(await cells.deviations('openai-realtime', (cell) => cell.about === 'voice' && cell.fault === fault)).toEqual(
-      [],
-    );
+    expect(await cells.deviations({ platform: 'openai-realtime', about: 'voice', fault })).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
 import { MISBEHAVING_MODELS } from '../../../simulation/testing/misbehaving-models.js';
+import { sample } from '../../../statistics/testing/sample.js';
 import { type ModelCell, ModelCells } from '../testing/model-cells.js';
 import { VoiceCalls } from '../testing/voice-call.js';
 
@@ -42,7 +43,7 @@ describe('a generated caller over OpenAI Realtime', () => {
 const WELL_BEHAVED: ModelCell = { isFaulty: false, by: 'criterion' };
 
 describe('a language model that misbehaves on a voice call', () => {
-  it.each(MISBEHAVING_MODELS.map((model) => [`${model.task} that ${model.name}`, model] as const))(
+  it.each(sample(MISBEHAVING_MODELS).map((model) => [`${model.task} that ${model.name}`, model] as const))(
     'neither blames a healthy agent nor passes a faulty one: %s',
     async (_name, model) => {
       expect(model.healthy).toContain(await outcomeOf({ model, isFaulty: false, by: 'criterion' }));
@@ -51,7 +52,7 @@ describe('a language model that misbehaves on a voice call', () => {
   );
 
   const callers = MISBEHAVING_MODELS.filter(({ task }) => task === 'caller');
-  it.each(callers.map((model) => [model.name, model] as const))(
+  it.each(sample(callers).map((model) => [model.name, model] as const))(
     'does not make a check fail: a caller that %s',
     async (_name, model) => {
       expect(model.healthy).toContain(await outcomeOf({ model, isFaulty: false, by: 'check' }));

@@ -24,6 +24,7 @@ import {
 } from '../realtime/realtime-faults.js';
 import { isVapiFault, VAPI_FAULT_NAMES, type VapiFaultName } from '../vapi/vapi-faults.js';
 import { WORD_FAULT_NAMES, type WordFaultName } from '../word-faults.js';
+import { sampleOfAgent } from '../../../statistics/testing/sample.js';
 import { evaluationOf as voiceEvaluationOf, LINES, type LineName } from './voice-cells.js';
 import type { RealtimeCallOptions, VoiceCalls } from './voice-call.js';
 
@@ -99,12 +100,15 @@ export function realtimeEvaluationOf(cell: RealtimeCell): EvaluationInput {
   return { ...wordEvaluations[EVALUATION_KEYS.indexOf(cell.key)]!, conditions: { seed: cell.seed } };
 }
 
-/** The faults have different voices, and each seed another one. */
-export function realtimeVoiceOf({ platform, about, fault, seed }: RealtimeCell): string {
+/** The place of the fault in the list of those of its platform; 0 for the healthy agent. */
+function faultIndex({ platform, about, fault }: Pick<RealtimeCell, 'platform' | 'about' | 'fault'>): number {
   const names: readonly string[] = about === 'words' ? WORD_FAULT_NAMES : WORD_PLATFORM_FAULTS[platform];
-  const index = fault ? names.indexOf(fault) : 0;
-  return CALLER_VOICES[(index + seed - 1) % CALLER_VOICES.length]!;
+  return fault ? names.indexOf(fault) : 0;
 }
+
+/** The faults have different voices, and each seed another one. */
+export const realtimeVoiceOf = (cell: RealtimeCell): string =>
+  CALLER_VOICES[(faultIndex(cell) + cell.seed - 1) % CALLER_VOICES.length]!;
 
 export function expectedOf(cell: RealtimeCell): RealtimeExpectation {
   if (cell.about === 'voice') {
@@ -182,10 +186,12 @@ export class RealtimeCells {
     });
   }
 
-  /** Calls of the first seed with another result than the expected one, each with what was found instead. */
-  async deviations(platform: WordPlatform, isChosen: (cell: RealtimeCell) => boolean): Promise<string[]> {
+  /** Calls of an agent with the first seed that have another result than the expected one, each with what was found instead. */
+  async deviations(of: Pick<RealtimeCell, 'platform' | 'about' | 'fault'>): Promise<string[]> {
+    const cells = realtimeCells(1, of.platform).filter(({ about, fault }) => about === of.about && fault === of.fault);
+    const isFound = (cell: RealtimeCell) => expectedOf(cell).outcome === 'failed';
     const found: string[] = [];
-    for (const cell of realtimeCells(1, platform).filter(isChosen)) {
+    for (const cell of sampleOfAgent(cells, isFound, faultIndex(of))) {
       const judged = judgedRealtime(cell, await this.call(cell));
       if (!judged.isRight) found.push(`${cell.key}, ${cell.line}: ${judged.found}`);
     }

@@ -13,7 +13,7 @@ describe('the evaluations of the text agent over Vapi', () => {
   it.each([undefined, ...WORD_FAULT_NAMES])(
     'have the same results as over text with the fault %s',
     async (fault) => {
-      expect(await cells.deviations('vapi', (cell) => cell.about === 'words' && cell.fault === fault)).toEqual([]);
+      expect(await cells.deviations({ platform: 'vapi', about: 'words', fault })).toEqual([]);
     },
     120_000,
   );
@@ -23,7 +23,7 @@ describe('the evaluations for the telephone over Vapi', () => {
   it.each([undefined, ...SHARED_FAULT_NAMES, ...VAPI_FAULT_NAMES])(
     'have exactly the expected results and findings with the fault %s',
     async (fault) => {
-      expect(await cells.deviations('vapi', (cell) => cell.about === 'voice' && cell.fault === fault)).toEqual([]);
+      expect(await cells.deviations({ platform: 'vapi', about: 'voice', fault })).toEqual([]);
     },
     120_000,
   );

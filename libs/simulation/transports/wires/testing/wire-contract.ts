@@ -10,6 +10,7 @@ import { collected, planOf, SOUNDS } from '../../../voice/testing/virtual-calls.
 import type { WireEntry, WireFactory } from '../../../voice/wire/wire.js';
 import type { AgentEndpoint } from '../../modules/endpoint.js';
 import type { Dialled, WireModule, WireSession } from '../../modules/module.js';
+import { shareOf } from '../../../../statistics/testing/sample.js';
 
 type Message = string | Uint8Array;
 
@@ -27,7 +28,7 @@ export interface ContractDouble {
   unknown(text: string): Message;
 }
 
-const RANDOM_MESSAGES = 10_000;
+const RANDOM_MESSAGES = shareOf(10_000);
 const MESSAGES_PER_CALL = 100;
 const READY_MS = 10_000;
 /** Has quotes and slashes, so that it differs in each encoding. */
