@@ -18,7 +18,7 @@ const project = (displayName, ...testMatch) => ({ ...shared, displayName, testMa
 
 /**
  * Tests that start many processes (the service, `vat`, npx, Redis, PostgreSQL), make thousands of requests, messages or
- * calls, or wait for retries.
+ * calls, compute for seconds, or wait for retries.
  */
 const LONG = [
   '<rootDir>/libs/embedded-postgres/**/*.spec.ts',
@@ -27,10 +27,18 @@ const LONG = [
   '<rootDir>/test/e2e/{vat,vat-certificates,vat-connection,vat-suites}.test.ts',
   '<rootDir>/test/e2e/{conformance,evaluation-export,evaluation-import,evaluation-import-faults,hostile-input,import-limits,suite-moves}.test.ts',
   '<rootDir>/test/e2e/{paid-calls,platform-calls,speech-servers,vapi-calls}.test.ts',
-  '<rootDir>/test/e2e/{run-failures,webhooks-receivers}.test.ts',
-  '<rootDir>/libs/reference-agent/voice/**/{accuracy,calls,guide,imported,imported-words,interruptions,lag,misbehaving-models,replay,speech-failures,telephone-words}.spec.ts',
+  '<rootDir>/test/e2e/{assistants,call-import,compressed-bodies,conformance-fields,erased-agents,isolation}.test.ts',
+  '<rootDir>/test/e2e/{rate-limits,run-comparison,run-failures,run-outcomes,webhooks-receivers}.test.ts',
+  '<rootDir>/test/integration/{openapi,webhook-delivery}.test.ts',
+  '<rootDir>/src/modules/evaluations/import-export/formats.spec.ts',
+  '<rootDir>/libs/reference-agent/voice/**/{accuracy,calls,guide,imported,imported-words,interruptions,hearing,lag,misbehaving-models,replay,speech-failures,telephone-words}.spec.ts',
   '<rootDir>/libs/simulation/call/{faulty-agents,misbehaving-models}.spec.ts',
+  '<rootDir>/libs/simulation/voice/call/{sent-too-much,stalled-delivery,stalled-tester}.spec.ts',
   '<rootDir>/libs/simulation/transports/**/{calls,contract,fixture-wire,platform-sound}.spec.ts',
+  '<rootDir>/libs/json-schema/validate-json.spec.ts',
+  '<rootDir>/libs/speech/{flite/flite-engine,server/speech-server,sounds/sounds}.spec.ts',
+  '<rootDir>/libs/statistics/comparison.spec.ts',
+  '<rootDir>/libs/text/normalise-text.spec.ts',
 ];
 /** Tests whose expectations depend on the real time, which other processes may delay. */
 const REAL_TIME = [
@@ -49,7 +57,7 @@ export default {
   reporters: ['default', '<rootDir>/test/support/count-reporter.mjs'],
   projects: [
     project('unit', '<rootDir>/src/**/*.spec.ts', '<rootDir>/libs/**/*.spec.ts', ...except),
-    project('integration', '<rootDir>/test/integration/**/*.test.ts'),
+    project('integration', '<rootDir>/test/integration/**/*.test.ts', ...except),
     project('e2e', '<rootDir>/test/e2e/**/*.test.ts', ...except),
     project('long', ...LONG),
     project('browser', '<rootDir>/test/browser/**/*.test.ts'),

@@ -47,15 +47,19 @@ export function retryingFetch(
         if (attempt.response) return attempt.response;
         throw attempt.error;
       }
-      await attempt.response?.body?.cancel();
-      if (attempt.response?.headers.has('retry-after')) announce?.(waitText(attempt.response.status, wait));
+      if (attempt.response?.headers.has('retry-after')) announce?.(await waitText(attempt.response, wait));
+      else await attempt.response?.body?.cancel();
       await pause(wait, undefined, { signal: request.signal });
     }
   };
 }
 
-const waitText = (status: number, ms: number): string =>
-  `${status === 429 ? 'Rate limit exceeded (429)' : `The service is not available (${status})`}; waiting ${Math.ceil(ms / 1000)} s.`;
+/** A proxy in front of the service does not answer with its message. */
+async function waitText(response: Response, ms: number): Promise<string> {
+  const body = (await response.json().catch(() => null)) as { readonly message?: unknown } | null;
+  const message = typeof body?.message === 'string' ? body.message : 'The service is not available';
+  return `${message} (${response.status}); waiting ${Math.ceil(ms / 1000)} s.`;
+}
 
 interface Attempt {
   readonly response?: Response;

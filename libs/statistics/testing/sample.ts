@@ -1,6 +1,6 @@
 /** CI executes all cases (.ci/run); other runs of the tests execute some of them, to be over sooner. */
 const HAS_ALL_CASES = process.env['ALL_CASES'] === 'true';
-/** One of so many is executed. */
+/** The sample is one case of this number. */
 const SHARE = 6;
 
 /** How many rounds or random inputs a test has: all of them with `ALL_CASES=true`. */
