@@ -1,7 +1,7 @@
+import { sampleOfAgent } from '../../statistics/testing/sample.js';
 import { VOICE_EVALUATION_KEYS, type VoiceEvaluationKey, voiceEvaluations } from './evaluations.js';
 import { isExpected, voiceExpectationOf } from './expected.js';
 import { CALLER_VOICES } from './prepare.js';
-import { sampleOfAgent } from '../../statistics/testing/sample.js';
 import { VoiceCalls } from './testing/voice-call.js';
 import type { AnswerStamp } from './voice-agent.js';
 import { VOICE_FAULT_NAMES, type VoiceFaultName } from './voice-faults.js';
@@ -10,11 +10,11 @@ const calls = new VoiceCalls();
 beforeAll(() => calls.prepare(), 180_000);
 afterAll(() => calls.close());
 
-/** What is not as expected. @param number of the agent */
-async function deviations(fault: VoiceFaultName | undefined, voice: string, number: number): Promise<string[]> {
+/** What is not as expected. */
+async function deviations(fault: VoiceFaultName | undefined, voice: string): Promise<string[]> {
   const isFound = (key: VoiceEvaluationKey) => voiceExpectationOf(fault, key).outcome === 'failed';
   const found: string[] = [];
-  for (const key of sampleOfAgent(VOICE_EVALUATION_KEYS, isFound, number)) {
+  for (const key of sampleOfAgent(VOICE_EVALUATION_KEYS, isFound, CALLER_VOICES.indexOf(voice))) {
     const evaluation = voiceEvaluations('any')[VOICE_EVALUATION_KEYS.indexOf(key)]!;
     const { outcome, end, checks, failure } = await calls.call(evaluation, voice, { fault });
     const failed = checks.filter(({ met }) => met === false).map(({ name }) => name);
@@ -26,7 +26,7 @@ async function deviations(fault: VoiceFaultName | undefined, voice: string, numb
 
 describe('accuracy of the evaluations for the telephone', () => {
   it.each(CALLER_VOICES)('lets the healthy agent pass for a caller with the voice %s', async (voice) => {
-    expect(await deviations(undefined, voice, CALLER_VOICES.indexOf(voice))).toEqual([]);
+    expect(await deviations(undefined, voice)).toEqual([]);
   });
 
   it.each(['phone-booking', 'phone-listening', 'phone-noise'] as const)(
@@ -49,7 +49,7 @@ describe('accuracy of the evaluations for the telephone', () => {
   it.each(VOICE_FAULT_NAMES.map((fault, index) => [fault, CALLER_VOICES[index % CALLER_VOICES.length]!] as const))(
     'finds %s in exactly the expected evaluations, for the expected reason (voice %s)',
     async (fault, voice) => {
-      expect(await deviations(fault, voice, VOICE_FAULT_NAMES.indexOf(fault))).toEqual([]);
+      expect(await deviations(fault, voice)).toEqual([]);
     },
   );
 

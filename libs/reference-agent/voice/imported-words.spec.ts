@@ -1,7 +1,7 @@
 import type { CallResult, RecordingSink } from '../../simulation/index.js';
 import type { ListeningBehaviour } from '../../speech/testing/transcription.js';
-import { imported } from './testing/imported.js';
 import { sample } from '../../statistics/testing/sample.js';
+import { imported } from './testing/imported.js';
 import {
   telephoneEvaluationOf,
   telephoneExpectationOf,

@@ -1,7 +1,7 @@
 import type { RecordingSink } from '../../simulation/index.js';
+import { sample } from '../../statistics/testing/sample.js';
 import { imported } from './testing/imported.js';
 import { roundTripOf } from './testing/round-trip.js';
-import { sample } from '../../statistics/testing/sample.js';
 import { VoiceCalls } from './testing/voice-call.js';
 import { evaluationOf, type VoiceCell, voiceCells, voiceOfCell } from './testing/voice-cells.js';
 

@@ -1,5 +1,5 @@
-import { lagCells, measureLag } from './testing/lag-cells.js';
 import { sample } from '../../statistics/testing/sample.js';
+import { lagCells, measureLag } from './testing/lag-cells.js';
 import { VoiceCalls } from './testing/voice-call.js';
 
 const calls = new VoiceCalls();

@@ -1,6 +1,6 @@
 /** CI executes all cases (.ci/run); other runs of the tests execute some of them, to be over sooner. */
 const HAS_ALL_CASES = process.env['ALL_CASES'] === 'true';
-/** The sample is one case of this number. */
+/** The sample has every sixth case. */
 const SHARE = 6;
 
 /** How many rounds or random inputs a test has: all of them with `ALL_CASES=true`. */
@@ -18,15 +18,15 @@ export function sample<Case>(cases: readonly Case[], offset = 0): readonly Case[
 }
 
 /**
- * The calls of one agent, a sample of them: some in which its fault must be found, if there are any.
- * @param number of the agent
+ * A sample of the calls of one agent: of those in which its fault must be found, or of all if there are none.
+ * @param offset as for `sample`
  */
 export function sampleOfAgent<Cell>(
   cells: readonly Cell[],
   isFound: (cell: Cell) => boolean,
-  number: number,
+  offset: number,
 ): readonly Cell[] {
   if (HAS_ALL_CASES) return cells;
   const found = cells.filter(isFound);
-  return sample(found.length > 0 ? found : cells, number);
+  return sample(found.length > 0 ? found : cells, offset);
 }

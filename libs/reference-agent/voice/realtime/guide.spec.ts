@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { guideEvaluation, isGuideFaultFound, spokenGuideAgent, spokenGuideChecks } from '../testing/guide-cells.js';
 import { sample } from '../../../statistics/testing/sample.js';
+import { guideEvaluation, isGuideFaultFound, spokenGuideAgent, spokenGuideChecks } from '../testing/guide-cells.js';
 import { VoiceCalls } from '../testing/voice-call.js';
 
 const GUIDE = readFileSync(path.resolve(__dirname, '../../../../docs/guides/checks.md'), 'utf8');

@@ -1,8 +1,8 @@
 import type { CallResult, RecordingSink } from '../../../simulation/index.js';
+import { sample } from '../../../statistics/testing/sample.js';
 import { imported } from '../testing/imported.js';
 import { type RealtimeCell, realtimeCells, RealtimeCells, realtimeEvaluationOf } from '../testing/realtime-cells.js';
 import { roundTripOf } from '../testing/round-trip.js';
-import { sample } from '../../../statistics/testing/sample.js';
 import { VoiceCalls } from '../testing/voice-call.js';
 
 const calls = new VoiceCalls();

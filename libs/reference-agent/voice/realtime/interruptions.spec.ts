@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { EvaluationInput } from '../../../evaluation-definition/index.js';
 import type { CallResult, LanguageModel } from '../../../simulation/index.js';
 import type { VirtualClock } from '../../../simulation/index.js';
+import { sample } from '../../../statistics/testing/sample.js';
 import type { Dialogue, SpokenAnswer } from '../spoken-dialogue.js';
 import { LearningRecogniser } from '../testing/model-cells.js';
-import { sample } from '../../../statistics/testing/sample.js';
 import { spokenWords } from '../testing/scripted-agent.js';
 import { type RealtimeCallOptions, VoiceCalls } from '../testing/voice-call.js';
 

@@ -1,5 +1,6 @@
 import type { EvaluationInput, ScriptStep } from '../../../evaluation-definition/index.js';
 import type { CallResult } from '../../../simulation/index.js';
+import { sampleOfAgent } from '../../../statistics/testing/sample.js';
 import { EVALUATION_KEYS, type EvaluationKey, referenceEvaluations } from '../../evaluations.js';
 import { expectationOf } from '../../expected.js';
 import { VOICE_EVALUATION_KEYS, type VoiceEvaluationKey } from '../evaluations.js';
@@ -24,7 +25,6 @@ import {
 } from '../realtime/realtime-faults.js';
 import { isVapiFault, VAPI_FAULT_NAMES, type VapiFaultName } from '../vapi/vapi-faults.js';
 import { WORD_FAULT_NAMES, type WordFaultName } from '../word-faults.js';
-import { sampleOfAgent } from '../../../statistics/testing/sample.js';
 import { evaluationOf as voiceEvaluationOf, LINES, type LineName } from './voice-cells.js';
 import type { RealtimeCallOptions, VoiceCalls } from './voice-call.js';
 

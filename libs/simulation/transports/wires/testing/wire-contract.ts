@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { normalise } from '../../../../evaluation-definition/index.js';
 import { Random } from '../../../../audio/index.js';
 import { OutboundClient } from '../../../../outbound-http/index.js';
+import { shareOf } from '../../../../statistics/testing/sample.js';
 import { executeCall } from '../../../call/call.js';
 import { MediaCall } from '../../../voice/call/media-call.js';
 import { virtualCalls } from '../../../voice/call/virtual-call.js';
@@ -10,7 +11,6 @@ import { collected, planOf, SOUNDS } from '../../../voice/testing/virtual-calls.
 import type { WireEntry, WireFactory } from '../../../voice/wire/wire.js';
 import type { AgentEndpoint } from '../../modules/endpoint.js';
 import type { Dialled, WireModule, WireSession } from '../../modules/module.js';
-import { shareOf } from '../../../../statistics/testing/sample.js';
 
 type Message = string | Uint8Array;
 
