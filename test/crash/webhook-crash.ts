@@ -3,7 +3,7 @@
  *   node --import @swc-node/register/esm-register test/crash/webhook-crash.ts [events] [kills]
  */
 import 'reflect-metadata';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createTestDatabase } from '../support/test-database.js';
@@ -11,8 +11,10 @@ import { startTestPostgres } from '../support/test-postgres.js';
 import { crashWebhooks } from '../support/webhook-crash.js';
 
 const [events = '1000', kills = '8'] = process.argv.slice(2);
-const postgres = await startTestPostgres();
 const dataDir = await mkdtemp(path.join(tmpdir(), 'webhook-crash-'));
+// PostgreSQL, which does not run as root, must reach its data.
+await chmod(dataDir, 0o755);
+const postgres = await startTestPostgres(path.join(dataDir, 'postgres'));
 try {
   process.env['TEST_DATABASE_URL'] = postgres.url;
   const { url: databaseUrl } = await createTestDatabase();

@@ -246,10 +246,12 @@ describe('starting a run', () => {
     const run = await executeRun(client, agentId);
     await sql(
       app.databaseUrl,
-      `INSERT INTO calls
-         SELECT (jsonb_populate_record(c, jsonb_build_object('id', gen_random_uuid(), 'position', n, 'status', 'QUEUED',
-                                                             'outcome', null, 'due_at', 'infinity'))).*
-           FROM calls c, generate_series(1, 50000) n WHERE c.run_id = '${run.id}'`,
+      // In FROM, because PostgreSQL would evaluate `(f(x)).*` once per column.
+      `INSERT INTO calls SELECT copy.*
+         FROM calls c, generate_series(1, 50000) n,
+              jsonb_populate_record(c, jsonb_build_object('id', gen_random_uuid(), 'position', n, 'status', 'QUEUED',
+                                                          'outcome', null, 'due_at', 'infinity')) AS copy
+        WHERE c.run_id = '${run.id}'`,
     );
     const rejected = await client.post(`/agents/${agentId}/runs`, {});
     expect([rejected.status, rejected.body.code]).toEqual([409, 'CONFLICT']);

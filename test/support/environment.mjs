@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setFlagsFromString } from 'node:v8';
 import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
 
@@ -31,6 +32,8 @@ export default class WorkerEnvironment {
   #console = console;
 
   constructor({ projectConfig }) {
+    // Functions are optimised later, because most run too briefly for it to pay; not where real time is measured.
+    if (projectConfig.displayName.name !== 'realtime') setFlagsFromString('--interrupt-budget=1000000');
     this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
   }
 

@@ -4,15 +4,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * Ends what a test run leaves behind when it is killed: `node guard.mjs`, started by the global setup in a session of its
- * own. Standard input names the run's temporary folder, and is closed when the run ends in whatever way.
+ * own. Standard input names the run's temporary folders, a line each, and is closed when the run ends in whatever way.
  */
 
 /** How long processes may take to end, milliseconds. */
 const TIMEOUT_MS = 20_000;
 
-let folder = '';
-for await (const chunk of process.stdin) folder += chunk;
-if (folder === '') process.exit();
+let input = '';
+for await (const chunk of process.stdin) input += chunk;
+if (input === '') process.exit();
+const folders = input.split('\n');
 
 for (const deadline = Date.now() + TIMEOUT_MS; Date.now() < deadline; await sleep(50)) {
   const left = leftProcesses();
@@ -26,9 +27,9 @@ for (const deadline = Date.now() + TIMEOUT_MS; Date.now() < deadline; await slee
     }
   }
 }
-rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 
-/** Processes with the folder in their arguments or environment, and their descendants. */
+/** Processes with one of the folders in their arguments or environment, and their descendants. */
 function leftProcesses() {
   const columns = 'pid=,ppid=,stat=,command=';
   const options = process.platform === 'darwin' ? ['-axEwwo', columns] : ['axewwo', columns];
@@ -38,7 +39,7 @@ function leftProcesses() {
     .filter((row) => row !== null)
     .map(([, pid, parent, state, command]) => ({ pid: Number(pid), parent: Number(parent), state, command }))
     .filter(({ state }) => !state.startsWith('Z'));
-  const found = new Set(rows.filter(({ command }) => command.includes(folder)));
+  const found = new Set(rows.filter(({ command }) => folders.some((folder) => command.includes(folder))));
   for (const row of found) for (const other of rows) if (other.parent === row.pid) found.add(other);
   return [...found];
 }
