@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { renderReport, REPORT_CSP } from '../../libs/run-report/index.js';
 import { voiceRun, voiceAudio } from '../../libs/run-report/testing/voice-run.js';
+import { sample } from '../../libs/statistics/testing/sample.js';
 import { browserUnavailableReason, openBrowser, watchPage } from '../support/browser.js';
 
 // For code that runs in the page: the tests are compiled without the types of a browser.
@@ -44,12 +45,13 @@ if (missing !== undefined) console.warn(`Skipped: reports of voice calls in a br
     return { page, problems };
   }
 
-  it.each([
+  const screens = [
     [1280, 'light'],
     [1280, 'dark'],
     [375, 'light'],
     [375, 'dark'],
-  ] as const)('fits a screen of %d px in %s, and its policy blocks nothing', async (width, scheme) => {
+  ] as const;
+  it.each(sample(screens, 2))('fits a screen of %d px in %s, and its policy blocks nothing', async (width, scheme) => {
     const { page, problems } = await visit(width, scheme);
     await page.locator('.heard').first().scrollIntoViewIfNeeded();
     const folder = process.env['SCREENSHOTS'];

@@ -12,8 +12,8 @@ jest.setTimeout(180_000);
 const ROOT = path.resolve(__dirname, '../..');
 
 interface Report {
-  /** Temporary folder of the run. */
-  readonly folder: string;
+  /** Temporary folder of the run, and that of its databases. */
+  readonly folders: readonly string[];
   /** A worker process of Jest and the servers that its test has started. */
   readonly pids: readonly number[];
 }
@@ -55,21 +55,21 @@ describe('a killed test run leaves neither a process nor a file behind', () => {
     ['Jest is killed', () => process.kill(runner.pid!, 'SIGKILL')],
     ['Ctrl-C is pressed', () => process.kill(-runner.pid!, 'SIGINT')],
   ])('when %s', async (_, kill) => {
-    const { folder, pids } = await start(process.execPath, ['node_modules/jest/bin/jest.js', ...JEST], {});
+    const { folders, pids } = await start(process.execPath, ['node_modules/jest/bin/jest.js', ...JEST], {});
     expect(pids.filter(isRunning)).toEqual(pids);
     const ended = once(runner, 'exit');
     kill();
     await ended;
-    await until('its folder is gone', () => !existsSync(folder));
+    await until('its folders are gone', () => !folders.some(existsSync));
     expect(pids.filter(isRunning)).toEqual([]);
   });
 
   it('when npm is killed', async () => {
-    const { folder, pids } = await start('npm', ['test', '--', ...JEST], {});
+    const { folders, pids } = await start('npm', ['test', '--', ...JEST], {});
     const ended = once(runner, 'exit');
     runner.kill('SIGKILL');
     await ended;
-    await until('its folder is gone', () => !existsSync(folder));
+    await until('its folders are gone', () => !folders.some(existsSync));
     expect(pids.filter(isRunning)).toEqual([]);
   });
 });

@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
@@ -18,8 +16,7 @@ import { HttpClient } from '../support/http.js';
 import { jobContext } from '../support/job-context.js';
 import { ListeningProcess } from '../support/listening-process.js';
 import { LogLines } from '../support/log-lines.js';
-import { until } from '../support/until.js';
-import { callEnv, executeRun } from '../support/run-app.js';
+import { callEnv } from '../support/run-app.js';
 import { filesWith, tablesWith } from '../support/stored-words.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
@@ -50,12 +47,6 @@ const SUITE = [
   HOURS,
   ...referenceEvaluations('any').filter(({ key }) => key === 'keeps-its-prompt' || key === 'answers-in-time'),
 ].map(({ personalityId: _, ...evaluation }: any) => evaluation);
-const TIMES_ONLY = {
-  ...{ key: 'times', name: 'Answers in time', scenarioText: 'You ask until when the restaurant is open.' },
-  script: [{ say: 'Until when are you open?' }, { end: 'Answered' }],
-  checks: [{ type: 'max_latency_ms', ms: 5_000 }],
-};
-
 describe('text evaluations over Twilio with a transcription server', () => {
   const calls = new VoiceCalls();
   const log = new LogLines();
@@ -214,69 +205,5 @@ describe('text evaluations over Twilio with a transcription server', () => {
     await job.handler({}, jobContext(new AbortController().signal));
     expect(await tablesWith(app.databaseUrl, SAID)).toEqual([]);
     expect(await filesWith(dataDir, SAID)).toEqual([]);
-  });
-});
-
-describe('transcription: off', () => {
-  const calls = new VoiceCalls();
-  let agent: ReferenceAgentServer;
-
-  beforeAll(async () => {
-    const prepared = await calls.prepareFor(['Until when are you open?'], []);
-    agent = await startReferenceAgent({ port: 0, telephone: { now: () => TODAY, prepare: async () => prepared } });
-  });
-  afterAll(async () => {
-    await agent.close();
-    await calls.close();
-  });
-
-  /** Bytes and connections that reach the server after the probe of the start, which has nothing of an agent. */
-  const receivedIn = async (option?: 'auto' | 'off', setting?: 'off') => {
-    let [received, closed] = [0, 0];
-    const server = createServer((socket) => {
-      received++;
-      socket.on('close', () => closed++);
-      socket.on('data', ({ length }) => (received += length)).on('error', () => undefined);
-      setTimeout(() => socket.end('HTTP/1.1 500 Internal Server Error\r\ncontent-length: 0\r\n\r\n'), 50);
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const app = await createTestApp({
-      env: {
-        ...callEnv('http://127.0.0.1:9/'),
-        STT_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-        STT_ALWAYS: 'true',
-        ...(setting && { AGENT_PROVIDER_1_TRANSCRIPTION: setting }),
-      },
-    });
-    try {
-      await until('the probe has failed twice', () => closed === 2);
-      received = 0;
-      const client = new HttpClient(app.url, (await app.createWorkspace()).apiKey);
-      const agentId = (await client.post('/agents', agentBody())).body.data.id as string;
-      const personalityId = (await client.post('/personalities', personalityBody())).body.data.id as string;
-      const options = option === undefined ? {} : { transcription: option };
-      const connection = { protocol: 'twilio-media-streams', url: `${agent.url}/voice`, options };
-      expect(await client.put(`/agents/${agentId}/connection`, connection)).toMatchObject({
-        ...{ status: 200, body: { data: { options } } },
-      });
-      await client.post(`/agents/${agentId}/evaluations`, { ...TIMES_ONLY, personalityId });
-      expect(await executeRun(client, agentId)).toMatchObject({ status: 'COMPLETED', counts: { passed: 1 } });
-      return received;
-    } finally {
-      await app.close();
-      server.close();
-    }
-  };
-
-  it('sends not one byte to the server, for a connection and for a provider', async () => {
-    const [own, ofProvider, auto, without] = await Promise.all([
-      receivedIn('off'),
-      receivedIn(undefined, 'off'),
-      // The connection decides, and without either the call is transcribed.
-      receivedIn('auto', 'off'),
-      receivedIn(),
-    ]);
-    expect([own, ofProvider]).toEqual([0, 0]);
-    for (const received of [auto, without]) expect(received).toBeGreaterThan(10_000);
   });
 });

@@ -15,6 +15,9 @@ const GREETED = shortEvaluation({
   checks: [{ name: 'Leaves it to the caller to hang up', type: 'ends_by', by: 'caller' }],
 });
 
+/** Time for floods, of which a busy machine reads less at a time. */
+const PATIENT = { ...GREETED, script: [{ waitSeconds: 20 }, { end: 'The flood did not end the call' }] };
+
 /** What a hostile agent does when its stream begins, by the path of its address. */
 const ATTACKS: Readonly<Record<string, (socket: WebSocket, streamSid: string) => void>> = {
   '/marks': (socket, streamSid) => {
@@ -59,8 +62,8 @@ describe('a voice call beside its limits', () => {
   });
 
   /** A workspace whose agent is reached at this address. */
-  async function prepare(url = `${agent.url}/voice`) {
-    const { client, agentId, workspaceId } = await prepareEvaluations(app, [GREETED]);
+  async function prepare(url = `${agent.url}/voice`, evaluation: object = GREETED) {
+    const { client, agentId, workspaceId } = await prepareEvaluations(app, [evaluation]);
     const connection = { protocol: 'twilio-media-streams', url };
     expect((await client.put(`/agents/${agentId}/connection`, connection)).status).toBe(200);
     const start = async () => (await client.post(`/agents/${agentId}/runs`, {})).body.data.id as string;
@@ -140,7 +143,7 @@ describe('a voice call beside its limits', () => {
     'of an agent that floods its stream (%s) is an error without a retry; a call beside it passes',
     async (url, reason) => {
       const { port } = hostile.address() as AddressInfo;
-      const [flooding, healthy] = [await prepare(`ws://127.0.0.1:${port}${url}`), await prepare()];
+      const [flooding, healthy] = [await prepare(`ws://127.0.0.1:${port}${url}`, PATIENT), await prepare()];
       const [{ call, run }, beside] = await Promise.all([flooding.execute(), healthy.execute()]);
       expect(call).toMatchObject({ outcome: 'error', score: null, failure: { code: 'answer_too_large' }, retries: 0 });
       expect(call.reason).toMatch(reason);

@@ -1,4 +1,4 @@
-import { sample } from '../../statistics/testing/sample.js';
+import { partOf, sample } from '../../statistics/testing/sample.js';
 import {
   judgedTelephoneWords,
   telephoneExpectationOf,
@@ -36,7 +36,7 @@ describe('the evaluations of the text agent over Twilio, where a recogniser hear
   const found = WORD_FAULT_NAMES.filter((fault) =>
     cells.some((cell) => cell.fault === fault && telephoneExpectationOf(cell).outcome === 'failed'),
   );
-  it.each(found)(
+  it.each(partOf(found, 0, 4))(
     'find %s where it must be found',
     async (fault) => {
       const ofFault = cells.filter((cell) => cell.fault === fault && telephoneExpectationOf(cell).outcome === 'failed');

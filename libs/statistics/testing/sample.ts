@@ -30,3 +30,12 @@ export function sampleOfAgent<Cell>(
   const found = cells.filter(isFound);
   return sample(found.length > 0 ? found : cells, offset);
 }
+
+/**
+ * Cases that several test files have in common, each of which executes its share of them; with `ALL_CASES=true` each executes
+ * all.
+ * @param part of the file, from 0
+ * @param parts number of files
+ */
+export const partOf = <Case>(cases: readonly Case[], part: number, parts: number): readonly Case[] =>
+  HAS_ALL_CASES ? cases : cases.filter((_, index) => index % parts === part);
