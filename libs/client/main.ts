@@ -1,10 +1,6 @@
-import { CommanderError } from 'commander';
-import { painter } from './colour.js';
-import { CommandError, EXIT, type ExitCode, RefusedError } from './errors.js';
+import { runCommandLine } from './command-line.js';
 import { type Io, printing } from './io.js';
 import { ownPackage } from './own-package.js';
-import { OPTION_OF, vatProgram } from './program.js';
-import { plain } from './text.js';
 
 const io: Io = {
   env: process.env,
@@ -17,38 +13,4 @@ const io: Io = {
 // The reader of a pipe may close it early; the run must still be followed.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
-async function main(words: readonly string[]): Promise<ExitCode> {
-  let code: ExitCode = EXIT.met;
-  try {
-    await vatProgram(io, (concluded) => (code = concluded)).parseAsync(words, { from: 'user' });
-    return code;
-  } catch (error) {
-    // Commander has printed the error.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.met : EXIT.misused;
-    explain(error);
-    return error instanceof CommandError ? error.exitCode : EXIT.noResult;
-  }
-}
-
-/** An issue may list all types of checks before it names the line of the file. */
-const MAX_DETAIL = 1_000;
-
-function explain(error: unknown): void {
-  const write = (line: string) => io.stderr.write(`${line}\n`);
-  const paint = painter(io.stderr, io.env);
-  if (!(error instanceof CommandError)) {
-    return void write(`vat: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-  }
-  write(paint('red', `vat: ${plain(error.message)}`));
-  for (const detail of error.details)
-    write(`  - ${plain(error instanceof RefusedError ? withOption(detail) : detail, MAX_DETAIL)}`);
-  write(`  ${error.cure}`);
-}
-
-/** Adds the option that corresponds to the field at the beginning of an issue. */
-function withOption(issue: string): string {
-  const option = OPTION_OF[/^\w+/.exec(issue)?.[0] ?? ''];
-  return option === undefined ? issue : `${option}: ${issue}`;
-}
-
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await runCommandLine(process.argv.slice(2), io);

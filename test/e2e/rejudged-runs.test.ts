@@ -7,7 +7,7 @@ import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../sup
 import { type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
-import { startVat } from '../support/vat.js';
+import { vat } from '../support/vat.js';
 
 const evaluation = (criteria: readonly string[], values: object = {}) =>
   shortEvaluation({ criteria: criteria.map((text) => ({ text })), ...values });
@@ -195,7 +195,7 @@ describe('a run that is judged again', () => {
     const { client, agentId, apiKey } = await prepareEvaluations(app, [evaluation(['The agent is rude.'])]);
     const source = await executeRun(client, agentId, { name: 'Nightly' });
     const env = { VAT_URL: app.url, VAT_API_KEY: apiKey };
-    const { code, stdout, stderr } = await startVat(['rejudge', source.id], env).ended;
+    const { code, stdout, stderr } = await vat(['rejudge', source.id], env);
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('"Rejudged: Nightly"') });
     expect(stdout).toContain('The agent is rude');
   });

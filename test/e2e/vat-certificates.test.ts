@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { vat } from '../support/vat.js';
+import { startVat } from '../support/vat.js';
 
 /** Certificates of one key, which is only used here. */
 const certificate = (name: string): string => path.resolve(__dirname, `../support/certificates/${name}.pem`);
@@ -19,7 +19,7 @@ describe('the vat command and the certificate of the service', () => {
     server.on('connection', () => connections++);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `https://localhost:${(server.address() as AddressInfo).port}`;
-    const { code, stderr } = await vat(['status', 'x'], { VAT_URL: url, VAT_API_KEY: 'vat_key', ...env });
+    const { code, stderr } = await startVat(['status', 'x'], { VAT_URL: url, VAT_API_KEY: 'vat_key', ...env }).ended;
     await new Promise((resolve) => server.close(resolve));
     expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining(message) });
     expect(stderr).toContain(cure);

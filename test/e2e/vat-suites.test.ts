@@ -5,7 +5,7 @@ import { type ReferenceAgentServer, startReferenceAgent } from '../../libs/refer
 import { createKey } from '../support/keys.js';
 import { callEnv, prepareAgent } from '../support/run-app.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
-import { vat } from '../support/vat.js';
+import { startVat, vat } from '../support/vat.js';
 
 const SUITE = `
 personalities:
@@ -60,7 +60,7 @@ describe('the vat command: agents and suites', () => {
   }
 
   it('prints its version', async () => {
-    expect(await vat(['--version'], {})).toEqual({ code: 0, stdout: '1.0.0\n', stderr: '' });
+    expect(await startVat(['--version'], {}).ended).toEqual({ code: 0, stdout: '1.0.0\n', stderr: '' });
   });
 
   it('lists the agents of the workspace, on all pages, without their keys', async () => {
@@ -254,7 +254,7 @@ describe('the vat command: agents and suites', () => {
 
   it.each(['json', 'yaml', 'csv'])('exports %s that imports unchanged', async (format) => {
     const { client, agentId, env } = await prepare(['books-a-table', 'house-facts']);
-    const printed = await vat(['export', '--agent', agentId, '--format', format], env);
+    const printed = await startVat(['export', '--agent', agentId, '--format', format], env).ended;
     expect(printed).toMatchObject({ code: 0, stderr: '' });
     const out = path.join(folder, `deep/export.${format}`);
     const saved = await vat(['export', '--agent', agentId, '--out', out], env);

@@ -48,14 +48,14 @@ describe('the vat command', () => {
   it('exits with 0 and writes all files if the gate is met', async () => {
     const { agentId, env, client } = await prepare();
     const file = (name: string) => path.join(folder, 'met/deep', name);
-    const { code, stdout, stderr } = await vat(
+    const { code, stdout, stderr } = await startVat(
       [
         ...['run', '--agent', agentId, '--repeat', '2', '--min-score', '90', '--name', 'Nightly'],
         ...['--junit', file('junit.xml'), '--json', file('run.json')],
         ...['--markdown', file('run.md'), '--report', file('report.html')],
       ],
       env,
-    );
+    ).ended;
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('4/4  passed') });
     expect(stderr.match(/^\d\/4 {2}passed /gm)).toHaveLength(4);
     expect(stdout).toMatch(/^passed +Books a table, detail by detail +2\/2 +stable pass +100 +\d+ ms +\d+ ms$/m);
@@ -227,7 +227,7 @@ describe('the vat command', () => {
 
   it('exits with 2 if the service is down', async () => {
     const env = { VAT_URL: 'http://127.0.0.1:1', VAT_API_KEY: 'vat_x' };
-    const { code, stderr } = await vat(['status', 'x'], env);
+    const { code, stderr } = await startVat(['status', 'x'], env).ended;
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr: expect.stringContaining('The service at http://127.0.0.1:1 cannot be reached'),

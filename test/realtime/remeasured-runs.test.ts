@@ -10,7 +10,7 @@ import { createKey } from '../support/keys.js';
 import { callEnv, executeRun, prepareEvaluations } from '../support/run-app.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
-import { startVat } from '../support/vat.js';
+import { vat } from '../support/vat.js';
 import { startVoiceAgent } from '../support/voice-agent.js';
 
 const QUESTION = 'Until when are you open?';
@@ -218,7 +218,7 @@ describe('a run that is measured again', () => {
 
   it('is followed by `vat remeasure`, which exits as the gate decides', async () => {
     const env = { VAT_URL: app.url, VAT_API_KEY: subject.apiKey };
-    const { code, stdout, stderr } = await startVat(['remeasure', source.id], env).ended;
+    const { code, stdout, stderr } = await vat(['remeasure', source.id], env);
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('"Remeasured: Nightly"') });
     expect(stdout).toContain('Answers at once');
     const [latest] = (await client.get(`/agents/${subject.agentId}/runs`)).body.data;
@@ -226,7 +226,7 @@ describe('a run that is measured again', () => {
       derivedFrom: { runId: source.id },
       counts: { passed: 2, failed: 2 },
     });
-    const unknown = await startVat(['remeasure', randomUUID()], env).ended;
+    const unknown = await vat(['remeasure', randomUUID()], env);
     expect(unknown).toMatchObject({ code: 3, stderr: expect.stringContaining('not found') });
   });
 

@@ -1,4 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { runCommandLine } from '../../libs/client/command-line.js';
+import { printing } from '../../libs/client/io.js';
+import { ownPackage } from '../../libs/client/own-package.js';
 import { PROJECT_ROOT } from '../../src/platform/project-root.js';
 import { programArguments } from './program.js';
 
@@ -37,4 +40,15 @@ export function startVat(args: readonly string[], env: NodeJS.ProcessEnv): Runni
   return { child, stderr: () => stderr, ended };
 }
 
-export const vat = (args: readonly string[], env: NodeJS.ProcessEnv): Promise<VatResult> => startVat(args, env).ended;
+/** Executes a command of `vat` in this process, which takes a tenth of the time of a process of its own. */
+export async function vat(args: readonly string[], env: NodeJS.ProcessEnv): Promise<VatResult> {
+  let [stdout, stderr] = ['', ''];
+  const code = await runCommandLine(args, {
+    env: { ...BASE_ENV, ...env },
+    stdout: printing({ write: (text) => void (stdout += text) }),
+    stderr: printing({ write: (text) => void (stderr += text) }),
+    writeFile: (text) => void (stdout += text),
+    own: ownPackage(),
+  });
+  return { code, stdout, stderr };
+}
