@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { sample } from '../../libs/statistics/testing/sample.js';
 import { freePort } from '../support/redis.js';
 import { ServiceProcess } from '../support/service-process.js';
 
@@ -26,13 +27,14 @@ describe('a service that cannot listen', () => {
   const inUse = (setting: string) => () =>
     `${setting}=${taken} is in use by another process. Set ${setting} to another port\n`;
 
-  it.each<[string, () => Record<string, string>, () => string]>([
+  const conflicts: [string, () => Record<string, string>, () => string][] = [
     ['PORT is in use', () => ({ PORT: String(taken) }), inUse('PORT')],
     ['PORT is in use, with several processes', () => ({ PORT: String(taken), WEB_CONCURRENCY: '2' }), inUse('PORT')],
     ['METRICS_PORT is in use', () => ({ METRICS_PORT: String(taken), ROLE: 'worker' }), inUse('METRICS_PORT')],
     ['HOST is not a name', () => ({ HOST: 'a b' }), () => noAddress],
     ["HOST is another machine's address", () => ({ HOST: '192.0.2.1' }), () => noAddress],
-  ])('ends with one line before it starts its database: %s', async (_, env, line) => {
+  ];
+  it.each(sample(conflicts))('ends with one line before it starts its database: %s', async (_, env, line) => {
     const dataDir = await mkdtemp(path.join(folder, 'data-'));
     const service = await ServiceProcess.start({
       ...{ DATABASE_URL: '', DATA_DIR: dataDir, LOG_LEVEL: 'fatal' },

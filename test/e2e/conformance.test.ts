@@ -106,6 +106,14 @@ describe('every response conforms to the served OpenAPI document', () => {
     };
   };
 
+  const rejected = new Map<string, ReturnType<typeof request>>();
+  /** The same request for all tests of an operation that the service rejects, and that hence leave its resources as they are. */
+  const rejectedRequest = (operation: DocumentedOperation, subject = owner) => {
+    const name = `${operation.name} of ${subject.workspaceId}`;
+    if (!rejected.has(name)) rejected.set(name, request(operation, subject));
+    return rejected.get(name)!;
+  };
+
   const retryableRequest = async (operation: DocumentedOperation, idempotencyKey = randomUUID() as string) => {
     const { headers, ...rest } = await request(operation);
     return { ...rest, headers: { ...headers, 'Idempotency-Key': idempotencyKey } };
@@ -174,7 +182,7 @@ describe('every response conforms to the served OpenAPI document', () => {
           const success = successStatus(operation, isPermanent);
           await prober.expect(operation, success, { ...rest, path: withQuery(path, query) });
         }
-        const { path, ...rest } = await request(operation);
+        const { path, ...rest } = await rejectedRequest(operation);
         for (const value of rejectedValues(parameter.schema)) {
           const { body } = await prober.expect(operation, 400, {
             ...rest,
@@ -193,14 +201,14 @@ describe('every response conforms to the served OpenAPI document', () => {
 
   describe('400', () => {
     it.each(operationsWithStatus(400))('$name returns 400 for an unknown query parameter', async (operation) => {
-      const { path, ...rest } = await request(operation);
+      const { path, ...rest } = await rejectedRequest(operation);
       const { body } = await prober.expect(operation, 400, { ...rest, path: withQuery(path, { colour: 'red' }) });
       expect(body.message).toBe('Invalid input data');
       expect(body.issues).toEqual([{ message: expect.stringMatching(/^colour /) }]);
     });
 
     it.each(operationsWithStatus(400).filter(bodySchema))('$name returns 400 for invalid bodies', async (operation) => {
-      const { path, key, body } = await request(operation);
+      const { path, key, body } = await rejectedRequest(operation);
       const ofObjects = [{ ...(body as object), colour: 'red' }, { ...(body as object), name: 7 }, []];
       for (const wrong of [...(bodySchema(operation)?.properties ? ofObjects : [{}, [7]]), '{', 'null']) {
         await prober.expect(operation, 400, { path, key, body: wrong });
@@ -214,13 +222,13 @@ describe('every response conforms to the served OpenAPI document', () => {
 
   describe('401', () => {
     it.each(operationsWithStatus(401))('$name returns 401 without a key', async (operation) => {
-      const { key: _key, ...rest } = await request(operation);
+      const { key: _key, ...rest } = await rejectedRequest(operation);
       const response = await prober.expect(operation, 401, rest);
       expect(response.body).toEqual({ code: 'UNAUTHORIZED', message: 'Authorization not provided' });
     });
 
     it.each(operationsWithStatus(401))('$name returns 401 for an unknown key', async (operation) => {
-      const { key, ...rest } = await request(operation);
+      const { key, ...rest } = await rejectedRequest(operation);
       const response = await prober.expect(operation, 401, { ...rest, key: `${key.slice(0, -1)}!` });
       expect(response.body).toEqual({ code: 'UNAUTHORIZED', message: 'Invalid API key' });
     });
@@ -236,7 +244,7 @@ describe('every response conforms to the served OpenAPI document', () => {
     ];
 
     it.each(forbidden)('$name returns 403 to $role', async ({ keyOfRole, ...operation }) => {
-      const { body } = await prober.expect(operation, 403, { ...(await request(operation)), key: keyOfRole() });
+      const { body } = await prober.expect(operation, 403, { ...(await rejectedRequest(operation)), key: keyOfRole() });
       expect(body).toEqual({ code: 'FORBIDDEN', message: 'Insufficient access' });
     });
 
@@ -246,7 +254,7 @@ describe('every response conforms to the served OpenAPI document', () => {
       "$name returns 403 for another workspace's resource",
       async (operation) => {
         const { body } = await prober.expect(operation, 403, {
-          ...(await request(operation, foreign)),
+          ...(await rejectedRequest(operation, foreign)),
           key: owner.apiKey,
         });
         expect(body).toEqual({ code: 'FORBIDDEN', message: 'Insufficient access' });
@@ -264,7 +272,7 @@ describe('every response conforms to the served OpenAPI document', () => {
     });
 
     it.each(withWorkspaceId)('$name returns 403 for the workspaceId of another workspace', async (operation) => {
-      const { path, key, body } = await request(operation);
+      const { path, key, body } = await rejectedRequest(operation);
       const otherBody = { ...(body as object), workspaceId: foreign.workspaceId };
       await prober.expect(operation, 403, { path, key, body: otherBody });
     });
@@ -272,7 +280,7 @@ describe('every response conforms to the served OpenAPI document', () => {
 
   describe('404', () => {
     it.each(operationsWithStatus(404))('$name returns 404 for an unknown id', async (operation) => {
-      const existing = await request(operation);
+      const existing = await rejectedRequest(operation);
       for (const id of [randomUUID(), 'nope', '%25', 'ä€🙂'].map(encodeURI)) {
         const path = operation.template.replace(/\{\w+\}/, id);
         const response = await prober.expect(operation, 404, { ...existing, path });
@@ -327,7 +335,7 @@ describe('every response conforms to the served OpenAPI document', () => {
     it.each(operationsWithStatus(413))(
       '$name returns 413 for a large body and 415 for another media type',
       async (operation) => {
-        const { path, key, body, headers } = await request(operation);
+        const { path, key, body, headers } = await rejectedRequest(operation);
         const limit = BODY_LIMITS[operation.name] ?? 1024 * 1024;
         const large = isForm(headers) ? new Uint8Array(limit) : JSON.stringify({ name: 'x'.repeat(limit) });
         await prober.expect(operation, 413, { path, key, body: large, headers });
@@ -340,7 +348,7 @@ describe('every response conforms to the served OpenAPI document', () => {
   describe('429', () => {
     it.each(operationsWithStatus(429))('$name returns 429 over the rate limit', async (operation) => {
       const limited = await app.createWorkspace({ requestsPerMinute: 1 });
-      const valid = await request(operation);
+      const valid = await rejectedRequest(operation);
       await new HttpClient(app.url, limited.apiKey).get('/agents');
       const response = await prober.expect(operation, 429, { ...valid, key: limited.apiKey });
       expect(response.body).toEqual({ code: 'TOO_MANY_REQUESTS', message: 'Rate limit exceeded' });
@@ -348,9 +356,8 @@ describe('every response conforms to the served OpenAPI document', () => {
   });
 
   describe('500, with the tables renamed', () => {
-    const requests = new Map<string, Awaited<ReturnType<typeof request>>>();
     beforeAll(async () => {
-      for (const operation of operationsWithStatus(500)) requests.set(operation.name, await request(operation));
+      for (const operation of operationsWithStatus(500)) await rejectedRequest(operation);
       await renameTables(database.url, RENAMED_TABLES, '', '_away');
     });
     afterAll(() => renameTables(database.url, RENAMED_TABLES, '_away', ''));
@@ -362,21 +369,20 @@ describe('every response conforms to the served OpenAPI document', () => {
     });
 
     it.each(operationsWithStatus(500))('$name returns 500 if its tables are missing', async (operation) => {
-      const { body } = await prober.expect(operation, 500, requests.get(operation.name) ?? { path: '' });
+      const { body } = await prober.expect(operation, 500, await rejectedRequest(operation));
       expect(body).toEqual({ code: 'INTERNAL_SERVER_ERROR', message: 'Internal server error' });
     });
   });
 
   // Must be last: the database is unavailable from here on.
   describe('503, with the database unavailable', () => {
-    const requests = new Map<string, Awaited<ReturnType<typeof request>>>();
     beforeAll(async () => {
-      for (const operation of operationsWithStatus(503)) requests.set(operation.name, await request(operation));
+      for (const operation of operationsWithStatus(503)) await rejectedRequest(operation);
       await proxy.close();
     });
 
     it.each(operationsWithStatus(503))('$name returns 503 if the database is unavailable', async (operation) => {
-      const { body } = await prober.expect(operation, 503, requests.get(operation.name) ?? { path: '' });
+      const { body } = await prober.expect(operation, 503, await rejectedRequest(operation));
       expect(body).toEqual({ code: 'SERVICE_UNAVAILABLE', message: 'Service is temporarily unavailable' });
     });
   });

@@ -15,7 +15,7 @@ describe('the first start', () => {
   beforeEach(async () => {
     database = await createTestDatabase();
     dataDir = await mkdtemp(path.join(tmpdir(), 'first-start-'));
-    service = await ServiceProcess.start({ DATABASE_URL: database.url, DATA_DIR: dataDir });
+    service = await ServiceProcess.start({ DATABASE_URL: database.url, DATA_DIR: dataDir, ROLE: 'api' });
   });
   afterEach(async () => {
     await service.dispose();

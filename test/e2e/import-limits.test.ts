@@ -158,6 +158,7 @@ describe('a burst of compressed imports', () => {
     const database = await createTestDatabase();
     const key = 'import-test-key-0123456789';
     const service = await ServiceProcess.start({
+      ROLE: 'api',
       DATABASE_URL: database.url,
       BOOTSTRAP_API_KEY: key,
       ENCRYPTION_KEYS: `test:${randomBytes(32).toString('base64')}`,

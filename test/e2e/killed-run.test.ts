@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { isRunning } from '../../libs/embedded-postgres/testing/processes.js';
+import { sample } from '../../libs/statistics/testing/sample.js';
 import { until } from '../support/until.js';
 
 jest.setTimeout(180_000);
@@ -30,11 +31,11 @@ describe('a killed test run leaves neither a process nor a file behind', () => {
   });
 
   /** Starts a run, and waits until its test has started its servers. @param command as the script `test` of package.json */
-  async function start(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Report> {
+  async function start(command: string, args: readonly string[]): Promise<Report> {
     const file = path.join(work, 'report.json');
     runner = spawn(command, args, {
       cwd: ROOT,
-      env: { ...process.env, ...env, ENDLESS_REPORT: file },
+      env: { ...process.env, ENDLESS_REPORT: file },
       detached: true,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
@@ -51,23 +52,18 @@ describe('a killed test run leaves neither a process nor a file behind', () => {
   /** Two workers, because Jest runs a single file in its own process otherwise. */
   const JEST = ['--config', 'test/support/endless/jest.config.mjs', '--maxWorkers=2', '--ci'];
 
-  it.each([
-    ['Jest is killed', () => process.kill(runner.pid!, 'SIGKILL')],
-    ['Ctrl-C is pressed', () => process.kill(-runner.pid!, 'SIGINT')],
-  ])('when %s', async (_, kill) => {
-    const { folders, pids } = await start(process.execPath, ['node_modules/jest/bin/jest.js', ...JEST], {});
+  const jest = [process.execPath, ['node_modules/jest/bin/jest.js', ...JEST]] as const;
+  const npm = ['npm', ['test', '--', ...JEST]] as const;
+  const kills = [
+    ['npm is killed', npm, () => process.kill(runner.pid!, 'SIGKILL')],
+    ['Jest is killed', jest, () => process.kill(runner.pid!, 'SIGKILL')],
+    ['Ctrl-C is pressed', jest, () => process.kill(-runner.pid!, 'SIGINT')],
+  ] as const;
+  it.each(sample(kills))('when %s', async (_, [command, args], kill) => {
+    const { folders, pids } = await start(command, args);
     expect(pids.filter(isRunning)).toEqual(pids);
     const ended = once(runner, 'exit');
     kill();
-    await ended;
-    await until('its folders are gone', () => !folders.some(existsSync));
-    expect(pids.filter(isRunning)).toEqual([]);
-  });
-
-  it('when npm is killed', async () => {
-    const { folders, pids } = await start('npm', ['test', '--', ...JEST], {});
-    const ended = once(runner, 'exit');
-    runner.kill('SIGKILL');
     await ended;
     await until('its folders are gone', () => !folders.some(existsSync));
     expect(pids.filter(isRunning)).toEqual([]);

@@ -317,7 +317,10 @@ describeWithRedis('two processes of the service with one Redis', () => {
     const database = await createTestDatabase();
     const dataDir = await mkdtemp(path.join(tmpdir(), 'voice-agent-testing-'));
     try {
-      const env = { DATABASE_URL: database.url, REDIS_URL: redis.url, DATA_DIR: dataDir, DEFAULT_PLAN: 'FREE' };
+      const env = {
+        ...{ ROLE: 'api', DEFAULT_PLAN: 'FREE' },
+        ...{ DATABASE_URL: database.url, REDIS_URL: redis.url, DATA_DIR: dataDir },
+      };
       const a = new HttpClient(await startProcess(env), KEY);
       const b = new HttpClient(await startProcess(env), KEY);
 
