@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { type Change, compareCases, comparePairs, type SharedCase, wilsonInterval } from './index.js';
+import { sample } from './testing/sample.js';
 
 const shared = (passed: number, counted: number, passedBefore: number, countedBefore = counted): SharedCase => ({
   current: { counted, passed },
@@ -220,7 +221,7 @@ describe('two runs of an agent that did not change', () => {
   const bound = (named: number) => wilsonInterval(PAIRS, named).high;
 
   // 1, 9 and 21 tests.
-  describe.each([1, 8, 20])('with %d cases', (cases) => {
+  describe.each(sample([1, 8, 20], 1))('with %d cases', (cases) => {
     it.each([3, 10, 20])('of %d calls are called worse, or better, in at most 5 %%', (calls) => {
       for (const rate of [0.5, 0.9]) {
         const simulation = new Simulation(calls * 100 + cases);

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { sample } from '../statistics/testing/sample.js';
 import { findWords, NormalisedText, normaliseText } from './index.js';
 
 describe('normaliseText', () => {
@@ -74,8 +75,9 @@ describe('normaliseText', () => {
 
   it('changes no character that it has normalised, of all of Unicode', () => {
     const changed: string[] = [];
-    for (let codePoint = 0; codePoint <= 0x10ffff; codePoint++) {
-      if (codePoint === 0xd800) codePoint = 0xe000;
+    const isSurrogate = (codePoint: number) => codePoint >= 0xd800 && codePoint < 0xe000;
+    const codePoints = Array.from({ length: 0x110000 }, (_, codePoint) => codePoint);
+    for (const codePoint of sample(codePoints.filter((one) => !isSurrogate(one)))) {
       const normalised = normaliseText(`a${String.fromCodePoint(codePoint)}b`);
       const isStable = normaliseText(normalised) === normalised && normalised.normalize('NFKC') === normalised;
       if (!isStable) changed.push(codePoint.toString(16));

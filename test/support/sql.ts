@@ -1,4 +1,5 @@
-import { Client, type QueryResultRow } from 'pg';
+import { Client, Pool, type QueryResultRow } from 'pg';
+import { surviveBrokenConnections } from '../../src/platform/database/pool.js';
 
 /** Runs `work` on a separate database connection, outside the service. */
 export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
@@ -13,11 +14,22 @@ export async function withClient<T>(url: string, work: (client: Client) => Promi
   }
 }
 
+/** By URL: opening a connection takes longer than most statements. */
+const pools = new Map<string, Pool>();
+
+function poolOf(url: string): Pool {
+  const pool =
+    pools.get(url) ??
+    surviveBrokenConnections(new Pool({ connectionString: url, idleTimeoutMillis: 1_000, allowExitOnIdle: true }));
+  pools.set(url, pool);
+  return pool;
+}
+
 /** Runs one statement outside the service. */
-export function sql<Row extends QueryResultRow = Record<string, any>>(
+export async function sql<Row extends QueryResultRow = Record<string, any>>(
   url: string,
   text: string,
   values: unknown[] = [],
 ): Promise<Row[]> {
-  return withClient(url, async (client) => (await client.query<Row>(text, values)).rows);
+  return (await poolOf(url).query<Row>(text, values)).rows;
 }

@@ -1,4 +1,5 @@
 import { type CheckSpec, normalise } from '../../../evaluation-definition/index.js';
+import { sample } from '../../../statistics/testing/sample.js';
 import { type CallResult, executeCall } from '../../index.js';
 import { delivering } from '../testing/delivering.js';
 import { DELIVERY_STYLES, type DeliveryStyle } from '../testing/delivery.js';
@@ -49,7 +50,7 @@ function beyond(clean: CallResult, stalled: CallResult): string[] {
   });
 }
 
-describe.each(DELIVERY_STYLES)('an agent whose audio is delivered as %s', (style) => {
+describe.each(sample(DELIVERY_STYLES, 4))('an agent whose audio is delivered as %s', (style) => {
   it.each([
     ['passes', 2 * DELAY_MS, 'passed'],
     ['fails', DELAY_MS / 2, 'failed'],

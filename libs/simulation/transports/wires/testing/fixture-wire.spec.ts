@@ -12,6 +12,7 @@ import {
   testConnection,
   transportTo,
 } from '../../../index.js';
+import { shareOf } from '../../../../statistics/testing/sample.js';
 import { virtualCalls } from '../../../voice/call/virtual-call.js';
 import { collected, SOUNDS } from '../../../voice/testing/virtual-calls.js';
 import type { VoiceTransport } from '../../../voice/wire/voice-transport.js';
@@ -194,7 +195,7 @@ describe('a call over the fixture wire', () => {
         expect(result.timeline.at(-1)).toMatchObject({ type: 'end' });
         expect(JSON.parse(JSON.stringify(result.timeline))).toEqual(result.timeline);
       }),
-      { numRuns: 60 },
+      { numRuns: shareOf(60) },
     );
   });
 });
