@@ -7,6 +7,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { RLWrapperTimeouts } from 'rate-limiter-flexible';
+import { sample } from '../../libs/statistics/testing/sample.js';
 import { LIMITER_OPTIONS } from '../../src/platform/throttling/window-counter.js';
 import { type ApiResponse, HttpClient } from '../support/http.js';
 import { programArguments } from '../support/program.js';
@@ -195,7 +196,7 @@ describeWithRedis('rate limits shared through Redis', () => {
     expect(allowed(await inTurn(LIMIT, () => list(a))).length).toBeLessThanOrEqual(LIMIT);
   });
 
-  it.each([
+  const harms: [string, string[], string[]][] = [
     ['is a replica', ['replicaof', '127.0.0.1', '1'], ['replicaof', 'no', 'one']],
     ['has no memory left', ['config', 'set', 'maxmemory', '1'], ['config', 'set', 'maxmemory', '0']],
     [
@@ -204,24 +205,28 @@ describeWithRedis('rate limits shared through Redis', () => {
       ['-a', 'other', 'config', 'set', 'requirepass', ''],
     ],
     ['does not allow the commands', ['acl', 'setuser', 'default', '-incrby'], ['acl', 'setuser', 'default', '+@all']],
-  ])('counts by itself while Redis %s, and shares counts again afterwards', async (_, harm, heal) => {
-    await start();
-    const [a] = await clientsOf();
-    if (!a) throw new Error('a service was started');
-    await times(10, () => list(a));
+  ];
+  it.each(sample(harms))(
+    'counts by itself while Redis %s, and shares counts again afterwards',
+    async (_, harm, heal) => {
+      await start();
+      const [a] = await clientsOf();
+      if (!a) throw new Error('a service was started');
+      await times(10, () => list(a));
 
-    redis.cli(...harm);
-    // An open connection would stay authenticated.
-    redis.cli(...(harm.includes('requirepass') ? ['-a', 'other'] : []), 'client', 'kill', 'type', 'normal');
-    const responses = await inTurn(60, () => list(a));
-    expect(allowed(responses)).toHaveLength(LIMIT - 10);
-    await until('it is noticed', () => log.count('is unavailable') === 1);
+      redis.cli(...harm);
+      // An open connection would stay authenticated.
+      redis.cli(...(harm.includes('requirepass') ? ['-a', 'other'] : []), 'client', 'kill', 'type', 'normal');
+      const responses = await inTurn(60, () => list(a));
+      expect(allowed(responses)).toHaveLength(LIMIT - 10);
+      await until('it is noticed', () => log.count('is unavailable') === 1);
 
-    redis.cli(...heal);
-    await until('it is back', () => log.count('shared again') === 1);
-    expect(remainingOf(await list(a))).toBe(LIMIT - 11);
-    expect(log.lines.join('\n')).not.toContain('other');
-  });
+      redis.cli(...heal);
+      await until('it is back', () => log.count('shared again') === 1);
+      expect(remainingOf(await list(a))).toBe(LIMIT - 11);
+      expect(log.lines.join('\n')).not.toContain('other');
+    },
+  );
 
   it('counts by itself for a workspace whose key in Redis holds another type of value', async () => {
     await start();
@@ -261,7 +266,7 @@ describe('rate limits with an unavailable Redis', () => {
     return { url: `redis://user:hidden@127.0.0.1:${typeof address === 'object' ? address?.port : ''}`, end };
   }
 
-  it.each(away)('starts and counts by itself if the server $socket', async ({ listen }) => {
+  it.each(sample(away))('starts and counts by itself if the server $socket', async ({ listen }) => {
     const { url, end } = await listen();
     const lines: string[] = [];
     const app = await createTestApp({ env: { REDIS_URL: url }, log: { write: (line) => void lines.push(line) } });

@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { runCommandLine } from '../../libs/client/command-line.js';
-import { printing } from '../../libs/client/io.js';
-import { ownPackage } from '../../libs/client/own-package.js';
+import { executeInProcess } from '../../libs/client/testing/in-process.js';
 import { PROJECT_ROOT } from '../../src/platform/project-root.js';
 import { programArguments } from './program.js';
 
@@ -40,15 +38,6 @@ export function startVat(args: readonly string[], env: NodeJS.ProcessEnv): Runni
   return { child, stderr: () => stderr, ended };
 }
 
-/** Executes a command of `vat` in this process, which takes a tenth of the time of a process of its own. */
-export async function vat(args: readonly string[], env: NodeJS.ProcessEnv): Promise<VatResult> {
-  let [stdout, stderr] = ['', ''];
-  const code = await runCommandLine(args, {
-    env: { ...BASE_ENV, ...env },
-    stdout: printing({ write: (text) => void (stdout += text) }),
-    stderr: printing({ write: (text) => void (stderr += text) }),
-    writeFile: (text) => void (stdout += text),
-    own: ownPackage(),
-  });
-  return { code, stdout, stderr };
-}
+/** Executes a command of `vat` in this process, with only the given settings; `startVat` starts and loads it first. */
+export const vat = (args: readonly string[], env: NodeJS.ProcessEnv): Promise<VatResult> =>
+  executeInProcess(args, { ...BASE_ENV, ...env });
