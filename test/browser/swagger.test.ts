@@ -137,6 +137,14 @@ if (missing !== undefined) console.warn(`Skipped: the Swagger page in a browser,
     await until('the field is filled', async () => (await field.inputValue()) === body.data[0].id);
   });
 
+  it('shows a schema that contains itself', async () => {
+    const block = page.locator('#operations-Evaluations-createEvaluation');
+    await block.locator('.opblock-summary-control').click();
+    await block.getByRole('tab', { name: 'Schema' }).first().click();
+    await block.getByText('checks', { exact: true }).first().waitFor();
+    expect(await page.locator('.errors-wrapper').count()).toBe(0);
+  });
+
   it('filters operations by words of method, path and summary', async () => {
     const filter = page.locator('.operation-filter-input');
     await filter.fill('post connection');

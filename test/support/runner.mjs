@@ -17,7 +17,7 @@ export default class OrderedRunner extends TestRunner {
       watcher,
       options,
     );
-    this._globalConfig = { ...this._globalConfig, maxWorkers: 5 };
+    this._globalConfig = { ...this._globalConfig, maxWorkers: 7 };
     await super.runTests(tests.filter(isRealTime), watcher, options);
   }
 }

@@ -10,6 +10,8 @@ const EXAMPLES = Object.fromEntries(
  * - fills fields with the ids of the newest resources that the page has seen in place of example ids, so that examples work,
  *   and replaces those in bodies; what deletes or cancels is sent as it is shown;
  * - filters operations by method, path and summary (Swagger UI filters tags only);
+ * - resolves the references of an operation that is opened: Swagger UI parses the whole document each time, which takes a
+ *   second, and reports errors for a schema that contains itself;
  * - shows the introduction's chapters after the operations;
  * - follows the colour scheme of the browser.
  */
@@ -69,6 +71,23 @@ export const START = `window.addEventListener('load', () => {
   const changeParamByIdentity = (change) => (operation, parameter, value, isXml) =>
     change(operation, parameter, known.get(value) ?? value, isXml);
 
+  // All references of the document are to its own parts. One within the part to which it refers stays.
+  const resolveSubtree = async (document, path) => {
+    const partAt = (names) => names.reduce((part, name) => part?.[name], document);
+    const resolveAll = (parts, within) =>
+      Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, resolve(part, within)]));
+    const resolve = (part, within) => {
+      if (Array.isArray(part)) return part.map((element) => resolve(element, within));
+      if (part === null || typeof part !== 'object') return part;
+      const { $ref: reference, ...siblings } = part;
+      const target = reference?.startsWith?.('#/') && partAt(reference.slice(2).split('/'));
+      if (!target || within.includes(reference)) return { ...part, ...resolveAll(siblings, within) };
+      const resolved = resolve(target, [...within, reference]);
+      return { ...resolved, ...resolveAll(siblings, within), $$ref: reference };
+    };
+    return { spec: resolve(partAt(path), []), errors: [] };
+  };
+
   const opsFilter = (tags, phrase) => {
     const words = phrase.toLowerCase().split(/\\s+/);
     const matches = (operation) => {
@@ -82,7 +101,7 @@ export const START = `window.addEventListener('load', () => {
   };
 
   const page = ({ React }) => ({
-    fn: { opsFilter },
+    fn: { opsFilter, resolveSubtree },
     statePlugins: { spec: { wrapActions: { changeParamByIdentity } } },
     components: {
       Page: ({ getComponent, specSelectors }) => {
