@@ -88,6 +88,8 @@ export class Database {
   /** Ends every connection. */
   async close(): Promise<void> {
     await this.dataSource.destroy();
+    // Node keeps a storage until then, and copies it at each asynchronous operation of the process.
+    this.active.disable();
   }
 
   private get pool(): FairPool {

@@ -10,7 +10,7 @@ describe('metrics', () => {
   let url: string;
 
   beforeAll(async () => {
-    metrics = new Metrics({ poolState: { total: 5, idle: 2, waiting: 1 } } as Database);
+    metrics = new Metrics({ poolState: { total: 5, idle: 2, waiting: 1 } } as Database, { metricsPort: 9464 });
     server = await serveMetrics(0, '127.0.0.1', () => metrics.registry.metrics());
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });

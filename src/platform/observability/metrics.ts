@@ -1,7 +1,9 @@
 import { createServer, type Server } from 'node:http';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { SETTINGS } from '../config/settings.module.js';
+import type { Settings } from '../config/settings.js';
 import { Database } from '../database/database.js';
 
 /** Prometheus metrics of this process; other parts of the service add theirs to the registry. */
@@ -17,8 +19,9 @@ export class Metrics {
     registers: [this.registry],
   });
 
-  constructor(database: Database) {
-    collectDefaultMetrics({ register: this.registry });
+  constructor(database: Database, @Inject(SETTINGS) { metricsPort }: Pick<Settings, 'metricsPort'>) {
+    // They observe the event loop and the garbage collector for as long as the process runs.
+    if (metricsPort !== undefined) collectDefaultMetrics({ register: this.registry });
     new Gauge({
       name: 'database_connections',
       help: 'Connections of the pool by state, and requests waiting for one',

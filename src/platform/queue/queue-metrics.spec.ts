@@ -11,9 +11,10 @@ describe('metrics of the queue', () => {
   let queue: Queue;
 
   const create = (env: NodeJS.ProcessEnv) => {
-    metrics = new Metrics(database);
+    const settings = readSettings(env);
+    metrics = new Metrics(database, settings);
     queue = new Queue(database);
-    new QueueMetrics(metrics, queue, database, readSettings(env));
+    new QueueMetrics(metrics, queue, database, settings);
   };
   const sweep = async () => {
     for (const each of queue.sweepers) await each();

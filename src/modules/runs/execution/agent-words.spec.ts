@@ -55,7 +55,7 @@ describe('AgentWords', () => {
   /** @param speech without which no probe takes place */
   const create = (env: NodeJS.ProcessEnv = {}, speech: Pick<SpeechEngine, 'synthesise'> = embedded) => {
     const settings = readSettings({ STT_BASE_URL: url, ...env });
-    const metrics = new Metrics({ poolState: { total: 0, idle: 0, waiting: 0 } } as Database);
+    const metrics = new Metrics({ poolState: { total: 0, idle: 0, waiting: 0 } } as Database, settings);
     return new AgentWords(settings, new CallMetrics(metrics, settings), { embedded: speech } as CallerVoices);
   };
   const asked = (

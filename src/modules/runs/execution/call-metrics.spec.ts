@@ -23,8 +23,9 @@ describe('metrics of calls', () => {
   let calls: CallMetrics;
 
   const create = (env: NodeJS.ProcessEnv = {}) => {
-    metrics = new Metrics({ poolState: { total: 0, idle: 0, waiting: 0 } } as Database);
-    calls = new CallMetrics(metrics, readSettings(env));
+    const settings = readSettings(env);
+    metrics = new Metrics({ poolState: { total: 0, idle: 0, waiting: 0 } } as Database, settings);
+    calls = new CallMetrics(metrics, settings);
   };
   beforeEach(() => create());
   afterEach(() => jest.restoreAllMocks());
