@@ -33,7 +33,8 @@ const SCREENS = [360, 1280].flatMap((width) => SCHEMES.map((scheme) => [width, s
   let report: Built;
   /** Pages by path, and whether they are sent with their Content-Security-Policy. */
   const pages = new Map<string, { readonly html: string; readonly hasPolicy: boolean }>();
-  const open: Page[] = [];
+  /** Reused, because a page of its own for each test starts a process of the browser. */
+  let page: Page;
 
   beforeAll(async () => {
     report = await sampleRun();
@@ -55,8 +56,8 @@ const SCREENS = [360, 1280].flatMap((width) => SCHEMES.map((scheme) => [width, s
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     browser = await openBrowser();
+    page = await browser.newPage();
   });
-  afterEach(() => Promise.all(open.splice(0).map((page) => page.close())));
   afterAll(async () => {
     await browser?.close();
     server?.closeAllConnections();
@@ -64,14 +65,15 @@ const SCREENS = [360, 1280].flatMap((width) => SCHEMES.map((scheme) => [width, s
   });
 
   async function visit(path: string, width = 1280, colorScheme: 'light' | 'dark' = 'light') {
-    const page = await browser.newPage({ viewport: { width, height: 1_200 }, colorScheme });
-    open.push(page);
+    page.removeAllListeners();
+    await page.setViewportSize({ width, height: 1_200 });
+    await page.emulateMedia({ colorScheme });
     const problems = watchPage(page, origin);
     const requests: string[] = [];
     page.on('request', (request) => requests.push(new URL(request.url()).pathname));
     page.on('dialog', () => problems.consoleErrors.push('a dialogue'));
     await page.goto(`${origin}${path}`);
-    return { page, problems, requests };
+    return { problems, requests };
   }
 
   function checkBehaved(problems: PageProblems, requests: readonly string[], path: string): void {
@@ -79,35 +81,35 @@ const SCREENS = [360, 1280].flatMap((width) => SCHEMES.map((scheme) => [width, s
     expect(requests.filter((requested) => requested !== '/favicon.ico')).toEqual([path]);
   }
 
-  const openAll = (page: Page) =>
+  const openAll = () =>
     page.evaluate(() => document.querySelectorAll('details').forEach((details: any) => (details.open = true)));
-  const overflow = (page: Page) =>
+  const overflow = () =>
     page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
   /** Saves a screenshot in the folder SCREENSHOTS, if it is set. */
-  async function screenshot(page: Page, name: string): Promise<void> {
+  async function screenshot(name: string): Promise<void> {
     const folder = process.env['SCREENSHOTS'];
     if (folder) await page.screenshot({ path: `${folder}/report-${name}.png` });
   }
 
   it.each(sample(SCREENS))('fits a screen of %d px in %s with all calls expanded', async (width, scheme) => {
-    const { page, problems, requests } = await visit('/sample', width, scheme);
-    await screenshot(page, `${width}-${scheme}`);
-    expect(await overflow(page)).toBeLessThanOrEqual(0);
-    await openAll(page);
-    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    const { problems, requests } = await visit('/sample', width, scheme);
+    await screenshot(`${width}-${scheme}`);
+    expect(await overflow()).toBeLessThanOrEqual(0);
+    await openAll();
+    expect(await overflow()).toBeLessThanOrEqual(0);
     checkBehaved(problems, requests, '/sample');
   });
 
   it.each(sample(SCHEMES, 1))('has a contrast of at least 4.5:1 for all text in %s', async (scheme) => {
-    const { page } = await visit('/sample', 1280, scheme);
-    await openAll(page);
+    await visit('/sample', 1280, scheme);
+    await openAll();
     expect(await page.evaluate(poorContrasts)).toEqual({ poor: [], measured: expect.any(Number) });
     expect((await page.evaluate(poorContrasts)).measured).toBeGreaterThan(1_000);
   });
 
   it('has landmarks, gapless heading levels and names for all drawings and sections', async () => {
-    const { page } = await visit('/sample');
+    await visit('/sample');
     const levels = await page.evaluate(() =>
       [...document.querySelectorAll('h1, h2, h3, h4, h5')].map(({ tagName }: any) => Number(tagName[1])),
     );
@@ -129,7 +131,7 @@ const SCREENS = [360, 1280].flatMap((width) => SCHEMES.map((scheme) => [width, s
   });
 
   it.each([360, 1280])('keeps the table of evaluations accessible at %d px', async (width) => {
-    const { page } = await visit('/sample', width);
+    await visit('/sample', width);
     const table = page.getByRole('table');
     expect(await table.getByRole('row').count()).toBe(report.run.evaluations.length + 1);
     expect(await table.getByRole('columnheader').count()).toBe(9);
@@ -137,7 +139,7 @@ const SCREENS = [360, 1280].flatMap((width) => SCHEMES.map((scheme) => [width, s
   });
 
   it('links a failure to its call, to its evidence and back', async () => {
-    const { page } = await visit('/sample');
+    await visit('/sample');
     // The fifth failed call of an evaluation is collapsed, and expands when it is linked to.
     const body = page.locator('#e2-r5');
     expect(await body.isVisible()).toBe(false);
@@ -157,7 +159,7 @@ const SCREENS = [360, 1280].flatMap((width) => SCHEMES.map((scheme) => [width, s
   it.each([360, 1280])(
     'shows only the calls of the chosen outcome at %d px, and any call that is linked to',
     async (width) => {
-      const { page, problems, requests } = await visit('/sample', width);
+      const { problems, requests } = await visit('/sample', width);
       const visible = (selector: string) => page.locator(`${selector} >> visible=true`).count();
       const { total, passed, failed } = report.run.counts;
       expect(await visible('.call')).toBe(total);
@@ -167,8 +169,8 @@ const SCREENS = [360, 1280].flatMap((width) => SCHEMES.map((scheme) => [width, s
       expect(await visible('.evaluation')).toBe(
         report.run.evaluations.filter((evaluation) => evaluation.failed > 0).length,
       );
-      await screenshot(page, `${width}-filter`);
-      expect(await overflow(page)).toBeLessThanOrEqual(0);
+      await screenshot(`${width}-filter`);
+      expect(await overflow()).toBeLessThanOrEqual(0);
       await page.getByRole('radio', { name: `passed ${passed}` }).check();
       expect(await visible('.call.failed')).toBe(0);
       await page.locator('nav a[href="#e2-r5"]').click();
@@ -182,8 +184,8 @@ const SCREENS = [360, 1280].flatMap((width) => SCHEMES.map((scheme) => [width, s
   it.each(['/hostile', '/hostile-without-policy'])(
     'shows input of agents and users as text at %s, and executes none of it',
     async (path) => {
-      const { page, problems, requests } = await visit(path, 360);
-      await openAll(page);
+      const { problems, requests } = await visit(path, 360);
+      await openAll();
       // Events such as a click or a mouse move could trigger injected handlers.
       await page.mouse.move(100, 300);
       await page.evaluate(() => {
@@ -201,8 +203,8 @@ const SCREENS = [360, 1280].flatMap((width) => SCHEMES.map((scheme) => [width, s
         expect(words).toContain(shown);
       expect(words).toContain('[U+202E]');
       expect(words).not.toMatch(/[\u0000-\u0008\u000E-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/);
-      expect(await overflow(page)).toBeLessThanOrEqual(0);
-      await screenshot(page, `hostile${path.length}`);
+      expect(await overflow()).toBeLessThanOrEqual(0);
+      await screenshot(`hostile${path.length}`);
       checkBehaved(problems, requests, path);
     },
   );
@@ -210,13 +212,13 @@ const SCREENS = [360, 1280].flatMap((width) => SCHEMES.map((scheme) => [width, s
   it('blocks injected content by its policy alone', async () => {
     const { html } = pages.get('/hostile')!;
     pages.set('/injected', { html: html.replace('<main>', '<main><script>hacked=1</script>'), hasPolicy: false });
-    const { page, problems } = await visit('/injected');
+    const { problems } = await visit('/injected');
     expect(await page.evaluate(() => 'hacked' in globalThis)).toBe(false);
     expect(problems.consoleErrors.join()).toMatch(/Content Security Policy/);
   });
 
   it("produces JUnit XML that the browser's parser accepts, with every text", async () => {
-    const { page } = await visit('/sample');
+    await visit('/sample');
     for (const built of [report, hostileRun(), ...HOSTILE.map((text) => hostileRun([text]))]) {
       const xml = await whole(renderJunit(built.run, built.read));
       const found = await page.evaluate((source) => {
