@@ -37,7 +37,11 @@ export default class WorkerEnvironment {
   constructor({ projectConfig }) {
     // Functions are optimised later, because most run too briefly for it to pay; not where real time is measured.
     const isRealTime = projectConfig.displayName.name === 'realtime';
-    if (CAN_OPTIMISE_LATER && !isRealTime) setFlagsFromString('--interrupt-budget=1000000');
+    if (CAN_OPTIMISE_LATER && !isRealTime) {
+      setFlagsFromString('--interrupt-budget=1000000');
+      // Even later in processes that a test starts: optimising was a fifth of their processor time.
+      process.env.TEST_NODE_FLAGS = '--interrupt-budget=4000000';
+    }
     this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
   }
 

@@ -5,8 +5,9 @@ import path from 'node:path';
  * @param source relative to the project's root, which must be the working directory
  */
 export function programArguments(source: string): string[] {
-  // The global setup of Jest compiles the sources and sets it; the crash tests run without Jest.
+  // The global setup of Jest compiles the sources and sets it, environment.mjs the flags; the crash tests run without Jest.
   const build = process.env['TEST_BUILD'];
   if (build === undefined) return ['--import', '@swc-node/register/esm-register', source];
-  return [path.join(build, source.replace(/\.ts$/, '.js'))];
+  const flags = process.env['TEST_NODE_FLAGS']?.split(' ') ?? [];
+  return [...flags, path.join(build, source.replace(/\.ts$/, '.js'))];
 }
