@@ -6,7 +6,7 @@ const isRealTime = (test) => projectOf(test) === 'realtime';
 
 /**
  * Runs the long test files first, so that none of them is left over when the other workers have nothing to do: without the
- * durations of an earlier run, Jest sorts files by their size. The tests that measure real time come last, eight files at a
+ * durations of an earlier run, Jest sorts files by their size. The tests that measure real time come last, seven files at a
  * time: they mostly wait, and nothing else delays them.
  */
 export default class OrderedRunner extends TestRunner {
@@ -17,7 +17,7 @@ export default class OrderedRunner extends TestRunner {
       watcher,
       options,
     );
-    this._globalConfig = { ...this._globalConfig, maxWorkers: 8 };
+    this._globalConfig = { ...this._globalConfig, maxWorkers: 7 };
     await super.runTests(tests.filter(isRealTime), watcher, options);
   }
 }
