@@ -233,7 +233,8 @@ function fail(request: IncomingMessage, response: ServerResponse, error: unknown
 
 /** Closes the connection in the middle of the response, once everything written so far has been sent. */
 function cut(response: ServerResponse): void {
-  response.socket?.destroySoon();
+  // Not at once: a response holds its first parts back until the next tick, and Node.js 24.22 discards them then.
+  setImmediate(() => response.socket?.destroySoon());
 }
 
 function send(response: ServerResponse, status: number, body: object): void {
