@@ -124,7 +124,7 @@ describe('a call of an agent that sends too much', () => {
     expect(wireFindings).toMatchObject([{ code: 'broken_websocket', detail: expect.stringContaining('8 MiB') }]);
   });
 
-  it('keeps no more than its time needs of hundreds of thousands of messages of one byte', () => {
+  it('keeps no more than its time needs of a flood of messages of one byte', () => {
     const { sink } = collected();
     const call = new MediaCall(WAITING, rawWire, { send: () => undefined, recording: sink });
     call.start(0);
