@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import ts from 'typescript';
 import { executeCall, transportTo } from '../../libs/simulation/index.js';
 import { normalise } from '../../libs/evaluation-definition/index.js';
 import { OutboundClient } from '../../libs/outbound-http/index.js';
 import { type CompletionAnswer, RetellServer } from '../../libs/simulation/testing/retell.js';
 import { formsOfSecret } from '../support/secret-forms.js';
+import { compilerErrors } from '../support/vendor-types.js';
 
 const FOLDER = path.resolve(__dirname, '../retell-agent');
 const TYPES = path.join(FOLDER, 'node_modules/retell-sdk/resources/playground');
@@ -42,18 +42,10 @@ const RESULTS = [
 /** What the compiler finds wrong with values, by the typings of the SDK. */
 function typeErrors(values: readonly (readonly [type: string, value: unknown])[]): string[] {
   const folder = mkdtempSync(path.join(tmpdir(), 'retell-types-'));
-  const file = path.join(folder, 'values.ts');
   const lines = values.map(
     ([type, value], index) => `export const v${index}: types.${type} = ${JSON.stringify(value)};`,
   );
-  writeFileSync(file, [`import type * as types from ${JSON.stringify(`${TYPES}.js`)};`, ...lines].join('\n'));
-  const program = ts.createProgram([file], {
-    ...{ noEmit: true, strict: true, skipLibCheck: true, types: [] },
-    ...{ module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler },
-  });
-  const found = ts
-    .getPreEmitDiagnostics(program)
-    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '));
+  const found = compilerErrors(path.join(folder, 'values.ts'), `${TYPES}.js`, lines);
   rmSync(folder, { recursive: true });
   return found;
 }

@@ -66,7 +66,7 @@ const SCHEDULES: readonly (readonly [string, readonly Moment[], number])[] = [
       await calls.close();
     });
 
-    it.concurrent.each(SCHEDULES)(
+    it.each(SCHEDULES)(
       'is within 80 ms, and nothing more of the item is heard: an answer that is %s',
       async (_how, moments, atMs) => {
         const server = await SameMessages.start(2, moments);

@@ -9,6 +9,7 @@ const JEST_STATE = ['EVENT_HANDLERS', 'TEST_TIMEOUT_SYMBOL'].map((name) => Symbo
 
 /** Where V8 has the flag; newer versions of Node have others. */
 const CAN_OPTIMISE_LATER = process.version.startsWith('v20.');
+const DEFAULT_INTERRUPT_BUDGET = 67_584;
 
 /**
  * What the test file has used. On Node 20 each of them costs time with every promise and timer until it is disabled, and Jest and
@@ -37,10 +38,10 @@ export default class WorkerEnvironment {
   constructor({ projectConfig }) {
     // Functions are optimised later, because most run too briefly for it to pay; not where real time is measured.
     const isRealTime = projectConfig.displayName.name === 'realtime';
-    if (CAN_OPTIMISE_LATER && !isRealTime) {
-      setFlagsFromString('--interrupt-budget=1000000');
+    if (CAN_OPTIMISE_LATER) {
+      setFlagsFromString(`--interrupt-budget=${isRealTime ? DEFAULT_INTERRUPT_BUDGET : 1_000_000}`);
       // Even later in processes that a test starts: optimising was a fifth of their processor time.
-      process.env.TEST_NODE_FLAGS = '--interrupt-budget=4000000';
+      if (!isRealTime) process.env.TEST_NODE_FLAGS = '--interrupt-budget=4000000';
     }
     this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
   }

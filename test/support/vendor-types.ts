@@ -66,6 +66,20 @@ interface Message {
 export const hasVendorTypes = existsSync(ELEVENLABS_TYPES.file);
 export const hasVapiTypes = existsSync(VAPI_TYPES.file);
 
+const OPTIONS: ts.CompilerOptions = {
+  ...{ noEmit: true, strict: true, skipLibCheck: true, allowImportingTsExtensions: true, types: [] },
+  ...{ module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler },
+};
+
+/** Parses each file once: the typings of a vendor and of the language are the same in every program. */
+const host = ts.createCompilerHost(OPTIONS);
+const parse = host.getSourceFile.bind(host);
+const parsed = new Map<string, ts.SourceFile | undefined>();
+host.getSourceFile = (name, ...more) => {
+  if (!parsed.has(name)) parsed.set(name, parse(name, ...more));
+  return parsed.get(name);
+};
+
 /**
  * What the compiler finds wrong with messages, by the typings of a vendor: missing, wrong and unknown fields.
  * @param file a path that does not exist yet, for the messages
@@ -80,13 +94,19 @@ export function typeErrors(
     const type = name.includes('types.') ? name : `types.${name}`;
     return `export const message${index}: ${type} = ${JSON.stringify(message)};`;
   });
+  return compilerErrors(file, types, lines);
+}
+
+/**
+ * What the compiler finds wrong with a program: each error with the line of it.
+ * @param types a file whose exports the lines use as `types`
+ */
+export function compilerErrors(file: string, types: string, lines: readonly string[]): string[] {
   writeFileSync(file, [`import type * as types from ${JSON.stringify(types)};`, ...lines].join('\n'));
-  const program = ts.createProgram([file], {
-    ...{ noEmit: true, strict: true, skipLibCheck: true, allowImportingTsExtensions: true, types: [] },
-    ...{ module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler },
-  });
-  return ts.getPreEmitDiagnostics(program).map(({ messageText, start = 0, file: source }) => {
-    const where = source?.text.slice(start, source.text.indexOf('\n', start)).slice(0, 200) ?? '';
-    return `${ts.flattenDiagnosticMessageText(messageText, ' ')}: ${where}`;
-  });
+  return ts
+    .getPreEmitDiagnostics(ts.createProgram([file], OPTIONS, host))
+    .map(({ messageText, start = 0, file: source }) => {
+      const where = source?.text.slice(start, source.text.indexOf('\n', start)).slice(0, 200) ?? '';
+      return `${ts.flattenDiagnosticMessageText(messageText, ' ')}: ${where}`;
+    });
 }
