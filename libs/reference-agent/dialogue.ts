@@ -52,12 +52,15 @@ const MORE_TO_TELL = 'Wait, before you go: have you heard of our cooking classes
 export type Turn = Generator<ToolUse, { readonly state: State; readonly reply: string }, ToolResult>;
 
 /** Takes one turn in response to the caller's last words. */
-export function* takeTurn(before: State, said: string, behaviour: Behaviour, now: number, isGreeted: boolean): Turn {
+export const takeTurn = (before: State, said: string, behaviour: Behaviour, now: number, isGreeted: boolean): Turn =>
+  respond(before, understand(said, before.asked, now), behaviour, isGreeted);
+
+/** Takes one turn in response to words that are already understood. */
+export function* respond(before: State, heard: Understanding, behaviour: Behaviour, isGreeted: boolean): Turn {
   const turn = before.turn + 1;
   if (behaviour.breakdown === 'repeats' && turn >= BREAKDOWN_TURN) {
     return { state: { ...before, turn }, reply: before.lastReply };
   }
-  const heard = understand(said, before.asked, now);
   const { state, reply } = yield* answer({ ...before, turn }, heard, behaviour);
   const greeting = isGreeted || turn > 1 ? '' : 'Good day, this is Bella Vista. ';
   const whole = `${behaviour.isWordy ? PRAISE : ''}${greeting}${reply}`;

@@ -4,6 +4,9 @@ export interface Features {
   readonly length: number;
   /** Those of the bands of each frame, one frame after the other. */
   readonly levels: Float32Array;
+  /** Sum of the levels of each frame, and of their squares. */
+  readonly sums: Float64Array;
+  readonly squares: Float64Array;
 }
 
 const RATE = 8_000;
@@ -24,6 +27,7 @@ const WAVES = FREQUENCIES.map((hz) => ({
 export function featuresOf(pcm: Int16Array): Features {
   const length = Math.max(0, Math.floor((pcm.length - FRAME) / HOP) + 1);
   const levels = new Float32Array(length * BANDS);
+  const [sums, squares] = [new Float64Array(length), new Float64Array(length)];
   for (let frame = 0; frame < length; frame++) {
     for (const [band, { cos, sin }] of WAVES.entries()) {
       let re = 0;
@@ -35,8 +39,11 @@ export function featuresOf(pcm: Int16Array): Features {
       }
       levels[frame * BANDS + band] = Math.log(FLOOR ** 2 + (re * re + im * im) / FRAME);
     }
+    const ofFrame = levels.subarray(frame * BANDS, (frame + 1) * BANDS);
+    sums[frame] = ofFrame.reduce((sum, level) => sum + level, 0);
+    squares[frame] = ofFrame.reduce((sum, level) => sum + level * level, 0);
   }
-  return { length, levels };
+  return { length, levels, sums, squares };
 }
 
 /** Correlation of the levels of two stretches: 1 for equal sound, however loud. @param step between the frames that count */
@@ -46,18 +53,15 @@ export function similarity(a: Features, fromA: number, b: Features, fromB: numbe
   let sumAA = 0;
   let sumBB = 0;
   let sumAB = 0;
+  const [levelsA, levelsB] = [a.levels, b.levels];
   for (let frame = 0; frame < frames; frame += step) {
+    sumA += a.sums[fromA + frame]!;
+    sumB += b.sums[fromB + frame]!;
+    sumAA += a.squares[fromA + frame]!;
+    sumBB += b.squares[fromB + frame]!;
     const startA = (fromA + frame) * BANDS;
     const startB = (fromB + frame) * BANDS;
-    for (let band = 0; band < BANDS; band++) {
-      const x = a.levels[startA + band]!;
-      const y = b.levels[startB + band]!;
-      sumA += x;
-      sumB += y;
-      sumAA += x * x;
-      sumBB += y * y;
-      sumAB += x * y;
-    }
+    for (let band = 0; band < BANDS; band++) sumAB += levelsA[startA + band]! * levelsB[startB + band]!;
   }
   const count = Math.ceil(frames / step) * BANDS;
   const spread = (sumAA - (sumA * sumA) / count) * (sumBB - (sumB * sumB) / count);
