@@ -108,7 +108,7 @@ it('restarts its processes one by one under load without a failed request, and e
       responses.push(
         await ask(`${service.url}/agents`, agent && { agent, headers: { Authorization: `Bearer ${KEY}` } }),
       );
-      await sleep(5);
+      await sleep(20);
     }
   };
   const kept = new Agent({ keepAlive: true, maxSockets: 4 });

@@ -68,7 +68,7 @@ it('restarts a killed postmaster and loses neither acknowledged writes nor calls
       else if (status === 503 && headers.has('retry-after')) rejected++;
       else unexpected.push(body);
       if (status === 201 && sentAt > killedAt && rejected > 0) recoveredAfter ??= performance.now() - killedAt;
-      await sleep(5);
+      await sleep(20);
     }
   };
   const writers = Array.from({ length: 8 }, write);
