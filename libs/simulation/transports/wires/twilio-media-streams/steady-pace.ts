@@ -3,9 +3,12 @@ const LINE_PACE = 8;
 /** Rates that are in use, as multiples of 8 kHz; 6 is also 24 kHz in 16 bits. */
 const MULTIPLES = [2, 3, 4, 6];
 const TOLERANCE = 0.05;
-/** A steady pace lasts at least this many messages and milliseconds. */
+/**
+ * A steady pace lasts at least this many messages and milliseconds. A shorter one is not evidence: the timer of a healthy agent
+ * that sends five times as fast as real time may be late on a busy machine, so that its pace is four times.
+ */
 const MESSAGES = 75;
-const MIN_MS = 1_500;
+const MIN_MS = 3_000;
 /** Intervals of a timer lie around its period; messages that are sent at once lie close together. */
 const MIN_INTERVAL_MS = 5;
 /** A longer time between two messages ends what was steady. */
