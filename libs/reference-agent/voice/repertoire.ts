@@ -48,7 +48,7 @@ function repliesOf(
     for (const said of new Set([...lines, NOT_UNDERSTOOD])) {
       const { reply, state: next } = turnOf(state, understood.get(said, state.asked), behaviour, later);
       replies.push(reply);
-      // After its goodbye the agent says nothing else, whatever it has learnt before.
+      // After the end of the call every answer is the same, so that all such states are one.
       const key = next.hasEnded ? 'ended' : JSON.stringify(next);
       // "Yes, please." is not a name, but is taken for one by an agent that has asked for it: one such answer is enough.
       if (seen.has(key) || !names.has(next.details.name)) continue;
