@@ -111,7 +111,8 @@ class Conversation {
     const startedAt = performance.now();
     this.sending = setInterval(() => {
       // A late timer catches up: slower by a fifth, the pace would be that of audio at four times the rate of the line.
-      for (let due = (performance.now() - startedAt) / DELTA_EVERY_MS; at / (DELTA_MS * BYTES_PER_MS) < due;) {
+      const dueBytes = ((performance.now() - startedAt) / DELTA_EVERY_MS) * DELTA_MS * BYTES_PER_MS;
+      while (at < dueBytes) {
         const delta = this.answer.subarray(at, (at += DELTA_MS * BYTES_PER_MS));
         if (delta.length === 0) {
           this.send({ type: 'response.output_audio.done', ...place });

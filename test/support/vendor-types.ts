@@ -99,6 +99,7 @@ export function typeErrors(
 
 /**
  * What the compiler finds wrong with a program: each error with the line of it.
+ * @param file a path that no program had before: what was parsed is kept
  * @param types a file whose exports the lines use as `types`
  */
 export function compilerErrors(file: string, types: string, lines: readonly string[]): string[] {
