@@ -4,7 +4,7 @@ import { isCertificateError } from './errors.js';
 
 /** Temporary error statuses. */
 const TEMPORARY = new Set([429, 502, 503, 504]);
-/** Milliseconds for one attempt. A long poll for the end of a run alone takes up to 60 s. */
+/** A long poll for the end of a run alone takes up to 60 s. */
 const ATTEMPT_MS = 90_000;
 /** For the recording of a call, which may have 200 MiB. */
 const UPLOAD_MS = 600_000;
@@ -22,6 +22,8 @@ export interface RetryOptions {
   /** Receives why the client waits, and how long, when the service demands it. */
   readonly announce?: (text: string) => void;
   readonly pause?: typeof sleep;
+  /** Milliseconds for one attempt. */
+  readonly attemptMs?: number;
 }
 
 /**
@@ -32,12 +34,12 @@ export interface RetryOptions {
  */
 export function retryingFetch(
   patience: Patience,
-  { announce, pause = sleep }: RetryOptions = {},
+  { announce, pause = sleep, attemptMs = ATTEMPT_MS }: RetryOptions = {},
 ): (request: Request) => Promise<Response> {
   return async (request) => {
     const since = performance.now();
     for (let tries = 1; ; tries++) {
-      const attempt = await attemptOf(request);
+      const attempt = await attemptOf(request, attemptMs);
       request.signal.throwIfAborted();
       const wait = pauseAfter(attempt, tries);
       const elapsed = performance.now() - since;
@@ -66,21 +68,25 @@ interface Attempt {
   readonly error?: unknown;
 }
 
-async function attemptOf(request: Request): Promise<Attempt> {
+async function attemptOf(request: Request, attemptMs: number): Promise<Attempt> {
   const isStream = request.headers.get('accept') === 'text/event-stream';
-  // Streams have no time limit; their reader detects silence.
   const isUpload = request.headers.get('content-type')?.startsWith('multipart/') === true;
-  const limit = AbortSignal.timeout(isUpload ? UPLOAD_MS : ATTEMPT_MS);
-  const signal = isStream ? request.signal : AbortSignal.any([request.signal, limit]);
+  const limit = new AbortController();
+  const expire = () => limit.abort(new DOMException('The service did not answer in time', 'TimeoutError'));
+  const timer = setTimeout(expire, isUpload ? UPLOAD_MS : attemptMs);
   try {
+    const signal = AbortSignal.any([request.signal, limit.signal]);
     // Cloned because a body can be sent only once. A redirect would turn a POST into a GET and drop the key.
     const response = await fetch(request.clone(), { signal, redirect: 'manual' });
-    if (isStream || !response.body) return { response };
+    // A stream has no time limit from here on; its reader detects silence.
+    if ((isStream && response.ok) || !response.body) return { response };
     // Read here, so that an interrupted response is retried.
     const { status, statusText, headers } = response;
     return { response: new Response(await response.arrayBuffer(), { status, statusText, headers }) };
   } catch (error) {
     return { error };
+  } finally {
+    clearTimeout(timer);
   }
 }
 
