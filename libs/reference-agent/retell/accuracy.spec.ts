@@ -53,6 +53,18 @@ describe('the evaluations of the text agent over Retell', () => {
     },
   );
 
+  it('do not depend on a valid percent-encoding of the name', async () => {
+    const statusOf = async (name: string) => {
+      const body = JSON.stringify({ messages: [{ role: 'user', content: 'When are you open?' }] });
+      const headers = { authorization: `Bearer ${KEY}` };
+      return (await fetch(`${agent.url}/agent-playground-completion/${name}`, { method: 'POST', headers, body }))
+        .status;
+    };
+    expect(await Promise.all(['booking', '%E0%A4%A', 'booking%3Ano-such-fault'].map(statusOf))).toEqual([
+      200, 200, 422,
+    ]);
+  });
+
   it('have precision and recall of 1', () => {
     expect(accuracyOf(tally(tried))).toEqual({ precision: 1, recall: 1, reasonPrecision: 1, reasonRecall: 1 });
   });

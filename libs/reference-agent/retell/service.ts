@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { AgentFailure, createReferenceAgent, type ReferenceAgentOptions } from '../agent.js';
 import type { Message } from '../conversation.js';
 import { type FaultName, isFault, isHealthy } from '../faults.js';
+import { answer, decoded } from '../http.js';
 import { noSuchFault } from '../voice/platform-faults.js';
 import { refuse } from '../voice/telephone.js';
 
@@ -39,7 +40,7 @@ export class RetellService {
     if (apiKey !== undefined && request.headers.authorization !== `Bearer ${apiKey}`) {
       answer(response, 401, error('Invalid API Key'));
     } else if (agent === undefined) answer(response, 200, { current_concurrency: 0, concurrency_limit: 20 });
-    else await this.complete(decodeURIComponent(agent), request, response);
+    else await this.complete(decoded(agent), request, response);
     return true;
   }
 
@@ -133,8 +134,4 @@ async function readJson(request: IncomingMessage): Promise<Json | undefined> {
   } catch {
     return undefined;
   }
-}
-
-function answer(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { isHealthy } from '../../faults.js';
+import { answer, decoded } from '../../http.js';
 import { noSuchFault } from '../platform-faults.js';
 import { preparedOnce, SessionSockets, type VoiceServiceOptions } from '../session-sockets.js';
 import { refuse } from '../telephone.js';
@@ -97,19 +98,7 @@ function faultOf(agent: string): ElevenLabsFaultName | 'none' | 'configured' | u
   return isElevenLabsFault(fault) ? fault : undefined;
 }
 
-function answer(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-}
-
 function unknown(response: ServerResponse, agent: string): void {
   const message = `Agent ${agent} not found. ${noSuchFault('elevenlabs')}`;
   answer(response, 404, { detail: { status: 'document_not_found', message } });
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { AgentFailure } from '../../agent.js';
 import { isFault, isHealthy } from '../../faults.js';
+import { answer } from '../../http.js';
 import { FAULTS_OVER, noSuchFault } from '../platform-faults.js';
 import { preparedOnce, SessionSockets, type VoiceServiceOptions } from '../session-sockets.js';
 import { refuse } from '../telephone.js';
@@ -44,11 +45,11 @@ export class VapiService {
     const { apiKey } = this.options;
     const isOpen = control !== undefined;
     const isKnown = isOpen || apiKey === undefined || headers.authorization === `Bearer ${apiKey}`;
-    const [status, answer] = isKnown
+    const [status, content] = isKnown
       ? await this.answer(`${method} ${route}`, { id, isOpen, body, host: headers.host ?? 'localhost' })
       : [401, { message: 'Invalid Key.', error: 'Unauthorized', statusCode: 401 }];
     if (status === 0) request.socket.destroy();
-    else response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+    else answer(response, status, content);
     return true;
   }
 
