@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Client } from 'pg';
+import { sql } from './sql.js';
 
 export const TEMPLATE_DATABASE = 'test_template';
 
@@ -14,18 +14,13 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   if (serverUrl === undefined) throw new Error('TEST_DATABASE_URL is not set: the global setup of Jest sets it');
   const name = `test_${randomBytes(8).toString('hex')}`;
   // A copy of the files includes the catalog cache, which the first connections would otherwise have to build.
-  await onServer(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE_DATABASE} STRATEGY FILE_COPY`);
+  await sql(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE_DATABASE} STRATEGY FILE_COPY`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  return { url: url.toString(), drop: () => onServer(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
-}
-
-async function onServer(url: string, statement: string): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
+  return {
+    url: url.toString(),
+    drop: async () => {
+      await sql(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    },
+  };
 }
