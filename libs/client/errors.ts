@@ -66,7 +66,7 @@ function cureOf(status: number): string {
     case 403:
       return 'The key must belong to the same workspace; starting and cancelling runs requires the role EDITOR.';
     case 404:
-      return 'Check the identifier, and that VAT_URL is the right service.';
+      return 'Check the identifier, and the URL of the service (VAT_URL or --url); vat agents lists the agents.';
     case 409:
       return 'Resolve the conflict, then run the command again.';
     case 408:

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { requestOf, vatProgram } from './program.js';
+import { executeInProcess } from './testing/in-process.js';
 
 const DOCUMENT = path.resolve(__dirname, '../../docs/guides/cli.md');
 const stream = { write: () => true };
@@ -56,5 +57,24 @@ describe('vat run', () => {
 
   it.each(['name', '=Rossi'])('refuses the variable "%s"', (text) => {
     expect(() => parsed('--variable', text)).toThrow('Must be NAME=VALUE.');
+  });
+});
+
+describe('an empty value', () => {
+  it.each([
+    ['--report', 'run --agent 1 --report='],
+    ['--agent', 'run --agent='],
+    ['--evaluation', 'run --agent 1 --evaluation a --evaluation='],
+    ['--compare-with', 'status 1 --compare-with='],
+    ['<run>', 'status'],
+    ['<others>', 'compare 1'],
+    ['--out', 'report 1 --out='],
+  ])('of %s is refused before the service is asked', async (name, words) => {
+    const last = name.startsWith('<') ? [''] : [];
+    const { code, stderr } = await executeInProcess([...words.split(' '), ...last], {});
+    expect([code, stderr]).toEqual([
+      3,
+      `vat: ${name} is empty\n  Give it a value; a variable that is not set is empty.\n`,
+    ]);
   });
 });

@@ -6,7 +6,7 @@ import { addImportCallCommand } from './call-import.js';
 import { addConnectionCommand } from './connection.js';
 import { DEFAULT_URL } from './configuration.js';
 import { addDeleteCommands } from './deletion.js';
-import type { ExitCode } from './errors.js';
+import { type ExitCode, misuse } from './errors.js';
 import type { Io, ServiceFlags } from './io.js';
 import { versionText } from './own-package.js';
 import type { StartRunRequest } from './service.js';
@@ -61,7 +61,8 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
     .showHelpAfterError('(see --help)')
     .allowExcessArguments(false)
     .exitOverride()
-    .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr: (text) => io.stderr.write(text) });
+    .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr: (text) => io.stderr.write(text) })
+    .hook('preAction', (_program, command) => requireValues(command));
 
   const run = program
     .command('run')
@@ -244,6 +245,18 @@ function variable(text: string, earlier: Readonly<Record<string, string>> = {}):
   const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined) throw new InvalidArgumentError('Must be NAME=VALUE.');
   return { ...earlier, [name]: value };
+}
+
+/** An unset variable of a pipeline, as in `--report "$REPORT"`, is an empty value. @throws CommandError */
+function requireValues(command: Command): void {
+  const options = command.options.map(
+    (option) => [option.long, command.getOptionValue(option.attributeName())] as const,
+  );
+  const operands = command.registeredArguments.map(
+    (operand, index) => [`<${operand.name()}>`, command.args[index]] as const,
+  );
+  const empty = [...options, ...operands].find(([, value]) => [value].flat().includes(''));
+  if (empty) throw misuse(`${empty[0]} is empty`, 'Give it a value; a variable that is not set is empty.');
 }
 
 const collect = (value: string, earlier: string[] = []): string[] => [...earlier, value];
