@@ -10,6 +10,8 @@ export interface Answered {
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
+const isIssue = (value: unknown): value is ErrorIssue => isObject(value) && typeof value['message'] === 'string';
+
 /** A file, or an envelope, of which some deletions only have the `message`. */
 export const isAnswer = (data: unknown): boolean =>
   typeof data === 'string' ||
@@ -20,7 +22,7 @@ export const isAnswer = (data: unknown): boolean =>
 export function errorBody(error: unknown): { code: string; message: string; issues: string[] } | undefined {
   const body: unknown = typeof error === 'string' ? parsed(error) : error;
   if (!isObject(body) || typeof body['code'] !== 'string' || typeof body['message'] !== 'string') return undefined;
-  const issues = Array.isArray(body['issues']) ? (body['issues'] as ErrorIssue[]).map(({ message }) => message) : [];
+  const issues = (Array.isArray(body['issues']) ? body['issues'] : []).filter(isIssue).map(({ message }) => message);
   return { code: body['code'], message: body['message'], issues };
 }
 

@@ -26,7 +26,7 @@ export interface FollowOptions {
   readonly signal: AbortSignal;
   /** Milliseconds without data after which the connection counts as lost; the service sends a comment every 15 s. */
   readonly silenceMs?: number;
-  /** Milliseconds without events after which following fails. */
+  /** Milliseconds without events after which following fails, or polls the run if it is the stream that ends. */
   readonly patienceMs?: number;
 }
 
@@ -53,8 +53,8 @@ export async function* follow(service: Service, runId: string, options: FollowOp
     try {
       const stream = await service.events(runId, lastEventId, AbortSignal.any([signal, silence.signal]));
       for await (const { event, data, id } of messages(stream, silence, silenceMs)) {
-        lastDataAt = performance.now();
         const runEvent = eventOf(event, data);
+        lastDataAt = performance.now();
         if (runEvent) yield runEvent;
         if (runEvent?.type === 'run' && hasEnded(runEvent.run)) return;
         lastEventId = id ?? lastEventId;
@@ -71,6 +71,11 @@ export async function* follow(service: Service, runId: string, options: FollowOp
       if (performance.now() - lastDataAt > patienceMs) throw error;
     }
     signal.throwIfAborted();
+    if (performance.now() - lastDataAt > patienceMs) {
+      yield { type: 'note', text: 'The stream of events ends without events; polling the run instead.' };
+      yield* poll(service, runId, signal);
+      return;
+    }
     yield { type: 'note', text: 'Connection lost; resuming.' };
     await sleep(pause, undefined, { signal });
     pause = lastDataAt - since > MAX_PAUSE_MS ? FIRST_PAUSE_MS : Math.min(MAX_PAUSE_MS, pause * 2);

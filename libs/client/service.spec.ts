@@ -112,6 +112,12 @@ describe('service client', () => {
     await expect(service.run('run')).rejects.toMatchObject({ exitCode: 3, message });
   });
 
+  it('shows those details of a refusal that are texts', async () => {
+    const issues = [null, { message: 5 }, { message: 'name is too long' }];
+    answers = [json(400, { ...refusal('BAD_REQUEST', 'Bad'), issues })];
+    await expect(service.run('run')).rejects.toMatchObject({ exitCode: 3, details: ['name is too long'] });
+  });
+
   it('names the run that was not found', async () => {
     answers = [json(404, refusal('NOT_FOUND', 'Not found'))];
     const message = `Run 7 not found at ${service.url} (404 NOT_FOUND)`;
@@ -137,7 +143,7 @@ describe('service client', () => {
     const running = runOf({ status: 'RUNNING', counts: countsOf({ pending: 1 }) });
     const types = (events: RunEvent[]) => events.map(({ type }) => type);
 
-    async function followed(options: { silenceMs?: number } = {}): Promise<RunEvent[]> {
+    async function followed(options: { silenceMs?: number; patienceMs?: number } = {}): Promise<RunEvent[]> {
       const events: RunEvent[] = [];
       const signal = AbortSignal.timeout(20_000);
       for await (const event of follow(service, 'run', { signal, ...options })) events.push(event);
@@ -166,6 +172,12 @@ describe('service client', () => {
       const events = await followed();
       expect(types(events)).toEqual(['note', 'run', 'run']);
       expect(seen.map(({ url }) => url)).toEqual(['/runs/run/events', '/runs/run', '/runs/run?wait=5']);
+    });
+
+    it('polls the run if streams end without events', async () => {
+      answers = [stream('', 'end'), stream(': comment\n\n', 'end'), data(running), data(runOf())];
+      expect(types(await followed({ patienceMs: 300 }))).toEqual(['note', 'note', 'run', 'run']);
+      expect(seen.at(-1)!.url).toBe('/runs/run?wait=5');
     });
 
     it('fails if the run itself is refused', async () => {

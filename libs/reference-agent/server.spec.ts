@@ -222,6 +222,23 @@ describe('server of the reference agent', () => {
     expect((await post(hello)).status).toBe(200);
   });
 
+  it('keeps serving after connections that are reset during their upgrade', async () => {
+    const platform = await startReferenceAgent({ port: 0, retell: {} });
+    const { hostname, port } = new URL(platform.url);
+    const upgrade = 'GET /any HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+    const reset = () =>
+      new Promise<void>((resolve) => {
+        const socket = connect(Number(port), hostname, () => {
+          socket.write(upgrade);
+          setTimeout(() => socket.resetAndDestroy(), 0);
+        });
+        socket.on('error', () => undefined).on('close', () => resolve());
+      });
+    for (let resets = 0; resets < 50; resets++) await reset();
+    expect((await fetch(`${platform.url}/health`)).status).toBe(200);
+    await platform.close();
+  });
+
   it('keeps serving after malformed requests and disconnected clients', async () => {
     const { hostname, port } = new URL(server.url);
     await Promise.all(

@@ -61,7 +61,13 @@ export async function startReferenceAgent(options: ReferenceAgentServerOptions =
   const voice = voiceServiceOf(options);
   const handler = new Handler(options, voice);
   const server = createServer((request, response) => void handler.handle(request, response));
-  if (voice) server.on('upgrade', (...upgrade) => void voice.upgrade(...upgrade));
+  if (voice) {
+    server.on('upgrade', (request, socket, head) => {
+      // Node does not listen for errors of an upgraded connection, which a reset would throw.
+      socket.on('error', () => socket.destroy());
+      void voice.upgrade(request, socket, head);
+    });
+  }
   server.requestTimeout = 30_000;
   server.headersTimeout = 10_000;
   server.keepAliveTimeout = 30_000;
