@@ -75,8 +75,8 @@ describe('fair database connections', () => {
         expect(created.status).toBe(201);
         expect((await promptly(() => new HttpClient(app.url).get('/readyz'))).status).toBe(200);
       }
-      const { total, idle } = inUse();
-      expect(total - idle).toBe(SHARE);
+      // Those of the other requests, and of the service's own queries, are soon free again.
+      await until('the busy workspace holds its share alone', () => inUse().total - inUse().idle === SHARE);
     });
     // None of the busy workspace is refused either: they only wait.
     expect(new Set(statuses)).toEqual(new Set([200]));

@@ -55,8 +55,8 @@ function figuresOf(calls: readonly any[]): Figures {
   const attempts = calls.flatMap((call) => call.attempts as any[]);
   const reliability = [...calls, ...attempts].flatMap((each) => each.reliability ?? []);
   const faults: Record<string, number> = {};
-  for (const { outcome, failureCode } of attempts.filter((attempt) => attempt.outcome !== 'passed')) {
-    const name = failureCode ?? outcome;
+  for (const { outcome, failureCode, reason } of attempts.filter((attempt) => attempt.outcome !== 'passed')) {
+    const name = failureCode ?? `${outcome}: ${reason}`;
     faults[name] = (faults[name] ?? 0) + 1;
   }
   return {
@@ -149,21 +149,7 @@ export async function besideVoiceAttacks(
   // Prepares the agent's voice and the caller's lines, and loads what both use.
   for (const subject of Object.values(victims)) await endOf(subject, await startRun(subject, 2, 2));
 
-  let before = processes.threadTimes();
-  const busiest = () => {
-    const now = processes.threadTimes();
-    for (const [k, v] of [...now]
-      .map(([k, v]) => [k, v.map((x, i) => Math.round(x - (before.get(k)?.[i] ?? 0)))] as const)
-      .sort((a, b) => b[1][0]! - a[1][0]!)
-      .slice(0, 7))
-      print(`    ${k} ran ${v[0]} waited ${v[1]} slices ${v[2]}`);
-    before = now;
-  };
-  let t0 = performance.now();
   const calm = await measure(victims, windowMs);
-  print(`${Math.round(performance.now() - t0)} ms`);
-  busiest();
-  t0 = performance.now();
   show('without the flood', calm);
   if (calm.voice.repeated + calm.text.repeated > 0) print('  The machine is too busy to measure victims.');
   const calmMb = processes.peakMemoryMb();
@@ -173,8 +159,6 @@ export async function besideVoiceAttacks(
   attacking.catch(() => undefined);
   const flooded = await measure(victims, windowMs);
   over.abort();
-  print(`${Math.round(performance.now() - t0)} ms`);
-  busiest();
   show(`beside ${attacks.length} floods with ${HOSTILE_CALLS} calls each`, flooded);
   for (const [name, ends] of Object.entries(await attacking)) print(`  ${name}: ${JSON.stringify(ends)}`);
   const peakMb = processes.peakMemoryMb();
