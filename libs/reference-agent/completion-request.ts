@@ -35,7 +35,7 @@ const ROLES: ReadonlySet<unknown> = new Set<Message['role']>(['system', 'develop
 
 /** @throws RequestError */
 export function readCompletionRequest(body: string): CompletionRequest {
-  const request = objectOf(parse(body), null);
+  const request = readObject(body);
   const { model = '', messages, tools = [], stream = false, stream_options: streamOptions } = request;
   if (typeof model !== 'string') throw invalid('model', 'must be a string');
   if (!Array.isArray(messages)) throw invalid('messages', 'must be a list');
@@ -54,12 +54,15 @@ export function readCompletionRequest(body: string): CompletionRequest {
   };
 }
 
-function parse(body: string): unknown {
+/** The JSON object that a body has. @throws RequestError */
+export function readObject(body: string): Readonly<Record<string, unknown>> {
+  let value: unknown;
   try {
-    return JSON.parse(body);
+    value = JSON.parse(body);
   } catch {
     throw new RequestError(400, 'The body must be valid JSON', null, 'invalid_json');
   }
+  return objectOf(value, null);
 }
 
 function readMessage(value: unknown, param: string): Message {
@@ -88,7 +91,8 @@ function readTool(value: unknown, param: string): string {
   return name;
 }
 
-function objectOf(value: unknown, param: string | null): Readonly<Record<string, unknown>> {
+/** @param param its path, null for the body @throws RequestError */
+export function objectOf(value: unknown, param: string | null): Readonly<Record<string, unknown>> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   throw invalid(param, 'must be an object');
 }

@@ -222,6 +222,23 @@ describe('server of the reference agent', () => {
     expect((await post(hello)).status).toBe(200);
   });
 
+  it.each([
+    ['Retell', { retell: {} }, '/agent-playground-completion/booking'],
+    ['Vapi', { vapi: { prepare: () => Promise.reject(new Error('Without a voice')) } }, '/chat'],
+  ])('refuses requests of a wrong shape also as an agent of %s', async (_name, options, path) => {
+    const platform = await startReferenceAgent({ port: 0, ...options });
+    const statusOf = async (body: string) => (await fetch(`${platform.url}${path}`, { method: 'POST', body })).status;
+    expect(await Promise.all(['{', 'null', '[]', 'true'].map(statusOf))).toEqual([400, 400, 400, 400]);
+    const misshapen = [
+      { messages: [null], input: { toString: 1 } },
+      { messages: [{ role: 'user', content: 'Hello' }], tool_mocks: [null], assistantId: { toString: 1 } },
+      { messages: [{ role: 'tool_call_result', tool_call_id: { toString: 1 } }], previousChatId: {} },
+    ];
+    const statuses = await Promise.all(misshapen.map((body) => statusOf(JSON.stringify(body))));
+    expect(Math.max(...statuses)).toBeLessThan(500);
+    await platform.close();
+  });
+
   it('keeps serving after connections that are reset during their upgrade', async () => {
     const platform = await startReferenceAgent({ port: 0, retell: {} });
     const { hostname, port } = new URL(platform.url);

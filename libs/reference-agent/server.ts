@@ -12,6 +12,7 @@ import {
 import { ChunkWriter, completion, type CompletionHead } from './completion-format.js';
 import { type CompletionRequest, readCompletionRequest, RequestError } from './completion-request.js';
 import { FAULT_NAMES, type FaultName, isFault, isHealthy } from './faults.js';
+import { answer, readBody } from './http.js';
 import { RetellService, type RetellServiceOptions } from './retell/service.js';
 import { ElevenLabsService, type ElevenLabsServiceOptions } from './voice/elevenlabs/service.js';
 import { RealtimeService, type RealtimeServiceOptions } from './voice/realtime/service.js';
@@ -49,7 +50,6 @@ export const DEFAULT_HOST = '127.0.0.1';
 /** The agent's name in paths and models; `booking:FAULT` is the same agent with that fault. */
 export const AGENT_NAME = 'booking';
 
-const MAX_BODY = 1024 * 1024;
 const ADDRESS = /^(?:\/agents\/([^/]{1,100}))?\/v1\/chat\/completions$/;
 
 /**
@@ -122,8 +122,8 @@ class Handler {
     });
     try {
       const path = (request.url ?? '').split('?')[0] ?? '';
-      if (path === '/health' && request.method === 'GET') return send(response, 200, { status: 'ok' });
-      if (path === '/v1/models' && request.method === 'GET') return send(response, 200, MODELS);
+      if (path === '/health' && request.method === 'GET') return answer(response, 200, { status: 'ok' });
+      if (path === '/v1/models' && request.method === 'GET') return answer(response, 200, MODELS);
       if (await this.voice?.handle(request, response)) return;
       const match = ADDRESS.exec(path);
       if (!match) throw new RequestError(404, `Unknown path ${path.slice(0, 200)}`, null, 'unknown_url');
@@ -161,7 +161,7 @@ class Handler {
     if (request.isStreamed) return stream(parts, head, request.includesUsage, response, signal);
     const whole: AnswerPart[] = [];
     for await (const part of parts) whole.push(part);
-    if (!signal.aborted) send(response, 200, completion(head, whole));
+    if (!signal.aborted) answer(response, 200, completion(head, whole));
   }
 }
 
@@ -208,43 +208,19 @@ async function stream(
 
 const STREAM_HEADERS = { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-cache' };
 
-/** @throws RequestError when the body is too large or compressed */
-async function readBody(request: IncomingMessage): Promise<string> {
-  const encoding = request.headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity') {
-    throw new RequestError(415, 'The body must not be compressed', null, 'unsupported_encoding');
-  }
-  const tooLarge = () => new RequestError(413, `The body must have at most ${MAX_BODY} bytes`, null, 'body_too_large');
-  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY) throw tooLarge();
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BODY) throw tooLarge();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
 function fail(request: IncomingMessage, response: ServerResponse, error: unknown): void {
   if (response.destroyed || response.writableEnded) return;
   const isCut = error instanceof AgentFailure && error.status === undefined;
   if (isCut || response.headersSent) return cut(response);
   // The rest of an unread body would otherwise be parsed as the next request.
   if (!request.complete) response.setHeader('Connection', 'close');
-  if (error instanceof RequestError) return send(response, error.status, error.body);
+  if (error instanceof RequestError) return answer(response, error.status, error.body);
   const message = error instanceof AgentFailure ? error.message : 'Something went wrong';
-  send(response, 500, new RequestError(500, message, null, 'agent_failed').body);
+  answer(response, 500, new RequestError(500, message, null, 'agent_failed').body);
 }
 
 /** Closes the connection in the middle of the response, once everything written so far has been sent. */
 function cut(response: ServerResponse): void {
   // Not at once: a response holds its first parts back until the next tick, and Node.js 24.22 discards them then.
   setImmediate(() => response.socket?.destroySoon());
-}
-
-function send(response: ServerResponse, status: number, body: object): void {
-  const text = JSON.stringify(body);
-  response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) });
-  response.end(text);
 }

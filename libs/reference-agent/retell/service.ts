@@ -3,7 +3,8 @@ import type { Duplex } from 'node:stream';
 import { AgentFailure, createReferenceAgent, type ReferenceAgentOptions } from '../agent.js';
 import type { Message } from '../conversation.js';
 import { type FaultName, isFault, isHealthy } from '../faults.js';
-import { answer, decoded } from '../http.js';
+import { objectOf, readObject, RequestError } from '../completion-request.js';
+import { answer, decoded, readBody } from '../http.js';
 import { noSuchFault } from '../voice/platform-faults.js';
 import { refuse } from '../voice/telephone.js';
 
@@ -15,7 +16,6 @@ export interface RetellServiceOptions extends ReferenceAgentOptions {
 type Json = Readonly<Record<string, unknown>>;
 
 const COMPLETION = /^\/agent-playground-completion\/([^/]{1,200})$/;
-const MAX_BODY = 1024 * 1024;
 const MAX_ROUNDS = 8;
 
 /** The agent as one of Retell, in text: each request has the whole conversation, and nothing of it is kept. */
@@ -47,11 +47,11 @@ export class RetellService {
   private async complete(agent: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const fault = this.faultOf(agent);
     if (fault === null) return answer(response, 422, error(`Agent ${agent} not found. ${noSuchFault('retell')}`));
-    const body = await readJson(request);
-    if (!Array.isArray(body?.['messages'])) return answer(response, 400, error('messages must be a list'));
+    const body = readObject(await readBody(request));
+    const [messages, mocks] = [listOf(body, 'messages'), listOf({ tool_mocks: [], ...body }, 'tool_mocks')];
     try {
       const { fault: _, ...options } = this.options;
-      answer(response, 200, await respond(body['messages'] as Json[], body['tool_mocks'], { ...options, fault }));
+      answer(response, 200, await respond(messages, mocks, { ...options, fault }));
     } catch (failure) {
       if (!(failure instanceof AgentFailure)) throw failure;
       if (failure.status !== undefined) return answer(response, failure.status, error(failure.message));
@@ -70,11 +70,14 @@ export class RetellService {
 }
 
 /** The new messages. A tool with a mock has its result, as with the platform; the agent runs the others itself. */
-async function respond(messages: readonly Json[], mocks: unknown, options: Parameters<typeof createReferenceAgent>[0]) {
+async function respond(
+  messages: readonly Json[],
+  mocks: readonly Json[],
+  options: Parameters<typeof createReferenceAgent>[0],
+) {
   const agent = createReferenceAgent(options);
   const history = messages.flatMap(messageOf);
-  const mocked = Array.isArray(mocks) ? (mocks as Json[]) : [];
-  const hostedTools = new Set(mocked.map(({ tool_name: name }) => String(name)));
+  const hostedTools = new Set(mocks.flatMap(({ tool_name: name }) => (typeof name === 'string' ? name : [])));
   const added: object[] = [];
   let hasEnded = false;
   for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -88,7 +91,7 @@ async function respond(messages: readonly Json[], mocks: unknown, options: Param
         const { id, name, arguments: json } = part;
         added.push({ role: 'tool_call_invocation', tool_call_id: id, name, arguments: json });
         if (!hostedTools.has(name)) continue;
-        const content = mockFor(mocked, name, JSON.parse(json) as Json);
+        const content = mockFor(mocks, name, JSON.parse(json) as Json);
         added.push({ role: 'tool_call_result', tool_call_id: id, content, successful: true });
         history.push({ role: 'tool', content, toolCallId: id });
       }
@@ -103,7 +106,9 @@ function messageOf({ role, content, tool_call_id: id }: Json): Message[] {
   const text = typeof content === 'string' ? content : '';
   if (role === 'user') return [{ role: 'user', content: text }];
   if (role === 'agent') return [{ role: 'assistant', content: text }];
-  return role === 'tool_call_result' ? [{ role: 'tool', content: text, toolCallId: String(id) }] : [];
+  return role === 'tool_call_result'
+    ? [{ role: 'tool', content: text, toolCallId: typeof id === 'string' ? id : '' }]
+    : [];
 }
 
 /** Output of the first mock that fits; a tool whose mocks do not fit is answered as one without a mock. */
@@ -119,19 +124,11 @@ function mockFor(mocks: readonly Json[], name: string, args: Json): string {
   return typeof output === 'string' ? output : '{"status":"ok"}';
 }
 
-const error = (message: string) => ({ status: 'error', message });
-
-/** @returns undefined for what is not a JSON object of a permitted size */
-async function readJson(request: IncomingMessage): Promise<Json | undefined> {
-  let text = '';
-  for await (const part of request.setEncoding('utf8')) {
-    text += String(part);
-    if (text.length > MAX_BODY) return undefined;
-  }
-  try {
-    const value = JSON.parse(text) as unknown;
-    return typeof value === 'object' && value !== null ? (value as Json) : undefined;
-  } catch {
-    return undefined;
-  }
+/** @throws RequestError unless the field is a list of objects */
+function listOf(body: Json, field: string): Json[] {
+  const list = body[field];
+  if (!Array.isArray(list)) throw new RequestError(400, `${field} must be a list`, field);
+  return list.map((entry, index) => objectOf(entry, `${field}[${index}]`));
 }
+
+const error = (message: string) => ({ status: 'error', message });

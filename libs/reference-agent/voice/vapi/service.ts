@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { json } from 'node:stream/consumers';
 import { AgentFailure } from '../../agent.js';
+import { readObject } from '../../completion-request.js';
 import { isFault, isHealthy } from '../../faults.js';
-import { answer } from '../../http.js';
+import { answer, readBody } from '../../http.js';
 import { FAULTS_OVER, noSuchFault } from '../platform-faults.js';
 import { preparedOnce, SessionSockets, type VoiceServiceOptions } from '../session-sockets.js';
 import { refuse } from '../telephone.js';
@@ -41,7 +41,7 @@ export class VapiService {
     const [, route, id, control] = ROUTES.exec((request.url ?? '').split('?')[0] ?? '') ?? [];
     if (route === undefined) return false;
     const { method = '', headers } = request;
-    const body = (method === 'POST' ? await json(request).catch(() => ({})) : {}) as Body;
+    const body = method === 'POST' ? readObject(await readBody(request)) : {};
     const { apiKey } = this.options;
     const isOpen = control !== undefined;
     const isKnown = isOpen || apiKey === undefined || headers.authorization === `Bearer ${apiKey}`;
@@ -103,7 +103,7 @@ export class VapiService {
   }
 
   private create(body: Body, host: string): readonly [number, object] {
-    const agent = String(body['assistantId']);
+    const agent = textOf(body['assistantId']);
     const fault = this.faultOf(agent);
     if (fault === 'unknown' || (fault !== undefined && !isVapiFault(fault))) return unknownAgent(agent);
     const { audioFormat } = (body['transport'] ?? {}) as { readonly audioFormat?: { readonly format?: unknown } };
@@ -130,14 +130,14 @@ export class VapiService {
   }
 
   private async chat({ assistantId, input, previousChatId }: Body): Promise<readonly [number, object]> {
-    const agent = String(assistantId);
+    const agent = textOf(assistantId);
     const name = this.faultOf(agent);
     if (name === 'unknown') return unknownAgent(agent);
     const { now = Date.now, slowMs } = this.options;
     const fault = name !== undefined && isFault(name) ? { fault: name } : {};
     try {
       const options = { ...fault, now, ...(slowMs !== undefined && { slowMs }) };
-      const chat = await this.chats.answer(String(input), previousChatId, options);
+      const chat = await this.chats.answer(textOf(input), previousChatId, options);
       return chat ? [201, { ...chat, assistantId }] : [400, { message: 'Previous chat not found', statusCode: 400 }];
     } catch (error) {
       if (!(error instanceof AgentFailure)) throw error;
@@ -153,6 +153,8 @@ export class VapiService {
     return isVapiFault(fault) || isFault(fault) ? fault : 'unknown';
   }
 }
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 const recordOf = ({ record, status }: PlacedCall): object => ({ ...record, status });
 
