@@ -144,7 +144,8 @@ export async function compare(
   });
   io.stdout.write(`${text(lookOf(io))}\n`);
   const report = () => service.report(id, others.join(','));
-  await writeOutputs({ ...contents, report }, flags, io.env, `vat compare ${plain([id, ...others].join(' '))}`);
+  const again = `vat compare ${plain([id, ...others].join(' '))}`;
+  printWritten(await writeOutputs({ ...contents, report }, flags, io.env, again), io);
   return exitCode;
 }
 
@@ -257,8 +258,13 @@ async function conclude(service: Service, ended: RunDetails, flags: FollowFlags,
   const baseline = flags.compareWith;
   const isCompared = baseline !== undefined && (await printComparison(service, ended.id, baseline, io));
   const contents = resultContents(service, summary, isCompared ? baseline : undefined);
-  await writeOutputs(contents, flags, io.env, `vat status ${plain(ended.id)}`);
+  printWritten(await writeOutputs(contents, flags, io.env, `vat status ${plain(ended.id)}`), io);
   return exitCodeOf(ended);
+}
+
+/** On standard error, since one of the files may be standard output. */
+function printWritten(files: readonly string[], io: Io): void {
+  if (files.length > 0) io.stderr.write(`Wrote ${files.map((file) => plain(file)).join(', ')}\n`);
 }
 
 /** A run that does not exist is reported before a run, which takes minutes. @throws CommandError */

@@ -70,6 +70,7 @@ export const resultContents = (service: Service, summary: Summary, baseline?: st
 /**
  * Writes the requested files; a failure does not prevent the others.
  * @param again the command that writes them, too
+ * @returns the names of the files
  * @throws CommandError that names all failed files
  */
 export async function writeOutputs(
@@ -77,7 +78,8 @@ export async function writeOutputs(
   files: OutputFlags,
   env: NodeJS.ProcessEnv,
   again: string,
-): Promise<void> {
+): Promise<string[]> {
+  const written: string[] = [];
   const failures: string[] = [];
   for (const kind of ['json', 'markdown', 'junit', 'report'] as const) {
     const [file, content] = [files[kind], contents[kind]];
@@ -87,6 +89,7 @@ export async function writeOutputs(
       // All commands of a step append to the same summary.
       if (file === env['GITHUB_STEP_SUMMARY']) await appendFile(file, text);
       else await writeAtomically(file, text);
+      written.push(file);
     } catch (error) {
       failures.push(`${file}: ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -95,6 +98,7 @@ export async function writeOutputs(
     const cure = `Write them again with the same options: ${again}`;
     throw new CommandError(EXIT.noResult, 'Not all files could be written', failures, cure);
   }
+  return written;
 }
 
 /** Output of `--json`, safe for terminals and the logs of CI. */

@@ -195,6 +195,19 @@ describe('inputViolations', () => {
     expect(violations({ checks })).toEqual([issue]);
   });
 
+  it('suggests the field, the type and the value that were probably meant', () => {
+    const types = Object.keys(CHECK_DEFINITIONS).join(', ');
+    expect(violations({ scenaroText: 'x', checks: [{ type: 'says', txt: 'a' }, { type: 'say' }] })).toEqual([
+      'scenaroText is not a known field; did you mean scenarioText?',
+      'checks[0] must have exactly one of text, pattern',
+      'checks[0].txt is not a known field; did you mean text?',
+      `checks[1].type must be one of ${types}; did you mean says?`,
+    ]);
+    expect(checkViolations({ type: 'ends_by', by: 'agnet' })).toEqual([
+      'checks[0].by must be one of caller, agent; did you mean agent?',
+    ]);
+  });
+
   it('accepts the same text for different speakers, tools and limits', () => {
     expect(
       violations({

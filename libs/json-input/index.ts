@@ -1,4 +1,5 @@
 /** Validation of JSON and text from clients: finds values that cannot be stored or processed safely. */
 export { findJsonViolations, type JsonLimits, SizeBudget, SizeExceeded } from './json-violations.js';
+export { MAX_SUGGESTIONS, nearestName, suggestion, unknownField, unknownFields } from './nearest-name.js';
 export { type Path, sentence, shownPath, type Violation } from './paths.js';
 export { codePoints, shownName, textViolation } from './text.js';

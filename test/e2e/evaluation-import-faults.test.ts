@@ -91,6 +91,7 @@ describe('import of invalid evaluations', () => {
       ['colour is not a known field', 'personalities must be a list', 'evaluations must be a list'],
     ],
     ['application/yaml', '- a: 1\n- [', /^body must be valid YAML: .+ at line 2, column \d+$/],
+    ['application/yaml', '- "a\n', 'body must be valid YAML: deficient indentation at the end, line 1'],
     ['application/yaml', '- a: 1\n  a: 2', 'body must be valid YAML: duplicated mapping key at line 2, column 3'],
     ['application/yaml', '- !!js/function x', /^body must be valid YAML: .+tag.+ at line 1, column 3$/],
     ['application/yaml', '- !custom x', /^body must be valid YAML: .+tag.+ at line 1, column 3$/],

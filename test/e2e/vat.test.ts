@@ -58,6 +58,7 @@ describe('the vat command', () => {
     ).ended;
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('4/4  passed') });
     expect(stderr.match(/^\d\/4 {2}passed /gm)).toHaveLength(4);
+    expect(stderr).toMatch(/^Wrote .*run\.md, .*report\.html$/m);
     expect(stdout).toMatch(/^passed +Books a table, detail by detail +2\/2 +stable pass +100 +\d+ ms +\d+ ms$/m);
     expect(stdout).toContain('Gate met: 4 calls, 4 passed; score 100 of at least 90.');
     // Output that is not a terminal has no colours and no redrawn line.

@@ -1,6 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { CHECK_DEFINITIONS } from '../schema/check-schema.js';
-import type { Violation, Path } from '../../json-input/index.js';
+import { MAX_SUGGESTIONS, type Path, suggestion, unknownField, type Violation } from '../../json-input/index.js';
 import { definitions, type InputKind, inputSchemas } from '../schema/schema.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -45,31 +45,42 @@ export function schemaViolations(kind: InputKind, value: unknown): Violation[] {
       .filter(({ keyword }) => keyword !== 'propertyNames' && keyword !== 'if')
       .filter(({ schemaPath }) => !choices.some((choice) => schemaPath.startsWith(choice)))
       .filter(({ keyword, instancePath }) => keyword === 'type' || !mistyped.has(instancePath))
-      .map((error) => violationOf(error, value))
+      .map((error) => violationOf(error, value, errors.length <= MAX_SUGGESTIONS))
   );
 }
 
-function violationOf(error: ErrorObject, root: unknown): Violation {
+/** @param suggests whether a misspelt name is named together with the one that is probably meant */
+function violationOf(error: ErrorObject, root: unknown, suggests: boolean): Violation {
   const path = pathOf(error.instancePath, root);
   const params = error.params as Readonly<Record<string, unknown>>;
   switch (error.keyword) {
     case 'required':
       return { path: [...path, String(params['missingProperty'])], text: 'is required' };
-    case 'additionalProperties':
-      return { path: [...path, String(params['additionalProperty'])], text: 'is not a known field' };
+    case 'additionalProperties': {
+      const name = String(params['additionalProperty']);
+      return { path: [...path, name], text: unknownField(name, suggests ? propertyNames(error.parentSchema) : []) };
+    }
     case 'discriminator':
-      return { path: [...path, String(params['tag'])], text: `must be one of ${tags(error.parentSchema)}` };
+      return {
+        path: [...path, String(params['tag'])],
+        text: oneOf(tags(error.parentSchema), suggests && params['tagValue']),
+      };
     case 'dependentRequired':
       return {
         path: [...path, String(params['missingProperty'])],
         text: `is required with ${String(params['property'])}`,
       };
     default:
-      return { path, text: requirement(error.keyword, params, error) };
+      return { path, text: requirement(error.keyword, params, error, suggests) };
   }
 }
 
-function requirement(keyword: string, params: Readonly<Record<string, unknown>>, error: ErrorObject): string {
+function requirement(
+  keyword: string,
+  params: Readonly<Record<string, unknown>>,
+  error: ErrorObject,
+  suggests: boolean,
+): string {
   const limit = String(params['limit']);
   switch (keyword) {
     case 'type':
@@ -91,7 +102,7 @@ function requirement(keyword: string, params: Readonly<Record<string, unknown>>,
     case 'uniqueItems':
       return `must not contain duplicates: entries ${String(params['i'])} and ${String(params['j'])} are equal`;
     case 'enum':
-      return `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`;
+      return oneOf((params['allowedValues'] as unknown[]).map(String), suggests && error.data);
     case 'format':
       return 'must be a UUID';
     case 'pattern':
@@ -99,8 +110,8 @@ function requirement(keyword: string, params: Readonly<Record<string, unknown>>,
     case 'maxProperties':
       return `must have at most ${limit} names`;
     case 'minProperties':
-      if (!propertyNames(error.parentSchema)) return 'must not be empty';
-      return `must have at least one of ${propertyNames(error.parentSchema)}`;
+      if (propertyNames(error.parentSchema).length === 0) return 'must not be empty';
+      return `must have at least one of ${propertyNames(error.parentSchema).join(', ')}`;
     case 'anyOf':
       return `must have at least one of ${choicesOf(error.schema)}`;
     case 'oneOf':
@@ -126,13 +137,16 @@ const typeName = (type: unknown): string =>
 const choicesOf = (branches: unknown): string =>
   (branches as { required?: string[] }[]).flatMap(({ required = [] }) => required).join(', ');
 
-const propertyNames = (schema: unknown): string =>
-  Object.keys((schema as { properties?: object } | undefined)?.properties ?? {}).join(', ');
+const propertyNames = (schema: unknown): string[] =>
+  Object.keys((schema as { properties?: object } | undefined)?.properties ?? {});
 
-const tags = (schema: unknown): string =>
-  ((schema as { oneOf?: { $ref: string }[] } | undefined)?.oneOf ?? [])
-    .map(({ $ref }) => TYPE_OF.get($ref.split('/').at(-1) ?? ''))
-    .join(', ');
+const tags = (schema: unknown): string[] =>
+  ((schema as { oneOf?: { $ref: string }[] } | undefined)?.oneOf ?? []).flatMap(
+    ({ $ref }) => TYPE_OF.get($ref.split('/').at(-1) ?? '') ?? [],
+  );
+
+const oneOf = (allowed: readonly string[], value: unknown): string =>
+  `must be one of ${allowed.join(', ')}${typeof value === 'string' ? suggestion(value, allowed) : ''}`;
 
 /** The value of `type`, by the name of its schema part. */
 const TYPE_OF = new Map(Object.entries(CHECK_DEFINITIONS).map(([type, part]) => [part, type]));

@@ -1,9 +1,9 @@
-import { closest, distance } from 'fastest-levenshtein';
+import { nearestName } from '../../../libs/json-input/index.js';
 import { settingSpecs, type Settings } from './settings.js';
 
 const NAMES = Object.keys(settingSpecs(false));
 /** Shorter names are near to common variables of other programs: HOME is two letters from HOST. */
-const SHORT = 8;
+const LONG = 8;
 /** Variables of `vat`, such as `VAT_API_KEY`, which is near to `STT_API_KEY`. */
 const OF_COMMAND_LINE = 'VAT_';
 
@@ -11,9 +11,8 @@ const OF_COMMAND_LINE = 'VAT_';
 export function settingWarnings(env: NodeJS.ProcessEnv): string[] {
   return Object.keys(env).flatMap((name) => {
     if (NAMES.includes(name) || name.startsWith(OF_COMMAND_LINE)) return [];
-    const nearest = closest(name.toUpperCase(), NAMES);
-    const isMisspelt = distance(name.toUpperCase(), nearest) <= (name.length < SHORT ? 1 : 2);
-    return isMisspelt ? [`${name} is not a setting and has no effect; did you mean ${nearest}?`] : [];
+    const nearest = nearestName(name.toUpperCase(), NAMES, LONG);
+    return nearest ? [`${name} is not a setting and has no effect; did you mean ${nearest}?`] : [];
   });
 }
 

@@ -7,6 +7,7 @@ import {
   shownName,
   type Violation,
 } from '../../../../libs/evaluation-definition/index.js';
+import { unknownFields } from '../../../../libs/json-input/index.js';
 import { invalidInput } from '../../../platform/errors/domain-error.js';
 import { type FileContents, type FileItem, mustFit } from './file-item.js';
 import { csvLines } from './csv-lines.js';
@@ -87,7 +88,10 @@ function missingColumns(columns: readonly string[]): string[] {
 
 function headerViolations(columns: readonly string[]): string[] {
   return [
-    ...columns.filter((name) => !isField(name)).map((name) => `${shownName(name)} is not a known field`),
+    ...unknownFields(
+      columns.filter((name) => !isField(name)),
+      FILE_FIELD_NAMES,
+    ).map(({ name, text }) => `${shownName(name)} ${text}`),
     ...columns
       .filter((name, index) => columns.indexOf(name) !== index)
       .map((name) => `${shownName(name)} occurs twice`),

@@ -1,4 +1,5 @@
 import type { Path, Violation } from '../../../../libs/evaluation-definition/index.js';
+import { unknownFields } from '../../../../libs/json-input/index.js';
 import { invalidInput } from '../../../platform/errors/domain-error.js';
 import type { FileList } from './list-writer.js';
 import { MAX_ITEMS } from './media-types.js';
@@ -38,10 +39,11 @@ export function fileContents(value: unknown, lineOf: FileContents['lineOf'] = ()
   if (typeof value !== 'object' || value === null) {
     throw invalidInput('body must be a list of evaluations, or an object with personalities and evaluations');
   }
-  const violations: Violation[] = Object.keys(value)
-    .filter((name) => !KNOWN.has(name))
-    .slice(0, MAX_UNKNOWN)
-    .map((name) => ({ path: [name], text: 'is not a known field' }));
+  const unknown = Object.keys(value).filter((name) => !KNOWN.has(name));
+  const violations: Violation[] = unknownFields(unknown.slice(0, MAX_UNKNOWN), [...KNOWN]).map(({ name, text }) => ({
+    path: [name],
+    text,
+  }));
   const itemsIn = (name: FileList): FileItem[] => {
     const list = (value as Partial<Record<FileList, unknown>>)[name];
     if (Array.isArray(list)) return itemsOf(list, [name]);

@@ -45,9 +45,14 @@ function parse(text: string): { value: unknown; events: Event[] } {
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
     const { reason, mark } = error;
-    const place = mark ? ` at line ${mark.line + 1}, column ${mark.column + 1}` : '';
-    throw invalidInput(`body must be valid YAML: ${reason}${place}`);
+    throw invalidInput(`body must be valid YAML: ${reason}${mark ? placeOf(mark, text) : ''}`);
   }
+}
+
+function placeOf({ line, column }: NonNullable<YAMLException['mark']>, text: string): string {
+  const lines = text.trimEnd().split('\n').length;
+  // A missing quotation mark is noticed behind the last line.
+  return line < lines ? ` at line ${line + 1}, column ${column + 1}` : ` at the end, line ${lines}`;
 }
 
 /** A float of the core schema. */

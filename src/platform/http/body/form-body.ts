@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { SetMetadata, type Type } from '@nestjs/common';
 import busboy, { type Busboy } from 'busboy';
 import type { Request, Response } from 'express';
-import { shownName } from '../../../../libs/json-input/index.js';
+import { shownName, unknownField } from '../../../../libs/json-input/index.js';
 import { DomainError, invalidInput } from '../../errors/domain-error.js';
 
 export const FORM_BODY = 'http:form-body';
@@ -161,7 +161,7 @@ function fieldIssue(
   { file, fields: known }: FormOptions,
 ): string | undefined {
   if (name === file.name) return 'must be a file: its part needs a filename';
-  if (nameTruncated || !Object.hasOwn(known, name)) return 'is not a known field';
+  if (nameTruncated || !Object.hasOwn(known, name)) return unknownField(name, [file.name, ...Object.keys(known)]);
   if (Object.hasOwn(fields, name)) return 'must be given once';
   if (valueTruncated) return `must be at most ${known[name]} bytes`;
   return undefined;

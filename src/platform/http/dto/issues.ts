@@ -3,8 +3,6 @@ import { DomainError } from '../../errors/domain-error.js';
 /** Most issues in one response; a body of 1 MiB can have a hundred thousand. */
 const MAX_ISSUES = 100;
 
-export const unknownField = (path: string): string => `${path} is not a known field`;
-
 /** BAD_REQUEST with all issues, up to the maximum. */
 export function invalidFields(issues: readonly string[]): DomainError {
   const listed = issues.length <= MAX_ISSUES ? issues : issues.slice(0, MAX_ISSUES - 1);

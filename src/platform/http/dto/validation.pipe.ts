@@ -1,8 +1,8 @@
 import { type ArgumentMetadata, Injectable, type Type, ValidationPipe } from '@nestjs/common';
 import { getMetadataStorage, type ValidationError } from 'class-validator';
-import { shownName } from '../../../../libs/json-input/index.js';
+import { shownName, unknownField, unknownFields } from '../../../../libs/json-input/index.js';
 import { DomainError } from '../../errors/domain-error.js';
-import { invalidFields, unknownField } from './issues.js';
+import { invalidFields } from './issues.js';
 
 /** Validates bodies and query strings against their classes; every violation is one issue that begins with its field. */
 @Injectable()
@@ -35,7 +35,7 @@ export class InputPipe extends ValidationPipe {
     // Unknown names are found here: the libraries overlook those of every JavaScript object, such as `toString`.
     const known = this.fieldsOf(metatype);
     const [fields, unknown] = split(value, known);
-    const issues = unknown.map((name) => unknownField(shownName(name)));
+    const issues = unknownFields(unknown, [...known]).map(({ name, text }) => `${shownName(name)} ${text}`);
     try {
       const checked: unknown = await super.transform(fields, metadata);
       if (issues.length === 0) return checked;
@@ -71,7 +71,7 @@ function split(value: object, known: ReadonlySet<string>): [Record<string, unkno
 function issuesOf(error: ValidationError, parent: string): string[] {
   const path = parent + shownName(error.property);
   const own = Object.entries(error.constraints ?? {}).map(([constraint, message]) => {
-    if (constraint === 'whitelistValidation') return unknownField(path);
+    if (constraint === 'whitelistValidation') return `${path} ${unknownField(error.property)}`;
     return parent + message;
   });
   const children = (error.children ?? []).flatMap((child) => issuesOf(child, `${path}.`));
