@@ -62,7 +62,7 @@ function cureOf(status: number): string {
     case 400:
       return 'Correct the above; see the --help of the command.';
     case 401:
-      return 'Set VAT_API_KEY to a valid key of the workspace; an administrator of the workspace creates keys with POST /workspace/api-keys.';
+      return 'Set VAT_API_KEY to a valid key of the service at VAT_URL (or --url); an administrator of the workspace creates keys with POST /workspace/api-keys.';
     case 403:
       return 'The key must belong to the same workspace; starting and cancelling runs requires the role EDITOR.';
     case 404:

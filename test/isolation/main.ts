@@ -5,7 +5,8 @@
  * - voice: ten voice calls and twenty text calls beside agents that flood their voice calls.
  *
  * Usage: npm run isolation [-- [imports|voice] [--calls N] [--short] [--only ATTACK]]
- * The short form, for CI, has the voice side alone, and no limits of time: no attempt of a victim may be repeated.
+ * The short form, for CI, has the voice side alone, and no limits of time: every victim must pass, at most
+ * one in twenty in its second attempt.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

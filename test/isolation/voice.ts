@@ -23,12 +23,17 @@ const REST_MS = 120_000;
 const MAX_LATENESS_MS = 20;
 const MAX_DIFFERENCE_MS = 10;
 const MAX_RESTED_MB = 450;
+/**
+ * Share of the victims that may be repeated in the short form, because its machine may be busy with other work: a call during
+ * which the service itself was stopped is repeated instead of judged.
+ */
+const MAX_REPEATED_SHORT = 0.05;
 
 /** Figures of the victims' calls in a window. */
 interface Figures {
   readonly calls: number;
-  /** How many passed in their first attempt. */
-  readonly passed: number;
+  /** How many did not pass. */
+  readonly notPassed: number;
   /** How many had more than one attempt, for whatever reason. */
   readonly repeated: number;
   /** The largest of the 99th percentiles of the calls, and the largest of all. */
@@ -61,7 +66,7 @@ function figuresOf(calls: readonly any[]): Figures {
   }
   return {
     calls: calls.length,
-    passed: calls.filter(({ outcome, attempts: { length } }) => outcome === 'passed' && length === 1).length,
+    notPassed: calls.filter(({ outcome }) => outcome !== 'passed').length,
     repeated: calls.filter((call) => call.attempts.length > 1).length,
     latenessP99Ms: most(reliability.map(({ frameLatenessMs }) => frameLatenessMs?.p99)),
     worstLatenessMs: most(reliability.map(({ frameLatenessMs }) => frameLatenessMs?.worst)),
@@ -86,13 +91,13 @@ async function measure({ voice, text }: Victims, windowMs: number) {
 function show(title: string, { voice, text }: Awaited<ReturnType<typeof measure>>): void {
   print(title);
   for (const [name, of] of Object.entries({ voice, text })) {
-    const { calls, passed, repeated, latenessP99Ms, worstLatenessMs, worstStallMs, faults } = of;
+    const { calls, notPassed, repeated, latenessP99Ms, worstLatenessMs, worstStallMs, faults } = of;
     const lateness =
       name === 'voice'
         ? `; frames late by p99 ${latenessP99Ms.toFixed(1)} ms, worst ${worstLatenessMs.toFixed(1)} ms`
         : '';
     print(
-      `  ${name}: ${passed} of ${calls} passed in the first attempt, ${repeated} repeated${lateness}; ` +
+      `  ${name}: ${calls - notPassed} of ${calls} passed, ${repeated} repeated${lateness}; ` +
         `worst stall ${worstStallMs.toFixed(0)} ms; ${JSON.stringify(faults)}`,
     );
   }
@@ -121,7 +126,7 @@ async function attack(subjects: ReadonlyMap<string, Subject>, signal: AbortSigna
 
 /**
  * Voice and text calls of one workspace without and beside agents of another one that flood their voice calls.
- * @param isShort a few seconds beside them alone, without limits of time
+ * @param isShort a few seconds beside them alone, without limits of time, and with some repeated attempts
  * @returns whether the limits hold
  */
 export async function besideVoiceAttacks(
@@ -166,8 +171,13 @@ export async function besideVoiceAttacks(
   const peakMb = processes.peakMemoryMb();
   if (calm) await sleep(REST_MS);
   const limits: (readonly [what: string, value: number, limit: number])[] = [
-    ['victims that did not pass in the first attempt', notPassed(flooded.voice) + notPassed(flooded.text), 0],
-    ['victims repeated', flooded.voice.repeated + flooded.text.repeated, 0],
+    ['victims that did not pass', flooded.voice.notPassed + flooded.text.notPassed, 0],
+    ['attempts that ended by another fault than tester_overloaded', otherFaults(flooded), 0],
+    [
+      'victims repeated',
+      flooded.voice.repeated + flooded.text.repeated,
+      isShort ? Math.floor((flooded.voice.calls + flooded.text.calls) * MAX_REPEATED_SHORT) : 0,
+    ],
     ['restarts of processes', processes.restarts, 0],
     ['ends of threads', processes.threadDeaths, 0],
     ['largest resident memory in MB', peakMb, MEMORY_MB],
@@ -186,4 +196,7 @@ export async function besideVoiceAttacks(
   return limits.every(([, value, limit]) => value <= limit);
 }
 
-const notPassed = ({ calls, passed }: Figures): number => calls - passed;
+const otherFaults = ({ voice, text }: Awaited<ReturnType<typeof measure>>): number =>
+  [voice, text]
+    .flatMap(({ faults }) => Object.entries(faults))
+    .reduce((sum, [name, times]) => sum + (name === 'tester_overloaded' ? 0 : times), 0);
