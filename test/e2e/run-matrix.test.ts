@@ -85,7 +85,10 @@ describe('several runs side by side', () => {
     const ids = [first.id, again.id, other.id];
     const env = { VAT_URL: app.url, VAT_API_KEY: apiKey };
     const printed = await vat(['compare', ...ids, ...files], env);
-    expect(printed).toMatchObject({ code: 0, stderr: '' });
+    expect(printed).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^Wrote \S+json, \S+markdown, \S+report\n$/),
+    });
     expect(printed.stdout).toMatch(/^Bert +6\/6 +6\/6 +0\/6 worse$/m);
     expect(printed.stdout).toContain(
       'Differences to A larger than chance: C is worse in 1 case, worse in all together.',
