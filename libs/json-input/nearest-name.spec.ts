@@ -21,8 +21,8 @@ describe('nearestName', () => {
 describe('unknownFields', () => {
   it('name the field that is probably meant', () => {
     expect(unknownFields(['pattren', 'colour'], KNOWN)).toEqual([
-      { name: 'pattren', text: 'is not a known field; did you mean pattern?' },
-      { name: 'colour', text: 'is not a known field' },
+      { path: ['pattren'], text: 'is not a known field; did you mean pattern?' },
+      { path: ['colour'], text: 'is not a known field' },
     ]);
     expect(unknownField('pattren')).toBe('is not a known field');
   });

@@ -1,4 +1,5 @@
 import { closest, distance } from 'fastest-levenshtein';
+import type { Violation } from './paths.js';
 
 /** Longer names are not compared, whose cost grows with the product of the lengths. */
 const MAX_LENGTH = 100;
@@ -26,6 +27,6 @@ export function suggestion(name: string, known: readonly string[]): string {
 export const unknownField = (name: string, known: readonly string[] = []): string =>
   `is not a known field${suggestion(name, known)}`;
 
-/** The same of several fields. @returns with the name of each, as it is */
-export const unknownFields = (names: readonly string[], known: readonly string[]): { name: string; text: string }[] =>
-  names.map((name) => ({ name, text: unknownField(name, names.length <= MAX_SUGGESTIONS ? known : []) }));
+/** A violation for each field that does not exist. */
+export const unknownFields = (names: readonly string[], known: readonly string[] = []): Violation[] =>
+  names.map((name) => ({ path: [name], text: unknownField(name, names.length <= MAX_SUGGESTIONS ? known : []) }));

@@ -7,7 +7,7 @@ import {
   shownName,
   type Violation,
 } from '../../../../libs/evaluation-definition/index.js';
-import { unknownFields } from '../../../../libs/json-input/index.js';
+import { sentence, unknownFields } from '../../../../libs/json-input/index.js';
 import { invalidInput } from '../../../platform/errors/domain-error.js';
 import { type FileContents, type FileItem, mustFit } from './file-item.js';
 import { csvLines } from './csv-lines.js';
@@ -91,7 +91,7 @@ function headerViolations(columns: readonly string[]): string[] {
     ...unknownFields(
       columns.filter((name) => !isField(name)),
       FILE_FIELD_NAMES,
-    ).map(({ name, text }) => `${shownName(name)} ${text}`),
+    ).map(sentence),
     ...columns
       .filter((name, index) => columns.indexOf(name) !== index)
       .map((name) => `${shownName(name)} occurs twice`),

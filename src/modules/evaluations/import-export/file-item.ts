@@ -40,10 +40,7 @@ export function fileContents(value: unknown, lineOf: FileContents['lineOf'] = ()
     throw invalidInput('body must be a list of evaluations, or an object with personalities and evaluations');
   }
   const unknown = Object.keys(value).filter((name) => !KNOWN.has(name));
-  const violations: Violation[] = unknownFields(unknown.slice(0, MAX_UNKNOWN), [...KNOWN]).map(({ name, text }) => ({
-    path: [name],
-    text,
-  }));
+  const violations = unknownFields(unknown.slice(0, MAX_UNKNOWN), [...KNOWN]);
   const itemsIn = (name: FileList): FileItem[] => {
     const list = (value as Partial<Record<FileList, unknown>>)[name];
     if (Array.isArray(list)) return itemsOf(list, [name]);

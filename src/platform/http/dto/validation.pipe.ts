@@ -1,6 +1,6 @@
 import { type ArgumentMetadata, Injectable, type Type, ValidationPipe } from '@nestjs/common';
 import { getMetadataStorage, type ValidationError } from 'class-validator';
-import { shownName, unknownField, unknownFields } from '../../../../libs/json-input/index.js';
+import { sentence, shownName, unknownField, unknownFields } from '../../../../libs/json-input/index.js';
 import { DomainError } from '../../errors/domain-error.js';
 import { invalidFields } from './issues.js';
 
@@ -35,7 +35,7 @@ export class InputPipe extends ValidationPipe {
     // Unknown names are found here: the libraries overlook those of every JavaScript object, such as `toString`.
     const known = this.fieldsOf(metatype);
     const [fields, unknown] = split(value, known);
-    const issues = unknownFields(unknown, [...known]).map(({ name, text }) => `${shownName(name)} ${text}`);
+    const issues = unknownFields(unknown, [...known]).map(sentence);
     try {
       const checked: unknown = await super.transform(fields, metadata);
       if (issues.length === 0) return checked;
