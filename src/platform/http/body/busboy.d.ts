@@ -4,15 +4,15 @@ declare module 'busboy' {
   import type { Readable, Writable } from 'node:stream';
 
   interface FieldInfo {
-    readonly nameTruncated: boolean;
     readonly valueTruncated: boolean;
   }
 
   export interface Busboy extends Writable {
-    on(event: 'file', listener: (name: string, stream: Readable) => void): this;
-    on(event: 'field', listener: (name: string, value: string, info: FieldInfo) => void): this;
-    once(event: 'filesLimit' | 'fieldsLimit' | 'partsLimit' | 'close', listener: () => void): this;
-    once(event: 'error', listener: (error: Error) => void): this;
+    /** A part without a name, or with an empty one, has none. */
+    on(event: 'file', listener: (name: string | undefined, stream: Readable) => void): this;
+    on(event: 'field', listener: (name: string | undefined, value: string, info: FieldInfo) => void): this;
+    on(event: 'filesLimit' | 'fieldsLimit' | 'partsLimit', listener: () => void): this;
+    on(event: 'error', listener: (error: Error) => void): this;
   }
 
   interface BusboyOptions {

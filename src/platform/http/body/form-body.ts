@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { type Readable, Writable } from 'node:stream';
 import { SetMetadata, type Type } from '@nestjs/common';
 import busboy, { type Busboy } from 'busboy';
 import type { Request, Response } from 'express';
@@ -63,38 +63,47 @@ export async function readForm(
 ): Promise<FormFields> {
   const parser = parserOf(request, options);
   if (/^100-continue$/i.test(request.headers.expect ?? '')) response.writeContinue();
+  const intake = intakeOf(parser, maxBytesOf(options));
   const fields: Record<string, string> = {};
+  let parts = 0;
   let received: Promise<void> | undefined;
   let file: Readable | undefined;
   let late = () => {};
   const refusal = new Promise<never>((_, reject) => {
     const refuse = (error: Error) => {
+      // The parser skips parts that nobody listens to.
+      parser.removeAllListeners('file').removeAllListeners('field');
       reject(error);
       file?.destroy(error);
     };
     parser.on('file', (name, stream) => {
-      if (name !== options.file.name || received) {
-        stream.resume();
-        const issue = received ? 'must be given once' : `is not known; the file is ${options.file.name}`;
-        return refuse(invalidInput(`${shownName(name)} ${issue}`));
-      }
-      file = stream;
+      // First, because the parser fails every stream that it has not ended.
       stream.on('error', () => undefined);
+      parts++;
+      const issue = fileIssue(name, parts, received !== undefined, options);
+      if (issue !== undefined) return refuse(invalidInput(issue));
+      file = stream;
       stream.once('limit', () => refuse(tooLarge(options)));
       received = receive(stream);
       received.catch(refuse);
     });
-    parser.on('field', (name, value, { nameTruncated, valueTruncated }) => {
-      const issue = fieldIssue(name, { nameTruncated, valueTruncated }, fields, options);
-      if (issue !== undefined) refuse(invalidInput(`${shownName(name)} ${issue}`));
-      else fields[name] = value;
+    parser.on('field', (name, value, { valueTruncated }) => {
+      parts++;
+      const issue = fieldIssue(name, parts, valueTruncated, fields, options);
+      if (issue !== undefined) refuse(invalidInput(issue));
+      else fields[name!] = value;
     });
     for (const limit of ['filesLimit', 'fieldsLimit', 'partsLimit'] as const) {
-      parser.once(limit, () => refuse(invalidInput('body has too many parts')));
+      parser.on(limit, () => refuse(invalidInput('body has too many parts')));
     }
-    parser.once('error', () => refuse(invalidInput('body is not a complete multipart/form-data document')));
+    parser.on('error', ({ message }) => {
+      const isHeader = message === 'Malformed part header';
+      const issue = isHeader ? `has a malformed header in part ${parts + 1}` : INCOMPLETE;
+      refuse(invalidInput(`body ${issue}`));
+    });
+    intake.on('error', refuse);
     const notInFull = () => refuse(invalidInput('body did not arrive in full'));
-    request.once('error', notInFull);
+    request.on('error', notInFull);
     request.once('close', () => void (request.complete || notInFull()));
     late = () => refuse(invalidInput('body took too long to arrive'));
     signal.addEventListener('abort', late, { once: true });
@@ -102,15 +111,16 @@ export async function readForm(
     if (request.destroyed) notInFull();
   });
   const arrived = new Promise<void>((resolve) => parser.once('close', resolve));
-  request.pipe(parser);
+  request.pipe(intake);
   try {
     await Promise.race([arrived, refusal]);
     await Promise.race([received, refusal]);
     return fields;
   } catch (error) {
     // A request that is paused would never read its next request.
-    request.unpipe(parser).resume();
-    setTimeout(() => void (request.complete || request.destroy()), DRAIN_MS).unref();
+    request.unpipe(intake).resume();
+    const drain = setTimeout(() => void (request.complete || request.destroy()), DRAIN_MS).unref();
+    request.once('close', () => clearTimeout(drain));
     parser.destroy();
     await received?.catch(() => undefined);
     throw error;
@@ -118,6 +128,26 @@ export async function readForm(
     // The signal may fire much later, and would keep the form until then.
     signal.removeEventListener('abort', late);
   }
+}
+
+/** Passes a form to its parser. What the parser or one of its listeners throws fails the form, and not the process. */
+function intakeOf(parser: Busboy, maxBytes: number): Writable {
+  let bytes = 0;
+  return new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) return done(bodyTooLarge(maxBytes));
+      try {
+        parser.write(chunk, () => done());
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+    final(done) {
+      parser.end();
+      done();
+    },
+  });
 }
 
 /** @throws DomainError for a request that is refused by its headers */
@@ -131,8 +161,8 @@ function parserOf({ headers }: Request, options: FormOptions): Busboy {
   }
   const { file, fields } = options;
   const sizes = Object.values(fields);
-  const most = sizes.reduce((sum, size) => sum + size, file.maxBytes + OVERHEAD);
-  if (Number(headers['content-length'] ?? 0) > most) throw tooLarge(options);
+  const maxBytes = maxBytesOf(options);
+  if (Number(headers['content-length'] ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
   try {
     return busboy({
       headers,
@@ -140,8 +170,7 @@ function parserOf({ headers }: Request, options: FormOptions): Busboy {
       limits: {
         // The limit is reported when it is reached.
         fileSize: file.maxBytes + 1,
-        fieldNameSize: 100,
-        fieldSize: Math.max(...sizes),
+        fieldSize: Math.max(...sizes) + 1,
         headerPairs: 20,
         // One more than there may be, so that it is named.
         files: 2,
@@ -154,18 +183,45 @@ function parserOf({ headers }: Request, options: FormOptions): Busboy {
   }
 }
 
+/** What is wrong with a part that is a file. @param name undefined if it is missing or empty, like that of a field */
+function fileIssue(
+  name: string | undefined,
+  part: number,
+  isGiven: boolean,
+  { file, fields }: FormOptions,
+): string | undefined {
+  if (name === undefined) return nameless(part);
+  if (Object.hasOwn(fields, name)) {
+    return `${name} must be a text: its part must have no filename and no Content-Type application/octet-stream`;
+  }
+  if (name !== file.name) return `${shownName(name)} is not known; the file is ${file.name}`;
+  return isGiven ? `${name} must be given once` : undefined;
+}
+
 function fieldIssue(
-  name: string,
-  { nameTruncated, valueTruncated }: { readonly nameTruncated: boolean; readonly valueTruncated: boolean },
+  name: string | undefined,
+  part: number,
+  isTruncated: boolean,
   fields: FormFields,
   { file, fields: known }: FormOptions,
 ): string | undefined {
-  if (name === file.name) return 'must be a file: its part needs a filename';
-  if (nameTruncated || !Object.hasOwn(known, name)) return unknownField(name, [file.name, ...Object.keys(known)]);
-  if (Object.hasOwn(fields, name)) return 'must be given once';
-  if (valueTruncated) return `must be at most ${known[name]} bytes`;
-  return undefined;
+  if (name === undefined) return nameless(part);
+  if (name === file.name) return `${name} must be a file: its part needs a filename`;
+  if (!Object.hasOwn(known, name))
+    return `${shownName(name)} ${unknownField(name, [file.name, ...Object.keys(known)])}`;
+  if (Object.hasOwn(fields, name)) return `${name} must be given once`;
+  return isTruncated ? `${name} must be at most ${known[name]} bytes` : undefined;
 }
+
+const INCOMPLETE = 'is not a complete multipart/form-data document';
+
+const nameless = (part: number) => `part ${part} of body must have a name`;
+
+const maxBytesOf = ({ file, fields }: FormOptions): number =>
+  Object.values(fields).reduce((sum, size) => sum + size, file.maxBytes + OVERHEAD);
 
 const tooLarge = ({ file: { name, maxBytes } }: FormOptions) =>
   new DomainError('PAYLOAD_TOO_LARGE', undefined, [`${name} must be at most ${maxBytes / (1024 * 1024)} MiB`]);
+
+const bodyTooLarge = (maxBytes: number) =>
+  new DomainError('PAYLOAD_TOO_LARGE', undefined, [`body must be at most ${maxBytes} bytes`]);
