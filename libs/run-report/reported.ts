@@ -10,7 +10,7 @@ import type {
   Outcome,
   Stability,
 } from '../statistics/index.js';
-import { clipped } from '../text/index.js';
+import { between, clipped } from '../text/index.js';
 
 /** Results of a test run. Times are ISO 8601; latencies are in milliseconds. */
 export interface ReportedRun extends GateSettings {
@@ -157,6 +157,8 @@ export interface ReportedEvaluation {
   readonly retried: number;
   /** All calls, including pending and cancelled ones. */
   readonly total: number;
+  /** Sum of `durationOf` its calls. */
+  readonly durationMs: number;
   readonly stability: Stability | null;
   /** 0 to 1. */
   readonly passRate: number | null;
@@ -223,3 +225,7 @@ export function reasonOf({ reason, outcome, failureCode }: ReportedCall, max: nu
 
 export const stateOf = ({ outcome, status }: Pick<ReportedCall, 'outcome' | 'status'>): CallState =>
   outcome ?? (status === 'CANCELLED' ? 'cancelled' : 'pending');
+
+/** How long a call took, in whole milliseconds; 0 before it has ended. */
+export const durationOf = ({ measures, startedAt, endedAt }: ReportedCall): number =>
+  Math.round(measures?.durationMs ?? between(startedAt, endedAt) ?? 0);

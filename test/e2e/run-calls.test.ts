@@ -1,5 +1,6 @@
 import { TIMESTAMP, UUID } from '../support/expect.js';
 import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
+import { suiteTimes } from '../support/suite-times.js';
 import { type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
@@ -85,6 +86,9 @@ describe('the calls of a run', () => {
     // The case of the gate, which is not met, besides the twelve calls.
     expect(junit.body).toMatch(/<testsuites [^>]*tests="13"[^>]*failures="4"[^>]*errors="3"/);
     expect(junit.body.match(/<testcase /g)).toHaveLength(13);
+    const times = suiteTimes(junit.body);
+    expect(times.map(({ own }) => own)).toEqual(times.map(({ ofCases }) => ofCases));
+    expect(Math.max(...times.map(({ own }) => own))).toBeGreaterThan(0);
     const report = await prepared.client.get<string>(`/runs/${run.id}/report`);
     expect(report.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(report.body).not.toMatch(/<script|https?:\/\/(?!www\.w3\.org)/);

@@ -1,6 +1,7 @@
 import { type CallResult, CallView } from '../../simulation/index.js';
 import { caseStatistics, type CountedCall, gate, isCounted, runScore } from '../../statistics/index.js';
 import type { CallReader, ReportedAttempt, ReportedCall, ReportedEvaluation, ReportedRun } from '../index.js';
+import { durationOf } from '../reported.js';
 
 /** A result of a call, or the state of a call without one. */
 export type PlayedCall = CallResult | 'cancelled' | 'pending';
@@ -161,6 +162,7 @@ function reportedEvaluation(
     error: of('error'),
     retried: own.filter(({ retries }) => retries > 0).length,
     total: own.length,
+    durationMs: own.reduce((sum, call) => sum + durationOf(call), 0),
     stability: statistics?.stability ?? null,
     passRate: statistics?.passRate ?? null,
     passRateInterval: statistics?.passRateInterval ?? null,

@@ -46,7 +46,13 @@ export interface PlatformFigures {
   readonly waitedForLineMs: number;
 }
 
-export type CallFigures = Pick<CallEntity, 'evaluationId' | 'caseKey' | 'outcome' | 'score' | 'latencies' | 'retries'>;
+export type CallFigures = Pick<
+  CallEntity,
+  'evaluationId' | 'caseKey' | 'outcome' | 'score' | 'latencies' | 'retries'
+> & {
+  /** As `durationOf` of libs/run-report computes it. */
+  readonly durationMs: number;
+};
 
 const COLUMNS = `c.id, c.workspace_id AS "workspaceId", c.agent_id AS "agentId", c.run_id AS "runId",
   c.evaluation_id AS "evaluationId", c.case_key AS "caseKey", c.variables, c.protocol, c.medium, c.source_call_id AS "sourceCallId", c.recorded_call_id AS "recordedCallId", c.position, c.repetition, c.status, c.outcome,
@@ -106,8 +112,10 @@ const BATCH_OF_EVALUATIONS = `
 const BATCH_SIZE = 25;
 
 const FIGURES = `
-  SELECT evaluation_id AS "evaluationId", case_key AS "caseKey", outcome, score, latencies, retries FROM calls c WHERE c.run_id = $1
-   ORDER BY c.position`;
+  SELECT evaluation_id AS "evaluationId", case_key AS "caseKey", outcome, score, latencies, retries,
+         floor(0.5 + coalesce((s.result #>> '{measures,durationMs}')::float8,
+                              greatest(0, 1000 * extract(epoch FROM c.ended_at - c.started_at))::float8, 0)) AS "durationMs"
+    FROM calls c LEFT JOIN call_results s ON s.call_id = c.id WHERE c.run_id = $1 ORDER BY c.position`;
 
 /**
  * $2: id of the transaction and $3: id of the call after which to continue. Returns at least one row, for the horizon: all

@@ -137,6 +137,7 @@ function reportedEvaluations(plan: readonly CaseOfPlan[], figures: readonly Call
       critical,
       retried: calls.filter(({ retries }) => retries > 0).length,
       total: calls.length,
+      durationMs: calls.reduce((sum, { durationMs }) => sum + durationMs, 0),
       counted: statistics?.counted ?? 0,
       passed: count('passed'),
       failed: count('failed'),
