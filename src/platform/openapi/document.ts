@@ -40,7 +40,8 @@ export function buildDocument(app: INestApplication, webhooks: OpenAPIObject['we
   const head = {
     openapi: '3.1.0',
     info: INFO,
-    servers: [{ url: '/', description: 'This installation' }],
+    // Relative to the document, so that it also holds behind a proxy that adds a prefix.
+    servers: [{ url: '.', description: 'This installation' }],
     tags: [...TAGS],
     components: { securitySchemes: { bearer: BEARER } },
   };

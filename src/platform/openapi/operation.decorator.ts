@@ -122,6 +122,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
       summary,
       description,
       ...(file && { requestBody: { required: true, content: file.content } }),
+      ...(isPublic && { security: [] }),
     }),
     ApiExtension(ERRORS_EXTENSION, possible),
     isPublic ? Public() : applyDecorators(Needs(access), Idempotent({ showsSecretOnce }), ApiBearerAuth()),
