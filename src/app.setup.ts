@@ -49,6 +49,8 @@ export async function createApp(appContext: AppContext, logger: Logger): Promise
 
   nest.use(
     helmet({
+      // It would hold for every service of this host, so that the proxy which terminates TLS decides on it.
+      strictTransportSecurity: false,
       contentSecurityPolicy: { directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] }, useDefaults: false },
     }),
     requestMiddleware(new RequestLog(logger), metrics, nest.get(Identification)),

@@ -4,12 +4,14 @@ import type { Logger } from 'pino';
 
 /** How long running requests may take before their connections are closed, in milliseconds. */
 const DRAIN_MS = 10_000;
+/** How long idle connections stay open for a request that is on its way, in milliseconds. */
+const IDLE_MS = 5_000;
 const PARENT_POLL_MS = 500;
 
 /**
  * Stops accepting connections and waits for the running requests.
- * @param gently keeps idle connections open until their announced keep-alive time is over (5 s), so that a request that
- *   a client is just sending gets its response
+ * @param gently keeps idle connections open for a time, so that a request that a client is just sending gets its response;
+ *   not until their announced keep-alive time is over, which would delay the replacement of the process by minutes
  */
 export async function drain(server: Server, logger: Logger, gently = false): Promise<void> {
   // A client that keeps a connection busy would otherwise use it until it is closed by force.
@@ -24,8 +26,10 @@ export async function drain(server: Server, logger: Logger, gently = false): Pro
       resolve();
     };
     // Unlike http.Server's close(), net.Server's leaves idle connections open.
-    if (gently) NetServer.prototype.close.call(server, closed);
-    else server.close(closed);
+    if (gently) {
+      NetServer.prototype.close.call(server, closed);
+      setTimeout(() => server.closeIdleConnections(), IDLE_MS).unref();
+    } else server.close(closed);
   });
 }
 

@@ -52,8 +52,6 @@ export async function createTestApp({ env = {}, log, databaseUrl }: TestAppOptio
   const logger: Logger = createLogger({ logLevel: log ? 'debug' : 'silent', logFormat: 'json' }, log);
   const { nest } = await createApp({ settings, dataSource, databaseUrl: database.url, keyRing }, logger);
   await nest.listen(0, '127.0.0.1');
-  // Clients in this process would lose a request if it stood still, because the service closes connections that are idle for 5 s.
-  nest.getHttpServer().keepAliveTimeout = 120_000;
   const { port } = nest.getHttpServer().address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
