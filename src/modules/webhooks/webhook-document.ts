@@ -141,7 +141,7 @@ export function webhookDocument(): Record<string, object> {
         summary,
         description: `${summary}. Signed by the Standard Webhooks specification 1.0.0.`,
         parameters: HEADERS,
-        // The signature is no security scheme of OpenAPI.
+        // OpenAPI has no security scheme for the signature.
         security: [],
         requestBody: {
           required: true,
