@@ -5,6 +5,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import express from 'express';
 import helmet from 'helmet';
 import type { Logger } from 'pino';
+import { limitCallThreads } from '../libs/simulation/index.js';
 import { AppModule, type AppContext } from './app.module.js';
 import { Identification } from './modules/api-keys/identification.js';
 import { webhookDocument } from './modules/webhooks/webhook-document.js';
@@ -29,6 +30,7 @@ export const apiDocument = (app: INestApplication): OpenAPIObject => buildDocume
 /** Creates the application as it runs in production; also used by the tests. The caller listens and closes. */
 export async function createApp(appContext: AppContext, logger: Logger): Promise<App> {
   const { settings } = appContext;
+  if (settings.callThreads !== undefined) limitCallThreads(settings.callThreads);
   const server = express();
   // Paths are exact: /Agents and /agents/ are not /agents.
   server.enable('case sensitive routing').enable('strict routing');

@@ -11,7 +11,7 @@ import { availableParallelism } from 'node:os';
 import { type CheckInput, normalise } from '../../libs/evaluation-definition/index.js';
 import { OutboundClient } from '../../libs/outbound-http/index.js';
 import { CALLER_VOICES } from '../../libs/reference-agent/testing/voice.js';
-import { type CallResult, executeCall, LanguageModel, mediaThread, transportTo } from '../../libs/simulation/index.js';
+import { type CallResult, executeCall, LanguageModel, mediaThreads, transportTo } from '../../libs/simulation/index.js';
 import { FliteEngine, HttpRecogniser, soundOf } from '../../libs/speech/index.js';
 import { percentile } from '../../libs/statistics/index.js';
 import {
@@ -81,7 +81,7 @@ async function callAll(line: Line, count: number): Promise<Call[]> {
     const endpoint = { protocol: LINES[line].protocol, url: agents.urls[caller]!, headers: {}, options: {} };
     const transport = transportTo(
       { ...endpoint, firstSpeaker: 'caller' },
-      { client, assistantId: 'booking', phoneNumber: '+15550100142', callId: randomUUID() },
+      { client, assistantId: 'booking', phoneNumber: '+15550100142', workspaceId: 'w-1', callId: randomUUID() },
     );
     if (!('call' in transport)) throw new Error('not a transport for voice calls');
     const result = await executeCall({
@@ -107,7 +107,7 @@ async function callAll(line: Line, count: number): Promise<Call[]> {
     return await Promise.all(kinds.map(call));
   } finally {
     progress.end();
-    await Promise.all([agents.close(), model.close(), transcription?.close(), engine.close(), mediaThread.close()]);
+    await Promise.all([agents.close(), model.close(), transcription?.close(), engine.close(), mediaThreads.close()]);
   }
 }
 

@@ -38,7 +38,7 @@ export async function measurePlatformText(
     const tried = await mapLimited(list, CALLS_AT_ONCE, async (trial) => {
       const endpoint = { protocol, url: server.url, headers: {}, firstSpeaker: null, options: {} };
       const assistantId = `booking:${trial.fault ?? 'healthy'}`;
-      const call = { client, assistantId, phoneNumber: '', callId: `${assistantId}-${trial.key}` };
+      const call = { client, assistantId, phoneNumber: '', workspaceId: 'w-1', callId: `${assistantId}-${trial.key}` };
       const transport = transportTo({ ...endpoint, apiKey: KEY }, call);
       if ('call' in transport) throw new Error('not a protocol of text');
       const one = await executeTrial(trial, transport, clock);

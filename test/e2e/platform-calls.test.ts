@@ -1,4 +1,4 @@
-import { mediaThread } from '../../libs/simulation/index.js';
+import { mediaThreads } from '../../libs/simulation/index.js';
 import { ElevenLabsServer, says, server } from '../../libs/simulation/testing/elevenlabs.js';
 import { says as vapiSays, VapiServer } from '../../libs/simulation/testing/vapi.js';
 import { UUID } from '../support/expect.js';
@@ -59,7 +59,7 @@ describe('calls of a platform that keeps them open', () => {
     const { platform, start, app, runOf, callsOf } = await serve(agent, await row.start(), evaluation);
     const id = await start({ medium: 'voice' });
     await until('the call is in the thread', () => platform.agents.length === 1, 60_000);
-    mediaThread.crash();
+    for (const thread of mediaThreads.threads) thread.crash();
     await until('it is closed', () => platform.openCalls === 0);
     await until('the run has ended', async () => (await runOf(id)).endedAt !== null, 60_000);
     const [call] = await callsOf(id);

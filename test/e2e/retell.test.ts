@@ -74,7 +74,14 @@ function typeErrors(values: readonly (readonly [type: string, value: unknown])[]
       personality: { name: 'Caller' },
       transport: transportTo(endpoint, {
         client: new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] }),
-        ...{ assistantId: AGENT, phoneNumber: '', callId: 'c-1', variables: { people: 4 }, toolResults: RESULTS },
+        ...{
+          assistantId: AGENT,
+          phoneNumber: '',
+          workspaceId: 'w-1',
+          callId: 'c-1',
+          variables: { people: 4 },
+          toolResults: RESULTS,
+        },
       }),
     });
     expect(result.outcome).toBe('passed');
@@ -152,7 +159,7 @@ describe('the key of an agent of Retell', () => {
         personality: { name: 'Caller' },
         transport: transportTo(endpoint, {
           client: new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] }),
-          ...{ assistantId: AGENT, phoneNumber: '', callId: 'c-1' },
+          ...{ assistantId: AGENT, phoneNumber: '', workspaceId: 'w-1', callId: 'c-1' },
         }),
       });
       await double.stop();

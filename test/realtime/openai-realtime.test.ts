@@ -7,7 +7,7 @@ import type { EvaluationInput } from '../../libs/evaluation-definition/index.js'
 import { OutboundClient } from '../../libs/outbound-http/index.js';
 import { type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
 import { TODAY, type Truncation, VoiceCalls } from '../../libs/reference-agent/testing/voice.js';
-import { type CallResult, mediaThread, testConnection } from '../../libs/simulation/index.js';
+import { type CallResult, mediaThreads, testConnection } from '../../libs/simulation/index.js';
 import { until } from '../support/until.js';
 
 const FOLDER = path.resolve(__dirname, '../realtime-agent');
@@ -43,7 +43,7 @@ describe('OpenAI Realtime over sockets', () => {
     for (const server of servers.splice(0)) await server.close();
   });
   afterAll(async () => {
-    await mediaThread.close();
+    await mediaThreads.close();
     await calls.close();
   });
 
@@ -101,6 +101,7 @@ describe('OpenAI Realtime over sockets', () => {
           client: new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] }),
           assistantId: 'booking',
           phoneNumber: '',
+          workspaceId: 'w-1',
           callId: 'c-1',
         },
         15_000,

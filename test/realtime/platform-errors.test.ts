@@ -1,7 +1,7 @@
 import { normalise } from '../../libs/evaluation-definition/index.js';
 import { OutboundClient } from '../../libs/outbound-http/index.js';
 import { VoiceCalls } from '../../libs/reference-agent/testing/voice.js';
-import { type CallResult, executeCall, mediaThread, transportTo } from '../../libs/simulation/index.js';
+import { type CallResult, executeCall, mediaThreads, transportTo } from '../../libs/simulation/index.js';
 import { ElevenLabsServer, server } from '../../libs/simulation/testing/elevenlabs.js';
 import { audio, client as messages, VapiServer } from '../../libs/simulation/testing/vapi.js';
 import { until } from '../support/until.js';
@@ -113,7 +113,7 @@ describe('errors of platforms over sockets', () => {
   beforeAll(() => calls.prepare(), 180_000);
   afterEach(() => double.stop());
   afterAll(async () => {
-    await mediaThread.close();
+    await mediaThreads.close();
     await calls.close();
   });
 
@@ -127,7 +127,7 @@ describe('errors of platforms over sockets', () => {
       personality: { name: 'Caller' },
       transport: transportTo(
         { ...{ protocol, url: double.url, headers: {}, firstSpeaker: 'caller', options: {} }, apiKey: KEY },
-        { client, assistantId: 'booking', phoneNumber: '', callId: 'c-1' },
+        { client, assistantId: 'booking', phoneNumber: '', workspaceId: 'w-1', callId: 'c-1' },
       ),
     });
 

@@ -65,7 +65,13 @@ type Printed = { readonly type: string } & Record<string, unknown>;
       options: { authToken },
     } as const;
     const client = new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] });
-    const transport = transportTo(endpoint, { client, assistantId: 'waiter', phoneNumber: '', callId: randomUUID() });
+    const transport = transportTo(endpoint, {
+      client,
+      assistantId: 'waiter',
+      phoneNumber: '',
+      workspaceId: 'w-1',
+      callId: randomUUID(),
+    });
     const script = await prepareScript(
       [
         { say: 'Good evening. What is on the menu tonight?' },

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { EvaluationInput } from '../../libs/evaluation-definition/index.js';
 import { VoiceCalls } from '../../libs/reference-agent/testing/voice.js';
-import { mediaThread } from '../../libs/simulation/index.js';
+import { mediaThreads } from '../../libs/simulation/index.js';
 import { ends, says, speechStarted } from '../../libs/simulation/testing/wires.js';
 import { type Moment, SameMessages } from '../support/same-messages.js';
 
@@ -62,7 +62,7 @@ const SCHEDULES: readonly (readonly [string, readonly Moment[], number])[] = [
   () => {
     const calls = new VoiceCalls();
     afterAll(async () => {
-      await mediaThread.close();
+      await mediaThreads.close();
       await calls.close();
     });
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { normalise } from '../../libs/evaluation-definition/index.js';
 import { OutboundClient } from '../../libs/outbound-http/index.js';
-import { type CallResult, executeCall, mediaThread, transportTo } from '../../libs/simulation/index.js';
+import { type CallResult, executeCall, mediaThreads, transportTo } from '../../libs/simulation/index.js';
 import { FliteEngine, soundOf } from '../../libs/speech/index.js';
 import { sample } from '../../libs/statistics/testing/sample.js';
 import { programArguments } from '../support/program.js';
@@ -85,7 +85,13 @@ describe('a tester that stalls during a call over sockets', () => {
         definition: DEFINITION,
         scenario: { scenarioText: 'You ask three questions at once.' },
         personality: { name: 'Caller' },
-        transport: transportTo(endpoint, { client, assistantId: 'a', phoneNumber: '', callId: randomUUID() }),
+        transport: transportTo(endpoint, {
+          client,
+          assistantId: 'a',
+          phoneNumber: '',
+          workspaceId: 'w-1',
+          callId: randomUUID(),
+        }),
         voice: {
           sounds: { synthesise: (request, signal) => engine.synthesise(request, signal), soundOf },
           voice: 'slt',
@@ -105,7 +111,7 @@ describe('a tester that stalls during a call over sockets', () => {
 
   async function expectNoWrongVerdict(): Promise<void> {
     const stalls: Record<string, () => void> = {
-      'the media thread': () => mediaThread.block(STALL_MS),
+      'the media thread': () => mediaThreads.threads.forEach((thread) => thread.block(STALL_MS)),
       'the main thread': blockThisThread,
       'the speech thread': () =>
         void engine.synthesise({ text: 'Hello. '.repeat(100), voice: 'slt' }).catch(() => undefined),

@@ -1,4 +1,4 @@
-import { mediaThread } from '../../libs/simulation/index.js';
+import { mediaThreads } from '../../libs/simulation/index.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';
 import { LogLines } from '../support/log-lines.js';
 import { callEnv, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
@@ -6,10 +6,15 @@ import { createTestApp, type TestApp } from '../support/test-app.js';
 import { until } from '../support/until.js';
 import { startVoiceAgent, type VoiceAgentServer } from '../support/voice-agent.js';
 
+type MediaThread = (typeof mediaThreads.threads)[number];
+
 const SPOKEN = shortEvaluation({
   script: [{ waitSeconds: 1 }, { end: 'Heard the greeting' }],
   checks: [{ name: 'Leaves it to the caller to hang up', type: 'ends_by', by: 'caller' }],
 });
+
+const carried = () => mediaThreads.threads.reduce((sum, { size }) => sum + size, 0);
+const crash = () => mediaThreads.threads.forEach((thread) => thread.crash());
 
 describe('a thread of voice calls that dies', () => {
   const log = new LogLines();
@@ -40,8 +45,8 @@ describe('a thread of voice calls that dies', () => {
     /** How many calls have lost at least this many threads. */
     const spoilt = async (times: number) => (await calls()).filter(({ attempts }) => attempts.length >= times).length;
 
-    await until('both calls are in the thread', () => mediaThread.size === 2, 60_000);
-    mediaThread.crash();
+    await until('both calls are in the thread', () => carried() === 2, 60_000);
+    crash();
     await until('the line is logged', () => deathLines().length > 0);
     expect(deathLines()).toHaveLength(1);
     expect(deathLines()[0]).toMatchObject({ level: 50 });
@@ -52,7 +57,7 @@ describe('a thread of voice calls that dies', () => {
     await until(
       'both calls have lost two threads',
       async () => {
-        if (mediaThread.size > 0 && (await spoilt(1)) === 2) mediaThread.crash();
+        if (carried() > 0 && (await spoilt(1)) === 2) crash();
         return (await spoilt(2)) === 2;
       },
       60_000,
@@ -62,7 +67,7 @@ describe('a thread of voice calls that dies', () => {
     await until(
       'both calls have ended',
       async () => {
-        shared = Math.max(shared, mediaThread.size);
+        shared = Math.max(shared, carried());
         return (await calls()).every(({ status }) => status === 'ENDED');
       },
       90_000,
@@ -84,9 +89,9 @@ describe('a thread of voice calls that dies', () => {
     expect((await client.put(`/agents/${agentId}/connection`, connection)).status).toBe(200);
     const [lines, counted] = [deathLines().length, await deaths()];
     /** Every thread, also the one of its own that the call gets, dies when it has the call. */
-    const threads = Object.getPrototypeOf(mediaThread) as typeof mediaThread;
+    const threads = Object.getPrototypeOf(mediaThreads.threads[0]) as MediaThread;
     const begin = threads.call;
-    const dying = jest.spyOn(threads, 'call').mockImplementation(function (this: typeof mediaThread, ...task) {
+    const dying = jest.spyOn(threads, 'call').mockImplementation(function (this: MediaThread, ...task) {
       const facts = begin.apply(this, task);
       this.crash();
       return facts;

@@ -2,7 +2,7 @@ import type { EvaluationInput } from '../../libs/evaluation-definition/index.js'
 import { OutboundClient } from '../../libs/outbound-http/index.js';
 import { type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
 import { TODAY, VoiceCalls } from '../../libs/reference-agent/testing/voice.js';
-import { type AgentEndpoint, type CallResult, mediaThread, transportTo } from '../../libs/simulation/index.js';
+import { type AgentEndpoint, type CallResult, mediaThreads, transportTo } from '../../libs/simulation/index.js';
 import { until } from './until.js';
 
 export const BARGE_IN: EvaluationInput = {
@@ -45,14 +45,20 @@ export function platformCalls<Options, D extends Double>({ protocol, apiKey, sta
     for (const one of doubles.splice(0)) await one.stop();
   });
   afterAll(async () => {
-    await mediaThread.close();
+    await mediaThreads.close();
     await calls.close();
   });
 
   const endpointOf = (url: string, name: string = protocol): AgentEndpoint => ({
     ...{ protocol: name, url, headers: {}, firstSpeaker: null, options: {}, apiKey },
   });
-  const calledAs = (assistantId: string) => ({ client, assistantId, phoneNumber: '', callId: 'c-1' });
+  const calledAs = (assistantId: string) => ({
+    client,
+    assistantId,
+    phoneNumber: '',
+    workspaceId: 'w-1',
+    callId: 'c-1',
+  });
   return {
     doubles,
     endpointOf,

@@ -23,7 +23,7 @@ describe('the evaluations of the text agent over Retell', () => {
       },
       {
         client: new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] }),
-        ...{ assistantId: `booking:${fault}`, phoneNumber: '', callId: 'c-1' },
+        ...{ assistantId: `booking:${fault}`, phoneNumber: '', workspaceId: 'w-1', callId: 'c-1' },
       },
     ) as Transport;
 

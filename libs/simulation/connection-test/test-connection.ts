@@ -4,7 +4,7 @@ import { OtherSide } from '../other-side/other-side.js';
 import type { AgentEvent, Line, RequestRecord } from '../conversation/transport.js';
 import type { AgentCall, AgentEndpoint, FirstSpeaker } from '../transports/modules/endpoint.js';
 import type { TextModule } from '../transports/modules/module.js';
-import { mediaThread, PROTOCOLS } from '../transports/protocols.js';
+import { mediaThreads, PROTOCOLS } from '../transports/protocols.js';
 import { cureOf, cureOfSilence } from './cures.js';
 import {
   type ConnectionStep,
@@ -34,7 +34,9 @@ export function testConnection(
 ): Promise<ConnectionTestResult> {
   const protocol = protocols.of(endpoint.protocol);
   return protocol.medium === 'voice'
-    ? new VoiceConnectionTest(protocol, endpoint, call, mediaThread).run(timeoutMs)
+    ? mediaThreads.use(call.workspaceId, new AbortController().signal, (thread) =>
+        new VoiceConnectionTest(protocol, endpoint, call, thread).run(timeoutMs),
+      )
     : new ConnectionTest(protocol, endpoint, call).run(timeoutMs);
 }
 

@@ -1,4 +1,6 @@
 import { EventEmitter } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { OwnedThreads } from '../../concurrency/index.js';
 import type { Transport } from '../conversation/transport.js';
 import { MediaThread, type ThreadDeath } from '../voice/thread/media-thread.js';
 import { ThreadPerCall } from '../voice/thread/thread-per-call.js';
@@ -25,13 +27,21 @@ export const PROTOCOLS = registry([
   retellText,
 ]);
 
+/** Of each medium, unless a setting says otherwise. */
+const CALL_THREADS = Math.max(4, 2 * availableParallelism());
+
 /** Emits `death` when a thread that carries the audio of voice calls has ended unexpectedly. */
 export const mediaThreadEvents = new EventEmitter<{ death: [ThreadDeath] }>();
 const onDeath = (death: ThreadDeath) => void mediaThreadEvents.emit('death', death);
 
-/** One per process: a single ticker for all calls. It starts with the first call. */
-export const mediaThread = new MediaThread({ onDeath });
+/** Those of the voice calls of this process, by workspace: one ticker for all calls of a thread. */
+export const mediaThreads = new OwnedThreads({ start: () => new MediaThread({ onDeath }), most: CALL_THREADS });
 const suspectThreads = new ThreadPerCall({ onDeath });
+
+/** Limits the threads of each medium, in which what agents send is read, to this number. */
+export function limitCallThreads(most: number): void {
+  mediaThreads.most = most;
+}
 
 /** Reaches an agent over the protocol of its endpoint. Only a `VoiceTransport` has `call`. */
 export function transportTo(
@@ -42,5 +52,5 @@ export function transportTo(
   const module = protocols.of(endpoint.protocol);
   return module.medium === 'text'
     ? module.transport(endpoint, call)
-    : voiceTransport(module, endpoint, call, call.isSuspect ? suspectThreads : mediaThread);
+    : voiceTransport(module, endpoint, call, call.isSuspect ? suspectThreads : mediaThreads);
 }

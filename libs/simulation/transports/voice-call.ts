@@ -32,7 +32,9 @@ export function voiceTransport(
     identity: { protocol: module.name, url: agent.address, callId: call.callId },
     secrets,
     call: (options) =>
-      threads.use(options.signal, (thread) => new VoiceCall(module, session, call, thread).run(options)),
+      threads.use(call.workspaceId, options.signal, (thread) =>
+        new VoiceCall(module, session, call, thread).run(options),
+      ),
   };
 }
 

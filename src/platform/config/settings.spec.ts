@@ -38,6 +38,7 @@ describe('settings', () => {
       webConcurrency: 1,
       workerConcurrency: 20,
       voiceConcurrency: 50,
+      callThreads: undefined,
       judgeSamples: 3,
       languageModel: undefined,
       agentProviders: Object.fromEntries(
@@ -105,6 +106,7 @@ describe('settings', () => {
     ['DATABASE_POOL_SIZE', '2', 'databasePoolSize', 2],
     ['WORKER_CONCURRENCY', '1000', 'workerConcurrency', 1000],
     ['VOICE_CONCURRENCY', '100', 'voiceConcurrency', 100],
+    ['CALL_THREADS', '8', 'callThreads', 8],
     ['RECORDINGS', 'off', 'recordings', false],
     ['RECORDINGS', 'on', 'recordings', true],
     ['RECORDINGS_BYTES_PER_WORKSPACE', '5000000000', 'recordingsBytesPerWorkspace', 5_000_000_000],
@@ -128,6 +130,7 @@ describe('settings', () => {
     ['METRICS_PORT', ['-1', '65536', 'no'], 'must be a whole number from 0 to 65535'],
     ['JUDGE_SAMPLES', ['0', '2', '5', 'three'], 'must be one of 1, 3'],
     ['VOICE_CONCURRENCY', ['0', '1001', 'many'], 'must be a whole number from 1 to 1000'],
+    ['CALL_THREADS', ['0', '257', '2.5', 'auto'], 'must be a whole number from 1 to 256'],
     ['RECORDINGS', ['ON', 'true', 'no'], 'must be one of on, off'],
     ['RECORDINGS_BYTES_PER_WORKSPACE', ['-1', '5GB'], 'must be a whole number from 0 to 9007199254740991'],
     ['RECORDING_RETENTION_DAYS', ['-1', '30d'], 'must be a whole number from 0 to 36500'],

@@ -46,6 +46,8 @@ export interface Settings {
   readonly workerConcurrency: number;
   /** Maximum number of concurrent voice calls of one process. */
   readonly voiceConcurrency: number;
+  /** Maximum number of threads of each medium in which one process reads what agents send; undefined: by its processors. */
+  readonly callThreads: number | undefined;
   /** The language model that plays callers without a script, and judges; undefined without one. */
   readonly languageModel: LanguageModelSetting | undefined;
   /** Verdicts of the judge on one criterion: 3 takes two, and a third when they disagree; 1 takes one. */
@@ -203,6 +205,7 @@ export function settingSpecs(isTerminal: boolean) {
     WEB_CONCURRENCY: { ...wholeNumber(1, 64), default: 1 },
     WORKER_CONCURRENCY: { ...wholeNumber(1, 1000), default: 20 },
     VOICE_CONCURRENCY: { ...wholeNumber(1, 1000), default: 50 },
+    CALL_THREADS: { ...wholeNumber(1, 256), default: undefined },
     JUDGE_SAMPLES: str<'1' | '3'>({ choices: ['1', '3'], default: '3' }),
     LLM_BASE_URL: address('http:', 'https:')({ default: undefined }),
     LLM_API_KEY: bearerToken({ default: undefined }),
@@ -258,6 +261,7 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
     webConcurrency: clean.WEB_CONCURRENCY,
     workerConcurrency: clean.WORKER_CONCURRENCY,
     voiceConcurrency: clean.VOICE_CONCURRENCY,
+    callThreads: clean.CALL_THREADS,
     judgeSamples: clean.JUDGE_SAMPLES === '1' ? 1 : 3,
     languageModel: languageModel(clean),
     speechServers: speechServers(clean),

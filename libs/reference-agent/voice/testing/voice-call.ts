@@ -207,7 +207,7 @@ export class VoiceCalls {
     const common = { headers: {}, firstSpeaker: null, options: {}, apiKey: 'not-checked' };
     const transport = transportTo(
       { protocol: 'twilio-media-streams', url, ...common, ...more },
-      { client: this.client, assistantId, phoneNumber: '+15550100142', callId: randomUUID() },
+      { client: this.client, assistantId, phoneNumber: '+15550100142', workspaceId: 'w-1', callId: randomUUID() },
     );
     if (!('call' in transport)) throw new Error('not a transport for voice calls');
     const firstSpeaker = more.firstSpeaker === 'caller' ? 'caller' : null;

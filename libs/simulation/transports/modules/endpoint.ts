@@ -43,6 +43,8 @@ export interface CallLedger {
 /** What distinguishes one call from other calls of the same agent. */
 export interface AgentCall {
   readonly client: OutboundClient;
+  /** What agents of other workspaces send is read in other threads. */
+  readonly workspaceId: string;
   readonly assistantId: string;
   readonly phoneNumber: string;
   /** New for each attempt. */

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads';
-import { startThread } from '../../../concurrency/index.js';
+import { type OwnedThread, startThread } from '../../../concurrency/index.js';
 import { CallFailure } from '../../timeline/failure.js';
 import type { VoiceFacts } from '../facts/facts.js';
 import type { VoiceCallOptions } from '../wire/voice-transport.js';
@@ -28,8 +28,11 @@ export interface MediaThreadOptions {
 
 /** Where voice calls run. */
 export interface CallThreads {
-  /** Runs the task with a thread as soon as there is one. @throws the signal's reason, if it is aborted before */
-  use<T>(signal: AbortSignal, task: (thread: MediaThread) => Promise<T>): Promise<T>;
+  /**
+   * Runs the task with a thread as soon as there is one. @param owner workspace of the call
+   * @throws the signal's reason, if it is aborted before
+   */
+  use<T>(owner: string, signal: AbortSignal, task: (thread: MediaThread) => Promise<T>): Promise<T>;
 }
 
 /** A call that runs in the thread. */
@@ -42,11 +45,11 @@ interface Pending {
 }
 
 /**
- * The thread in which the audio of all calls of this process is sent, received and played: nothing else that the process does
- * delays it. Starts with the first call. If it ends unexpectedly its calls fail, and the next one starts another. Does not
- * keep the process alive without a call.
+ * A thread in which the audio of calls is sent, received and played: nothing else that the process does delays it. Starts with
+ * the first call. If it ends unexpectedly its calls fail, and the next one starts another. Does not keep the process alive
+ * without a call.
  */
-export class MediaThread implements CallThreads {
+export class MediaThread implements OwnedThread {
   private worker: Worker | undefined;
   private readonly calls = new Map<number, Pending>();
   private memoryQuestions: ((bytes: number) => void)[] = [];
@@ -54,10 +57,6 @@ export class MediaThread implements CallThreads {
   private isClosing = false;
 
   constructor(private readonly options: MediaThreadOptions = {}) {}
-
-  use<T>(_signal: AbortSignal, task: (thread: MediaThread) => Promise<T>): Promise<T> {
-    return task(this);
-  }
 
   /**
    * Runs a call.

@@ -10,7 +10,7 @@ export class ThreadPerCall implements CallThreads {
 
   constructor(private readonly options: MediaThreadOptions = {}) {}
 
-  use<T>(signal: AbortSignal, task: (thread: MediaThread) => Promise<T>): Promise<T> {
+  use<T>(_owner: string, signal: AbortSignal, task: (thread: MediaThread) => Promise<T>): Promise<T> {
     return this.permit.run(
       async () => {
         const thread = new MediaThread({ heapMiB: HEAP_MIB, ...this.options });

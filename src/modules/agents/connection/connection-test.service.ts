@@ -59,6 +59,7 @@ export class ConnectionTestService {
     const ledger = taken.line?.ledger;
     const call = {
       client: this.client,
+      workspaceId: agent.workspaceId,
       assistantId,
       phoneNumber: phoneNumber ?? '',
       callId,

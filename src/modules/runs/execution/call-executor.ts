@@ -101,6 +101,7 @@ export class CallExecutor {
     const judged = judgedBy(agent, snapshot);
     const transport = transportTo(endpoint, {
       client: this.client,
+      workspaceId,
       // New for each attempt, and known to the database even if this process dies.
       callId: claimId,
       assistantId: agent.assistantId,

@@ -1,7 +1,7 @@
 import {
   type CallResult,
   failure,
-  mediaThread,
+  mediaThreads,
   type ProtocolName,
   PROTOCOLS,
   type Reliability,
@@ -134,8 +134,8 @@ describe('metrics of calls', () => {
     });
   });
 
-  it('show the memory of the media thread, and the last known one while the thread is blocked', async () => {
-    const memory = jest.spyOn(mediaThread, 'memoryBytes').mockResolvedValue(1_000_000);
+  it('show the memory of all media threads, and the last known one while one of them is blocked', async () => {
+    const memory = jest.spyOn(mediaThreads, 'memoryBytes').mockResolvedValue(1_000_000);
     expect(await samples('voice_calls_memory_bytes')).toEqual({ '': 1_000_000 });
     memory.mockReturnValue(new Promise(() => undefined));
     expect(await samples('voice_calls_memory_bytes')).toEqual({ '': 1_000_000 });

@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import {
   type CallResult,
-  mediaThread,
+  mediaThreads,
   type ProtocolName,
   PROTOCOLS,
   RECORDING,
@@ -16,7 +16,7 @@ import type { WaitingAgent } from './execution.repository.js';
 
 const PROTOCOL_NAMES = PROTOCOLS.names;
 const OUTCOMES = ['passed', 'failed', 'invalid', 'error', 'interrupted'] as const;
-/** How long a scrape waits for the media thread, which may be blocked; the last figure is served then. */
+/** How long a scrape waits for the media threads, of which one may be blocked; the last figure is served then. */
 const MEMORY_TIMEOUT_MS = 1_000;
 
 /** Prometheus metrics of calls, in processes that execute them. docs/production.md has a table of all. */
@@ -106,11 +106,11 @@ export class CallMetrics {
     });
     new Gauge({
       name: 'voice_calls_memory_bytes',
-      help: 'Memory of the thread that carries the audio of all voice calls of this process',
+      help: 'Memory of the threads that carry the audio of the voice calls of this process',
       registers,
       async collect() {
         const timeout = sleep(MEMORY_TIMEOUT_MS, undefined, { ref: false });
-        const bytes = await Promise.race([mediaThread.memoryBytes(), timeout]);
+        const bytes = await Promise.race([mediaThreads.memoryBytes(), timeout]);
         if (bytes !== undefined) this.set(bytes);
       },
     });

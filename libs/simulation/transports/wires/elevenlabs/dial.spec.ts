@@ -15,7 +15,7 @@ const dial = (client: OutboundClient, endpoint: Partial<AgentEndpoint> = {}, ass
         ...{ protocol: 'elevenlabs', url: elevenlabs.defaultUrl!, headers: {}, firstSpeaker: null, options: {} },
         ...{ apiKey: KEY, ...endpoint },
       },
-      { client, assistantId, phoneNumber: '', callId: 'c-1' },
+      { client, assistantId, phoneNumber: '', workspaceId: 'w-1', callId: 'c-1' },
     )
     .dial({ signal: new AbortController().signal, onStep: () => undefined });
 

@@ -22,7 +22,7 @@ describe('a conversation in text with an agent of ElevenLabs', () => {
 
   const callOf = () => ({
     client: new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] }),
-    ...{ assistantId: 'agent_01', phoneNumber: '', callId: 'c-1' },
+    ...{ assistantId: 'agent_01', phoneNumber: '', workspaceId: 'w-1', callId: 'c-1' },
   });
 
   async function serve(options: ElevenLabsServerOptions = {}) {

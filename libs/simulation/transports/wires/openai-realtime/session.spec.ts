@@ -8,7 +8,7 @@ const dial = (url: string, headers: Record<string, string> = {}) =>
   openaiRealtime
     .session(
       { protocol: 'openai-realtime', url, headers, firstSpeaker: null, options: {}, apiKey: KEY },
-      { client: new OutboundClient(), assistantId: 'gpt-realtime', phoneNumber: '', callId: 'c-1' },
+      { client: new OutboundClient(), assistantId: 'gpt-realtime', phoneNumber: '', workspaceId: 'w-1', callId: 'c-1' },
     )
     .dial({ signal: new AbortController().signal, onStep: () => undefined });
 

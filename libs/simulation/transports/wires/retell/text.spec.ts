@@ -32,7 +32,7 @@ describe('a conversation in text with an agent of Retell', () => {
     ...more,
   });
   const callOf = (more: Partial<AgentCall> = {}): AgentCall => ({
-    ...{ client, assistantId: 'agent_01', phoneNumber: '', callId: 'c-1', ...more },
+    ...{ client, assistantId: 'agent_01', phoneNumber: '', workspaceId: 'w-1', callId: 'c-1', ...more },
   });
 
   async function call(

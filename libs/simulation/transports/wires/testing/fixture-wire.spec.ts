@@ -6,7 +6,7 @@ import { OutboundClient } from '../../../../outbound-http/index.js';
 import {
   type CallOptions,
   executeCall,
-  mediaThread,
+  mediaThreads,
   misfitOf,
   PROTOCOLS,
   testConnection,
@@ -210,7 +210,7 @@ describe('the fixture wire over a socket', () => {
   afterEach(async () => {
     for (const server of servers.splice(0)) await server.stop();
   });
-  afterAll(() => mediaThread.close());
+  afterAll(() => mediaThreads.close());
 
   const reach = (url: string) =>
     [
@@ -226,6 +226,7 @@ describe('the fixture wire over a socket', () => {
         client: new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] }),
         assistantId: 'a-1',
         phoneNumber: '+12025550199',
+        workspaceId: 'w-1',
         callId: randomUUID(),
       },
     ] as const;

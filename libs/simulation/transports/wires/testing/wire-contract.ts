@@ -74,7 +74,7 @@ export function wireContract(
 
   async function dialled(more: Partial<AgentEndpoint> = {}): Promise<{ session: WireSession } & Dialled> {
     const endpoint = { protocol: module.name, url, headers, firstSpeaker: null, options: {}, ...more };
-    const call = { client, assistantId: 'a', phoneNumber: '+12025550199', callId: 'c-1' };
+    const call = { client, assistantId: 'a', phoneNumber: '+12025550199', workspaceId: 'w-1', callId: 'c-1' };
     const session = module.session(endpoint, call);
     const { signal } = new AbortController();
     return { session, ...(await session.dial({ signal, onStep: () => undefined })) };

@@ -5,9 +5,11 @@ import { toMulaw } from '../../../testing/telephone-sounds.js';
 import { twilioSignature } from '../../twiml/signature.js';
 import type { AgentScript } from '../../../testing/twilio-agent.js';
 import { agent, answering, AUTH_TOKEN, call, failed, SCRIPT, until, useAgents } from './testing/voice-calls.js';
-import type { ThreadDeath } from '../../../voice/thread/media-thread.js';
+import { MediaThread, type ThreadDeath } from '../../../voice/thread/media-thread.js';
 import { ThreadPerCall } from '../../../voice/thread/thread-per-call.js';
-import { mediaThread, mediaThreadEvents } from '../../protocols.js';
+import { OwnedThreads } from '../../../../concurrency/index.js';
+import { twilioMediaStreams } from './index.js';
+import { mediaThreads, mediaThreadEvents } from '../../protocols.js';
 
 describe('twilioMediaStreams over a WebSocket address', () => {
   useAgents();
@@ -83,7 +85,7 @@ describe('twilioMediaStreams over a WebSocket address', () => {
     const all = await Promise.all(Array.from({ length: 8 }, () => call(`ws://${callee.host}/`)));
     expect(all.map(({ agent: sounds }) => sounds.length)).toEqual(all.map(() => 1));
     expect(new Set(callee.streams.map(({ streamSid }) => streamSid)).size).toBe(8);
-    expect(mediaThread.size).toBe(0);
+    expect(mediaThreads.calls).toBe(0);
   });
 
   it('stops when it is aborted, and hangs up', async () => {
@@ -107,20 +109,21 @@ describe('twilioMediaStreams over a WebSocket address', () => {
   it('knows how much memory the thread holds, including audio', async () => {
     const plan = { ...planOf(SCRIPT, { firstSpeaker: 'caller' }), babble: new Int16Array(2 ** 24) };
     await call(`ws://${(await agent(answering())).host}/`);
-    const before = await mediaThread.memoryBytes();
+    const before = await mediaThreads.memoryBytes();
     expect(before).toBeGreaterThan(2 ** 20);
     let during: Promise<number> | undefined;
-    const callee = await agent(answering(() => void (during = mediaThread.memoryBytes())));
+    const callee = await agent(answering(() => void (during = mediaThreads.memoryBytes())));
     await call(`ws://${callee.host}/`, { plan });
     // Less than its length, because garbage of the heap may have been collected.
     expect(await during).toBeGreaterThan(before + plan.babble.byteLength / 2);
   });
 
   it('answers with 0 bytes without a thread, also when it ends before it has answered', async () => {
-    mediaThread.block(200);
-    const blocked = mediaThread.memoryBytes();
-    await mediaThread.close();
-    expect([await blocked, await mediaThread.memoryBytes()]).toEqual([0, 0]);
+    await call(`ws://${(await agent(answering())).host}/`);
+    mediaThreads.threads[0]!.block(200);
+    const blocked = mediaThreads.memoryBytes();
+    await mediaThreads.close();
+    expect([await blocked, await mediaThreads.memoryBytes()]).toEqual([0, 0]);
   });
 
   describe('when the thread ends', () => {
@@ -134,7 +137,7 @@ describe('twilioMediaStreams over a WebSocket address', () => {
 
     it('fails its calls, names them once, and starts another one', async () => {
       let begun = 0;
-      const callee = await agent(answering(() => void (++begun === 2 && mediaThread.crash())));
+      const callee = await agent(answering(() => void (++begun === 2 && mediaThreads.threads[0]!.crash())));
       const callIds = ['one', 'two'];
       const failures = await Promise.all(callIds.map((callId) => failed(call(`ws://${callee.host}/`, { callId }))));
       for (const { failure } of failures) expect(failure).toMatchObject({ code: 'thread_ended', retryable: true });
@@ -143,19 +146,39 @@ describe('twilioMediaStreams over a WebSocket address', () => {
       ]);
       const sound = await agent(answering());
       expect((await call(`ws://${sound.host}/`)).agent).toHaveLength(1);
-      await mediaThread.close();
+      await mediaThreads.close();
       expect(deaths).toHaveLength(1);
+    });
+
+    it('for lack of memory, no call of another workspace ends, which has a thread of its own', async () => {
+      const threads = new OwnedThreads({ start: () => new MediaThread({ onDeath, heapMiB: 64 }), most: 4 });
+      const url = `ws://${(await agent(answering())).host}/`;
+      const entry = new URL('./testing/filling-wire.js', import.meta.url);
+      const module = { ...twilioMediaStreams, entry };
+      const hostile = ['one', 'two'].map((callId) =>
+        failed(call(url, { callId, workspaceId: 'hostile', threads, module })),
+      );
+      const healthy = await Promise.all(
+        ['three', 'four'].map((callId) => call(url, { callId, workspaceId: 'healthy', threads })),
+      );
+      for (const { agent: sounds } of healthy) expect(sounds).toHaveLength(1);
+      for (const { failure } of await Promise.all(hostile)) expect(failure.code).toBe('thread_ended');
+      expect(deaths.map(({ callIds }) => callIds)).toEqual([['one', 'two']]);
+      expect(deaths[0]!.cause).toMatchObject({ code: 'ERR_WORKER_OUT_OF_MEMORY' });
+      await threads.close();
     });
 
     it('ends no other call if the call had a thread of its own, of which there is one at a time', async () => {
       const threads = new ThreadPerCall({ onDeath });
       const order: string[] = [];
       const alone = (callId: string, script: AgentScript) =>
-        threads.use(new AbortController().signal, async (thread) => {
+        threads.use('w-1', new AbortController().signal, async (thread) => {
           order.push(`${callId} begins`);
           const crashing = { ...script, ...(callId === 'bad' && { onStart: () => thread.crash() }) };
           try {
-            return await call(`ws://${(await agent(crashing)).host}/`, { callId, threads: thread });
+            return await call(`ws://${(await agent(crashing)).host}/`, {
+              ...{ callId, threads: { use: (_owner, _signal, task) => task(thread) } },
+            });
           } finally {
             order.push(`${callId} ends`);
           }

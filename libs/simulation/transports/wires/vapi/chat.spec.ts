@@ -19,7 +19,12 @@ describe('a chat with an assistant of Vapi', () => {
 
   const callOf = () => ({
     client: new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] }),
-    ...{ assistantId: 'assistant_01', phoneNumber: '', callId: '0b7f8a52-77d1-4a0e-8b5e-1f8d0a6c9e21' },
+    ...{
+      assistantId: 'assistant_01',
+      phoneNumber: '',
+      workspaceId: 'w-1',
+      callId: '0b7f8a52-77d1-4a0e-8b5e-1f8d0a6c9e21',
+    },
     variables: { name: 'Rossi' },
   });
 

@@ -23,7 +23,7 @@ const endpointOf = (more: Partial<AgentEndpoint> = {}): AgentEndpoint => ({
   ...{ protocol: 'vapi', url: vapi.defaultUrl!, headers: {}, firstSpeaker: null, options: {}, apiKey: KEY, ...more },
 });
 const callOf = (client: OutboundClient, more: Partial<AgentCall> = {}): AgentCall => ({
-  ...{ client, assistantId: 'assistant_01', phoneNumber: '', callId: ATTEMPT, ...more },
+  ...{ client, assistantId: 'assistant_01', phoneNumber: '', workspaceId: 'w-1', callId: ATTEMPT, ...more },
 });
 const dial = (client: OutboundClient, endpoint: Partial<AgentEndpoint> = {}, call: Partial<AgentCall> = {}) =>
   vapi

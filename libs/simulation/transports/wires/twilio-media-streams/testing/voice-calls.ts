@@ -5,8 +5,9 @@ import type { VoiceFacts } from '../../../../voice/facts/facts.js';
 import type { VoiceCallOptions } from '../../../../voice/wire/voice-transport.js';
 import { planOf, say, speech } from '../../../../voice/testing/virtual-calls.js';
 import type { AgentEndpoint } from '../../../modules/endpoint.js';
+import type { WireModule } from '../../../modules/module.js';
 import type { CallThreads } from '../../../../voice/thread/media-thread.js';
-import { mediaThread } from '../../../protocols.js';
+import { mediaThreads } from '../../../protocols.js';
 import { voiceTransport } from '../../../voice-call.js';
 import { twilioMediaStreams } from '../index.js';
 import { type AgentScript, ScriptedAgent, type Stream } from '../../../../testing/twilio-agent.js';
@@ -28,16 +29,18 @@ interface CallMore extends Partial<VoiceCallOptions> {
   readonly endpoint?: Partial<AgentEndpoint>;
   readonly outbound?: OutboundOptions;
   readonly callId?: string;
+  readonly workspaceId?: string;
+  readonly module?: WireModule;
   readonly threads?: CallThreads;
 }
 
 export function call(
   url: string,
-  { endpoint, outbound, callId, threads, ...options }: CallMore = {},
+  { endpoint, outbound, callId, workspaceId, module, threads, ...options }: CallMore = {},
 ): Promise<VoiceFacts> {
   const client = new OutboundClient({ allowedNetworks: LOOPBACK, ...outbound });
   const transport = voiceTransport(
-    twilioMediaStreams,
+    module ?? twilioMediaStreams,
     {
       protocol: 'twilio-media-streams',
       url,
@@ -47,8 +50,14 @@ export function call(
       apiKey: AUTH_TOKEN,
       ...endpoint,
     },
-    { client, assistantId: 'a-1', phoneNumber: '+12025550199', callId: callId ?? randomUUID() },
-    threads ?? mediaThread,
+    {
+      client,
+      assistantId: 'a-1',
+      phoneNumber: '+12025550199',
+      workspaceId: workspaceId ?? 'w-1',
+      callId: callId ?? randomUUID(),
+    },
+    threads ?? mediaThreads,
   );
   return transport.call({
     plan: planOf(SCRIPT, { firstSpeaker: 'caller', turnEndMs: 200, patienceMs: 1_500 }),
@@ -90,7 +99,7 @@ export function useAgents(): void {
   afterEach(async () => {
     for (const started of agents.splice(0)) await started.stop();
   });
-  afterAll(() => mediaThread.close());
+  afterAll(() => mediaThreads.close());
 }
 
 export async function until(condition: () => boolean): Promise<void> {
