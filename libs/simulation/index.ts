@@ -46,7 +46,7 @@ export { THINKING_REASONS, type ThinkingReason } from './voice/facts/facts.js';
 export { isRootCause } from './call/root-causes.js';
 export { bargeInText, heardText, platformText, soundText } from './timeline/sound-text.js';
 export { toolCallText } from './timeline/tool-call-text.js';
-export type { JsonValue } from './timeline/text.js';
+export { type JsonValue, sanitizeText } from './timeline/text.js';
 export { type ConnectionStep, type ConnectionTestResult, STEP_STATUSES } from './connection-test/steps.js';
 export { testConnection } from './connection-test/test-connection.js';
 export { type Clock, RealClock } from './time/clock.js';

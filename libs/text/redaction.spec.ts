@@ -79,6 +79,13 @@ describe('Redaction', () => {
     expect(new Redaction([]).clean('All of it.')).toBe('All of it.');
   });
 
+  // A cut text with half a pair is refused by databases and by the APIs of models: langchain-ai/deepagentsjs#631.
+  it('removes whole characters where a part of a secret ends or begins with half a surrogate pair', () => {
+    expect(new Redaction(['abcdefghijkl\u{1f600}']).clean('abcdefghijkl\u{1f601}!')).toBe(`${REDACTED}!`);
+    const begins = new Redaction(['xy\u{1f600}abcdefghijkl']).clean('!\u{1fa00}abcdefghijkl');
+    expect(begins).toBe(`!${REDACTED}`);
+  });
+
   it('takes linear time for repetitive secrets and texts', () => {
     const begun = performance.now();
     const secret = 'a'.repeat(4_096);

@@ -92,8 +92,12 @@ function extend({ form, at }: Piece, text: string, index: number, from: number):
   while (index - before > from && before < at && text[index - before - 1] === form[at - before - 1]) before++;
   let after = PIECE;
   while (at + after < form.length && text[index + after] === form[at + after]) after++;
-  return { from: index - before, to: index + after };
+  const [begin, end] = [index - before, index + after];
+  return { from: isInPair(text, begin) ? begin - 1 : begin, to: isInPair(text, end) ? end + 1 : end };
 }
+
+/** Whether a surrogate pair would be cut in two, which leaves a text that databases refuse. */
+const isInPair = (text: string, at: number): boolean => text.codePointAt(at - 1)! > 0xffff;
 
 /** Unlike `toLowerCase`, keeps the length of the text. */
 const lowerCase = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());

@@ -70,7 +70,7 @@ describe("the assistants of a provider's account", () => {
       ...{ assistantId: 'agent_01', name: 'Bella Vista', language: 'it', prompt: 'You take bookings.' },
       ...{ phoneNumber: '+15550100', phoneNumberId: 'agent_01-phone' },
     });
-    expect(second).toMatchObject({ assistantId: 'agent_02', name: 'Long', language: null });
+    expect(second).toMatchObject({ assistantId: 'agent_02', name: 'Long\ufffd', language: null });
     expect(second.prompt).toHaveLength(100_000);
     expect(more).toEqual([]);
     const { body: page } = await editor.post<any>(`${PATH}?page=2&limit=1`, { apiKey: KEY });
@@ -123,7 +123,7 @@ describe("the assistants of a provider's account", () => {
     expect([first.code, first.stdout]).toEqual([0, expect.stringMatching(/^created +agent_01 +Bella Vista$/m)]);
     const agents = (await admin.get<any>('/agents')).body;
     expect(agents.data).toMatchObject([
-      { assistantId: 'agent_02', name: 'Long' },
+      { assistantId: 'agent_02', name: 'Long\ufffd' },
       { provider: 'AGENT_PROVIDER_2', assistantId: 'agent_01', apiKey: KEY, language: 'it', phoneNumber: '+15550100' },
     ]);
     const again = await vat(args, own);
@@ -224,9 +224,9 @@ describe.each([
     const { status, body } = await admin.post<any>(PATH, { apiKey: KEY });
     expect([status, body.meta.total]).toEqual([200, 2]);
     expect(body.data[0]).toEqual({ name: 'Bella Vista', prompt: 'You take bookings.', ...first });
-    expect([body.data[1].name, body.data[1].prompt.length]).toEqual(['Long', 100_000]);
+    expect([body.data[1].name, body.data[1].prompt.length]).toEqual(['Long\ufffd', 100_000]);
     const { body: page } = await admin.post<any>(`${PATH}?page=2&limit=1`, { apiKey: KEY });
-    expect([page.meta.pageCount, page.data]).toEqual([2, [expect.objectContaining({ name: 'Long' })]]);
+    expect([page.meta.pageCount, page.data]).toEqual([2, [expect.objectContaining({ name: 'Long\ufffd' })]]);
     const wrong = await admin.post<any>(PATH, { apiKey: 'sk_wrong_0987654321' });
     expect([wrong.status, wrong.body.message]).toEqual([422, expect.stringMatching(refusal)]);
     expect(JSON.stringify(wrong.body)).not.toMatch(/sk_wrong|127\.0\.0\.1/);

@@ -3,7 +3,7 @@ import type { CallExchange } from '../other-side/call-exchange.js';
 import { CallTime } from '../time/call-time.js';
 import { type Caller, type CallerAction, CallerUnusable } from '../callers/caller.js';
 import type { Clock } from '../time/clock.js';
-import { sanitizeText, truncate } from '../timeline/text.js';
+import { truncate } from '../timeline/text.js';
 import { CallFailure, type Failure, failure } from '../timeline/failure.js';
 import { EventQueue } from './event-queue.js';
 import { ExchangeRecorder } from './exchange-recorder.js';
@@ -290,8 +290,8 @@ class Conversation {
 }
 
 const toolCall = ({ name, arguments: args, rawArguments, result }: Extract<AgentEvent, { type: 'tool_call' }>) => ({
-  name: truncate(sanitizeText(name), 255),
+  name: truncate(name, 255),
   arguments: args,
-  ...(rawArguments !== undefined && { rawArguments: truncate(sanitizeText(rawArguments), 2_000) }),
+  ...(rawArguments !== undefined && { rawArguments: truncate(rawArguments, 2_000) }),
   ...(result !== undefined && { result }),
 });

@@ -36,7 +36,7 @@ export class OtherSide {
 
   private clean(text: string): string {
     this.redaction ??= new Redaction(this.secrets);
-    return oneLine(visible(sanitizeText(this.redaction.clean(text.slice(0, MAX_SEARCHED)))));
+    return oneLine(visible(this.redaction.clean(sanitizeText(text.slice(0, MAX_SEARCHED)))));
   }
 }
 

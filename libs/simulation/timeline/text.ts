@@ -2,8 +2,9 @@ export type JsonValue =
   string | number | boolean | null | readonly JsonValue[] | { readonly [name: string]: JsonValue };
 
 /**
- * Replaces what databases cannot store: U+0000 and unpaired surrogates, which agents may send. Keeps at most 30 combining
- * marks per letter (UAX #15, section 13), because normalising more of them takes quadratic time.
+ * What agents, tools and platforms say, as it is checked, shown and stored. Replaces what databases cannot store: U+0000 and
+ * unpaired surrogates. Each becomes one character, so that no text arises that was not sent, such as a secret. Keeps at most 30
+ * combining marks per letter (UAX #15, section 13), because normalising more of them takes quadratic time.
  */
 export const sanitizeText = (text: string): string =>
   text
@@ -27,26 +28,23 @@ export function parseArguments(json: string): { readonly [name: string]: JsonVal
     return null;
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-  return (sanitize(value as JsonValue, 0) ?? null) as { readonly [name: string]: JsonValue } | null;
+  return isStorable(value, 0) ? guarded(value as { readonly [name: string]: JsonValue }) : null;
 }
 
-/** @returns undefined when the value is nested too deeply */
-function sanitize(value: JsonValue, depth: number): JsonValue | undefined {
-  if (typeof value === 'string') return sanitizeText(value);
+/** Numbers such as 1e999 are lost when JSON is written. */
+function isStorable(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value !== 'number' || Number.isFinite(value);
+  return depth < MAX_DEPTH && Object.values(value).every((inner) => isStorable(inner, depth + 1));
+}
+
+/** Plain data with `sanitizeText` applied to all texts and names in it, and without negative zeros, which JSON cannot write. */
+export function guarded<T>(value: T): T {
+  if (typeof value === 'string') return sanitizeText(value) as T;
+  if (typeof value === 'number') return (value + 0) as T;
   if (typeof value !== 'object' || value === null) return value;
-  if (depth === MAX_DEPTH) return undefined;
-  if (Array.isArray(value)) {
-    const items = (value as readonly JsonValue[]).map((item) => sanitize(item, depth + 1));
-    return items.includes(undefined) ? undefined : (items as JsonValue[]);
-  }
-  const entries: [string, JsonValue][] = [];
-  for (const [name, inner] of Object.entries(value)) {
-    const cleaned = sanitize(inner, depth + 1);
-    if (cleaned === undefined) return undefined;
-    entries.push([sanitizeText(name), cleaned]);
-  }
+  if (Array.isArray(value)) return value.map(guarded) as T;
   // fromEntries creates an own property even for `__proto__`.
-  return Object.fromEntries(entries);
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [sanitizeText(name), guarded(inner)])) as T;
 }
 
 const AROUND = /["'“”„«»\s]/u;

@@ -1,7 +1,7 @@
 import type { Speaker } from '../../evaluation-definition/index.js';
 import type { Failure } from './failure.js';
 import { Redaction } from '../../text/index.js';
-import { sanitizeText } from './text.js';
+import { guarded, sanitizeText } from './text.js';
 import type { JsonValue } from './text.js';
 
 interface Span {
@@ -186,7 +186,7 @@ export class Timeline {
     { script, bargeIn }: Pick<SpeechEntry, 'script' | 'bargeIn'> = {},
   ): void {
     this.turnNumber++;
-    const words = { type: 'speech', speaker: 'caller', text: sanitizeText(text) } as const;
+    const words = { type: 'speech', speaker: 'caller', text } as const;
     this.add({ ...words, ...this.span(start, end), ...(script && { script }), ...(bargeIn && { bargeIn }) });
   }
 
@@ -298,14 +298,16 @@ export class Timeline {
       if (entry.turn !== this.turnNumber) break;
       if (entry.type === 'speech' && entry.speaker === 'agent') parts.unshift(entry);
     }
-    return joinSpeech(parts).trim();
+    return this.cleaned(joinSpeech(parts)).trim();
   }
 
   private span(start: number, end: number) {
     return { start: rounded(start), end: rounded(Math.max(start, end)), turn: this.turnNumber };
   }
 
-  private add(entry: TimelineEntry): void {
+  /** The one place where what others said is guarded: checks, reports and storage see the entries. */
+  private add(said: TimelineEntry): void {
+    const entry = guarded(said);
     // A silence is recorded when it ends, so it may belong before later entries.
     let index = this.recorded.length;
     while (index > 0 && this.recorded[index - 1]!.start > entry.start) index--;

@@ -1,4 +1,5 @@
 import { agentSound, factsOf, line } from '../testing/facts.js';
+import { Timeline } from '../../timeline/timeline.js';
 import { voiceEntries } from './voice-timeline.js';
 
 describe('the timeline of a voice call', () => {
@@ -12,7 +13,9 @@ describe('the timeline of a voice call', () => {
         { type: 'hang_up', atMs: 30_000, detail: 'The TwiML ended' },
       ],
     });
-    const entries = voiceEntries(facts);
+    const timeline = new Timeline();
+    for (const entry of voiceEntries(facts)) timeline.observed(entry);
+    const { entries } = timeline;
     expect(entries.map(({ type }) => type)).toEqual(['platform', 'speech', 'speech', 'platform']);
     expect(entries[0]).toEqual({
       type: 'platform',

@@ -1,4 +1,4 @@
-import { parseArguments, sanitizeText, truncate } from '../../timeline/text.js';
+import { parseArguments, truncate } from '../../timeline/text.js';
 import type { PlatformEntry, SoundEntry, SpeechEntry, TimelineEntry, ToolCallEntry } from '../../timeline/timeline.js';
 import type { CallerAct, PlatformEvent, Span, ToolCallFact, VoiceFacts } from '../facts/facts.js';
 import { contains } from '../facts/spans.js';
@@ -35,19 +35,19 @@ export function voiceEntries(facts: VoiceFacts): TimelineEntry[] {
         turn: sound.turn,
         ...(prompted.has(sound) && { promptedByWait: true as const }),
         ...cutIf(isCut),
-        ...(other !== undefined && { alternative: { source: 'wire' as const, text: sanitizeText(other) } }),
+        ...(other !== undefined && { alternative: { source: 'wire' as const, text: other } }),
       };
     }),
     ...toolCalls.map((call) => toolEntryOf(call, turnAt(call.atMs))),
     ...silences.map(({ of, turn, ...span }) => ({ type: 'silence', of, ...timesOf(span), turn }) as const),
     ...wireFindings.map(({ code, severity, detail, atMs }) => {
       const at = tenth(atMs ?? 0);
-      const what = { code, severity, detail: sanitizeText(detail) };
+      const what = { code, severity, detail };
       return { type: 'finding', ...what, start: at, end: at, turn: turnAt(at) } as const;
     }),
     ...platformEvents.filter(isShown).map(({ type, detail, atMs }) => {
       const at = tenth(atMs);
-      const what = { event: type, detail: sanitizeText(detail) };
+      const what = { event: type, detail };
       return { type: 'platform', ...what, start: at, end: at, turn: turnAt(at) } as const;
     }),
   ];
@@ -64,9 +64,9 @@ function toolEntryOf({ atMs, name, json, result, answeredMs = atMs }: ToolCallFa
   const args = json === null ? null : parseArguments(json);
   return {
     type: 'tool_call',
-    name: truncate(sanitizeText(name), 255),
+    name: truncate(name, 255),
     arguments: args,
-    ...(args === null && json !== null && { rawArguments: truncate(sanitizeText(json), 2_000) }),
+    ...(args === null && json !== null && { rawArguments: truncate(json, 2_000) }),
     ...(result !== undefined && { result }),
     start: tenth(atMs),
     end: tenth(answeredMs),
@@ -86,7 +86,7 @@ function unheardOf({ sound, runs }: SoundWords, { caller }: VoiceFacts): Pick<Sp
   const isInterruption = (act: CallerAct) => act.type === 'say' && act.bargeIn !== undefined && act.step === null;
   const line = caller.find((act) => isInterruption(act) && contains(sound, act.startMs));
   const unheard = line ? textOf(runs.at(-1)?.unheard ?? []) : '';
-  return unheard === '' ? {} : { unheard: sanitizeText(unheard) };
+  return unheard === '' ? {} : { unheard };
 }
 
 function entryOf(act: CallerAct, facts: VoiceFacts): SpeechEntry | SoundEntry {
@@ -96,7 +96,7 @@ function entryOf(act: CallerAct, facts: VoiceFacts): SpeechEntry | SoundEntry {
     return {
       type: 'speech',
       speaker: 'caller',
-      text: sanitizeText(text),
+      text,
       ...(hasUnknownWords && { words: 'unknown' as const }),
       ...place,
       ...(step !== null && { script: { step, ...source, ...(repeated && { repeated }) } }),

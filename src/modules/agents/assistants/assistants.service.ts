@@ -1,6 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { OutboundClient } from '../../../../libs/outbound-http/index.js';
-import { type Assistant, CallFailure, type Failure, PROTOCOLS } from '../../../../libs/simulation/index.js';
+import {
+  type Assistant,
+  CallFailure,
+  type Failure,
+  PROTOCOLS,
+  sanitizeText,
+} from '../../../../libs/simulation/index.js';
 import { clipped } from '../../../../libs/text/index.js';
 import { type Caller, covers } from '../../../platform/access/caller.js';
 import { type AgentProvider, isAgentProvider } from '../../../platform/config/agent-providers.js';
@@ -132,4 +138,4 @@ function toResponse({ assistantId, name, language, phoneNumber, phoneNumberId, p
 
 /** A text of the platform as an agent can have it. */
 const stored = (text: string | null, max = MAX_TEXT): string | null =>
-  text === null ? null : clipped(text.replaceAll('\0', '').toWellFormed(), max);
+  text === null ? null : clipped(sanitizeText(text), max);

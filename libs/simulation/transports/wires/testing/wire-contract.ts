@@ -4,6 +4,7 @@ import { Random } from '../../../../audio/index.js';
 import { OutboundClient } from '../../../../outbound-http/index.js';
 import { shareOf } from '../../../../statistics/testing/sample.js';
 import { executeCall } from '../../../call/call.js';
+import { Timeline } from '../../../timeline/timeline.js';
 import { MediaCall } from '../../../voice/call/media-call.js';
 import { virtualCalls } from '../../../voice/call/virtual-call.js';
 import { voiceEntries } from '../../../voice/conversation/voice-timeline.js';
@@ -174,7 +175,9 @@ export function wireContract(
       expect(known).toEqual(expect.arrayContaining(facts.wireFindings.map(({ code }) => code)));
       expect(structuredClone(facts)).toEqual(facts);
       // PostgreSQL stores neither.
-      for (const text of textsIn([voiceEntries(facts), facts.wireFindings])) {
+      const timeline = new Timeline();
+      for (const said of voiceEntries(facts)) timeline.observed(said);
+      for (const text of textsIn([timeline.entries, facts.wireFindings])) {
         expect(text.includes('\u0000') || !text.isWellFormed()).toBe(false);
       }
     }

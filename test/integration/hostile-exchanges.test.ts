@@ -1,0 +1,88 @@
+import { isDeepStrictEqual } from 'node:util';
+import { normalise } from '../../libs/evaluation-definition/index.js';
+import { OutboundClient } from '../../libs/outbound-http/index.js';
+import { executeCall, type CallResult, transportTo } from '../../libs/simulation/index.js';
+import { sample } from '../../libs/statistics/testing/sample.js';
+import { ExchangeProxy } from '../support/hostile/exchange-proxy.js';
+import { FieldsOfExchange } from '../support/hostile/fields-of-exchange.js';
+import { shownField } from '../support/hostile/fields.js';
+import { KEY, TEXT_PLATFORMS, type Platform } from '../support/hostile/platforms.js';
+import { DEEP, HOSTILE_VALUES } from '../support/hostile/values.js';
+import { withClient } from '../support/sql.js';
+
+const CALLS_AT_ONCE = 50;
+const DEFINITION = normalise({
+  script: [{ say: 'Hello' }, { end: 'Greeted' }],
+  checks: [{ name: 'Greets', type: 'says', text: 'welcome' }],
+});
+
+/** What cannot be stored as it is, or is read back as something else. */
+function unstorable(value: unknown): unknown[] {
+  if (typeof value === 'string') return value.includes('\u0000') || !value.isWellFormed() ? [value] : [];
+  if (typeof value === 'number') return !Number.isFinite(value) || Object.is(value, -0) ? [value] : [];
+  return Object.entries(value ?? {}).flatMap(([name, inner]) => [...unstorable(name), ...unstorable(inner)]);
+}
+
+const verdictOf = ({ outcome, failure, checks, end }: CallResult) =>
+  JSON.stringify([outcome, failure?.code, end.code, checks.map(({ met }) => met)]);
+
+describe.each(Object.entries(TEXT_PLATFORMS))('a call over %s', (name, { path = '', start }) => {
+  const exchange = new FieldsOfExchange();
+  const client = new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] });
+  let platform: Platform;
+  let proxy: ExchangeProxy;
+
+  beforeAll(async () => {
+    platform = await start();
+    proxy = await ExchangeProxy.start(platform.host, exchange);
+  });
+  afterAll(async () => {
+    await proxy?.stop();
+    await platform?.stop();
+  });
+
+  function call(variant: string): Promise<CallResult> {
+    const url = `http://${proxy.host}/${variant}${path}`;
+    const protocol = name.split(',')[0]!;
+    const endpoint = { protocol, url, headers: {}, firstSpeaker: null, apiKey: KEY, options: {} };
+    const called = { client, assistantId: 'agent_01', phoneNumber: '', callId: 'c-1', workspaceId: 'w-1' };
+    const transport = transportTo(endpoint, called);
+    if (!('connect' in transport)) throw new Error('not a text protocol');
+    const base = { definition: DEFINITION, scenario: { scenarioText: 'Hello' }, personality: { name: 'Caller' } };
+    return executeCall({ ...base, transport, patienceMs: 300 });
+  }
+
+  it('of which one field is hostile can be stored, and has the verdict of one with a harmless value there', async () => {
+    expect(await call('healthy')).toMatchObject({ outcome: 'passed' });
+    const fields = [...exchange.fields];
+    expect(fields.length).toBeGreaterThan(8);
+    const harmless = new Map<string, Promise<string>>();
+    const results: CallResult[] = [];
+    const wrong: string[] = [];
+    const cases = fields.flatMap((field) => HOSTILE_VALUES.map((hostile) => [field, hostile] as const));
+    const waiting = sample(cases).map(([field, [what, json, other]], index) => async () => {
+      const [control, hostile] = [`c${index}`, `h${index}`];
+      exchange.changes.set(control, { field, json: other }).set(hostile, { field, json });
+      const key = `${shownField(field)} ${other}`;
+      if (!harmless.has(key)) harmless.set(key, call(control).then(verdictOf));
+      const result = await call(hostile);
+      results.push(result);
+      const [verdict, expected] = [verdictOf(result), await harmless.get(key)!];
+      const isSame = verdict === expected || (json === DEEP && result.failure?.code === 'answer_too_large');
+      const bad = unstorable(result);
+      if (!isSame || bad.length > 0) wrong.push(JSON.stringify([shownField(field), what, verdict, expected, bad]));
+    });
+    const next = async (): Promise<void> => {
+      for (let work = waiting.shift(); work; work = waiting.shift()) await work();
+    };
+    await Promise.all(Array.from({ length: CALLS_AT_ONCE }, next));
+    expect(wrong).toEqual([]);
+    await withClient(process.env['TEST_DATABASE_URL']!, async (database) => {
+      for (const result of results) {
+        const json = JSON.stringify(result);
+        const { rows } = await database.query<{ result: unknown }>('SELECT $1::jsonb AS result', [json]);
+        expect(isDeepStrictEqual(rows[0]!.result, JSON.parse(json))).toBe(true);
+      }
+    });
+  }, 300_000);
+});
