@@ -17,9 +17,9 @@ export function textViolation(text: string): string | undefined {
   return undefined;
 }
 
-/** A field name from a client, fit for a response: short, well-formed and never empty. */
+/** A field name from a client, fit for a response: short, well-formed and never blank. */
 export function shownName(name: string): string {
-  if (name === '') return '""';
+  if (name.length <= MAX_NAME_LENGTH && name.trim() === '') return `"${name}"`;
   const short = name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name;
   return short.toWellFormed().replaceAll('\u0000', '\uFFFD');
 }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
@@ -47,16 +46,16 @@ export class RecordingUploadsService {
 
   /**
    * Writes what arrives to a file that nothing reads yet. Without a result nothing is left.
-   * @throws DomainError SERVICE_UNAVAILABLE if it cannot be written; the stream's error
+   * @throws DomainError SERVICE_UNAVAILABLE if it cannot be written; what `blocks` throws
    */
-  async receive(runId: string, stream: Readable): Promise<Upload> {
+  async receive(runId: string, blocks: AsyncIterable<Buffer>): Promise<Upload> {
     const file = this.part(runId);
     const hash = createHash('sha256');
     let bytes = 0;
     try {
       const handle = await onDisk(() => this.create(file));
       try {
-        for await (const chunk of stream as AsyncIterable<Buffer>) {
+        for await (const chunk of blocks) {
           hash.update(chunk);
           bytes += chunk.length;
           await onDisk(() => handle.writeFile(chunk));

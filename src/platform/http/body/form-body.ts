@@ -1,9 +1,11 @@
-import { type Readable, Writable } from 'node:stream';
+import { PassThrough } from 'node:stream';
+import { MIMEType } from 'node:util';
 import { SetMetadata, type Type } from '@nestjs/common';
-import busboy, { type Busboy } from 'busboy';
 import type { Request, Response } from 'express';
 import { shownName, unknownField } from '../../../../libs/json-input/index.js';
 import { DomainError, invalidInput } from '../../errors/domain-error.js';
+import { MultipartReader, type Part } from './multipart.js';
+import { decodeUtf8 } from './utf8.js';
 
 export const FORM_BODY = 'http:form-body';
 
@@ -22,8 +24,8 @@ export type FormFields = Readonly<Record<string, string>>;
 export interface ReadForm {
   /** Refuses a form that has not arrived when it fires. */
   readonly signal: AbortSignal;
-  /** Takes the file, and rejects if it cannot; the stream fails if the file does not arrive in full. */
-  readonly receive: (file: Readable) => Promise<void>;
+  /** Takes all of the file, and rejects if it cannot; the file throws if it does not arrive in full. */
+  readonly receive: (file: AsyncIterable<Buffer>) => Promise<void>;
 }
 
 /** A request whose form was not read yet. */
@@ -51,8 +53,7 @@ const DRAIN_MS = 30_000;
 const OVERHEAD = 64 * 1024;
 
 /**
- * Reads a form, whose file is passed on as it arrives. Fails only when the file was received or is abandoned. Node reads and
- * drops the rest of a form that was refused.
+ * Reads a form, whose file is passed on as it arrives. Node reads and drops the rest of a form that was refused.
  * @throws DomainError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or BAD_REQUEST; what `receive` throws
  */
 export async function readForm(
@@ -61,167 +62,99 @@ export async function readForm(
   options: FormOptions,
   { signal, receive }: ReadForm,
 ): Promise<FormFields> {
-  const parser = parserOf(request, options);
+  const boundary = boundaryOf(request, options);
   if (/^100-continue$/i.test(request.headers.expect ?? '')) response.writeContinue();
-  const intake = intakeOf(parser, maxBytesOf(options));
-  const fields: Record<string, string> = {};
-  let parts = 0;
-  let received: Promise<void> | undefined;
-  let file: Readable | undefined;
-  let late = () => {};
-  const refusal = new Promise<never>((_, reject) => {
-    const refuse = (error: Error) => {
-      // The parser skips parts that nobody listens to.
-      parser.removeAllListeners('file').removeAllListeners('field');
-      reject(error);
-      file?.destroy(error);
-    };
-    parser.on('file', (name, stream) => {
-      // First, because the parser fails every stream that it has not ended.
-      stream.on('error', () => undefined);
-      parts++;
-      const issue = fileIssue(name, parts, received !== undefined, options);
-      if (issue !== undefined) return refuse(invalidInput(issue));
-      file = stream;
-      stream.once('limit', () => refuse(tooLarge(options)));
-      received = receive(stream);
-      received.catch(refuse);
-    });
-    parser.on('field', (name, value, { valueTruncated }) => {
-      parts++;
-      const issue = fieldIssue(name, parts, valueTruncated, fields, options);
-      if (issue !== undefined) refuse(invalidInput(issue));
-      else fields[name!] = value;
-    });
-    for (const limit of ['filesLimit', 'fieldsLimit', 'partsLimit'] as const) {
-      parser.on(limit, () => refuse(invalidInput('body has too many parts')));
-    }
-    parser.on('error', ({ message }) => {
-      const isHeader = message === 'Malformed part header';
-      const issue = isHeader ? `has a malformed header in part ${parts + 1}` : INCOMPLETE;
-      refuse(invalidInput(`body ${issue}`));
-    });
-    intake.on('error', refuse);
-    const notInFull = () => refuse(invalidInput('body did not arrive in full'));
-    request.on('error', notInFull);
-    request.once('close', () => void (request.complete || notInFull()));
-    late = () => refuse(invalidInput('body took too long to arrive'));
-    signal.addEventListener('abort', late, { once: true });
-    if (signal.aborted) late();
-    if (request.destroyed) notInFull();
-  });
-  const arrived = new Promise<void>((resolve) => parser.once('close', resolve));
-  request.pipe(intake);
+  // Not the request itself, which must live on for the response.
+  const body = new PassThrough().on('error', () => undefined);
+  const fail = (issue: string) => body.destroy(invalidInput(`body ${issue}`));
+  const notInFull = () => void fail('did not arrive in full');
+  const late = () => void fail('took too long to arrive');
+  request.on('error', notInFull).once('close', () => void (request.complete || notInFull()));
+  if (request.destroyed) notInFull();
+  signal.addEventListener('abort', late, { once: true });
+  if (signal.aborted) late();
+  request.pipe(body);
   try {
-    await Promise.race([arrived, refusal]);
-    await Promise.race([received, refusal]);
-    return fields;
+    const reader = new MultipartReader(limited(body, maxBytesOf(options)), boundary);
+    return await fieldsOf(reader.parts(), options, receive);
   } catch (error) {
-    // A request that is paused would never read its next request.
-    request.unpipe(intake).resume();
     const drain = setTimeout(() => void (request.complete || request.destroy()), DRAIN_MS).unref();
     request.once('close', () => clearTimeout(drain));
-    parser.destroy();
-    await received?.catch(() => undefined);
     throw error;
   } finally {
+    // A request that is paused would never read its next request.
+    request.unpipe(body).resume();
+    body.destroy();
     // The signal may fire much later, and would keep the form until then.
     signal.removeEventListener('abort', late);
   }
 }
 
-/** Passes a form to its parser. What the parser or one of its listeners throws fails the form, and not the process. */
-function intakeOf(parser: Busboy, maxBytes: number): Writable {
-  let bytes = 0;
-  return new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      bytes += chunk.length;
-      if (bytes > maxBytes) return done(bodyTooLarge(maxBytes));
-      try {
-        parser.write(chunk, () => done());
-      } catch (error) {
-        done(error as Error);
-      }
-    },
-    final(done) {
-      parser.end();
-      done();
-    },
-  });
-}
-
 /** @throws DomainError for a request that is refused by its headers */
-function parserOf({ headers }: Request, options: FormOptions): Busboy {
-  const mediaType = (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
-  if (mediaType !== 'multipart/form-data') {
+function boundaryOf({ headers }: Request, options: FormOptions): string {
+  const type = headers['content-type'] ?? '';
+  if (type.split(';', 1)[0]?.trim().toLowerCase() !== 'multipart/form-data') {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', undefined, ['body must be sent as multipart/form-data']);
   }
   if ((headers['content-encoding'] ?? 'identity').trim().toLowerCase() !== 'identity') {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', undefined, ['Content-Encoding must be absent']);
   }
-  const { file, fields } = options;
-  const sizes = Object.values(fields);
   const maxBytes = maxBytesOf(options);
-  if (Number(headers['content-length'] ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
-  try {
-    return busboy({
-      headers,
-      defParamCharset: 'utf8',
-      limits: {
-        // The limit is reported when it is reached.
-        fileSize: file.maxBytes + 1,
-        fieldSize: Math.max(...sizes) + 1,
-        headerPairs: 20,
-        // One more than there may be, so that it is named.
-        files: 2,
-        fields: sizes.length + 1,
-        parts: sizes.length + 2,
-      },
-    });
-  } catch {
-    throw invalidInput('body must name its boundary in Content-Type');
+  if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLarge('body', maxBytes);
+  const boundary = new MIMEType(type).params.get('boundary');
+  if (!boundary) throw invalidInput('body must name its boundary in Content-Type');
+  return boundary;
+}
+
+async function fieldsOf(
+  parts: AsyncIterable<Part>,
+  options: FormOptions,
+  receive: ReadForm['receive'],
+): Promise<FormFields> {
+  const { file, fields: known } = options;
+  const given = new Map<string, string | undefined>();
+  for await (const { name, isFile, content } of parts) {
+    const issue = partIssue(name, isFile, options);
+    if (issue !== undefined) throw invalidInput(`${shownName(name)} ${issue}`);
+    if (given.has(name)) throw invalidInput(`${name} must be given once`);
+    given.set(name, undefined);
+    if (isFile) await receive(limited(content, file.maxBytes, name));
+    else given.set(name, await textOf(limited(content, known[name]!, name), name));
+  }
+  given.delete(file.name);
+  return Object.fromEntries(given) as FormFields;
+}
+
+function partIssue(name: string, isFile: boolean, { file, fields }: FormOptions): string | undefined {
+  if (name === file.name) return isFile ? undefined : 'must be a file: its part needs a filename';
+  if (!Object.hasOwn(fields, name)) {
+    return isFile ? `is not known; the file is ${file.name}` : unknownField(name, [file.name, ...Object.keys(fields)]);
+  }
+  return isFile ? 'must be a text: its part must have no filename' : undefined;
+}
+
+async function textOf(content: AsyncIterable<Buffer>, name: string): Promise<string> {
+  const blocks: Buffer[] = [];
+  for await (const block of content) blocks.push(block);
+  return decodeUtf8(Buffer.concat(blocks), name);
+}
+
+/** @throws DomainError PAYLOAD_TOO_LARGE at the first byte over the limit */
+async function* limited(blocks: AsyncIterable<Buffer>, maxBytes: number, name = 'body'): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const block of blocks) {
+    bytes += block.length;
+    if (bytes > maxBytes) throw tooLarge(name, maxBytes);
+    yield block;
   }
 }
-
-/** What is wrong with a part that is a file. @param name undefined if it is missing or empty, like that of a field */
-function fileIssue(
-  name: string | undefined,
-  part: number,
-  isGiven: boolean,
-  { file, fields }: FormOptions,
-): string | undefined {
-  if (name === undefined) return nameless(part);
-  if (Object.hasOwn(fields, name)) {
-    return `${name} must be a text: its part must have no filename and no Content-Type application/octet-stream`;
-  }
-  if (name !== file.name) return `${shownName(name)} is not known; the file is ${file.name}`;
-  return isGiven ? `${name} must be given once` : undefined;
-}
-
-function fieldIssue(
-  name: string | undefined,
-  part: number,
-  isTruncated: boolean,
-  fields: FormFields,
-  { file, fields: known }: FormOptions,
-): string | undefined {
-  if (name === undefined) return nameless(part);
-  if (name === file.name) return `${name} must be a file: its part needs a filename`;
-  if (!Object.hasOwn(known, name))
-    return `${shownName(name)} ${unknownField(name, [file.name, ...Object.keys(known)])}`;
-  if (Object.hasOwn(fields, name)) return `${name} must be given once`;
-  return isTruncated ? `${name} must be at most ${known[name]} bytes` : undefined;
-}
-
-const INCOMPLETE = 'is not a complete multipart/form-data document';
-
-const nameless = (part: number) => `part ${part} of body must have a name`;
 
 const maxBytesOf = ({ file, fields }: FormOptions): number =>
   Object.values(fields).reduce((sum, size) => sum + size, file.maxBytes + OVERHEAD);
 
-const tooLarge = ({ file: { name, maxBytes } }: FormOptions) =>
-  new DomainError('PAYLOAD_TOO_LARGE', undefined, [`${name} must be at most ${maxBytes / (1024 * 1024)} MiB`]);
+const MIB = 1024 * 1024;
 
-const bodyTooLarge = (maxBytes: number) =>
-  new DomainError('PAYLOAD_TOO_LARGE', undefined, [`body must be at most ${maxBytes} bytes`]);
+const tooLarge = (name: string, maxBytes: number) => {
+  const size = maxBytes % MIB === 0 ? `${maxBytes / MIB} MiB` : `${maxBytes} bytes`;
+  return new DomainError('PAYLOAD_TOO_LARGE', undefined, [`${name} must be at most ${size}`]);
+};

@@ -4,10 +4,10 @@ import { invalidInput } from '../../errors/domain-error.js';
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** @throws DomainError BAD_REQUEST */
-export function decodeUtf8(bytes: Uint8Array): string {
+export function decodeUtf8(bytes: Uint8Array, name = 'body'): string {
   try {
     return utf8.decode(bytes);
   } catch {
-    throw invalidInput('body must be encoded in UTF-8');
+    throw invalidInput(`${name} must be encoded in UTF-8`);
   }
 }
