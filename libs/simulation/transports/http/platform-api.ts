@@ -3,9 +3,11 @@ import {
   OutboundError,
   type OutboundRequest,
   type OutboundStream,
+  readBody,
 } from '../../../outbound-http/index.js';
 import { retryAfterMs } from '../../../text/index.js';
 import { OtherSide, secretsOfUrl, withoutSecrets } from '../../other-side/other-side.js';
+import { READ_LIMITS, ReadCount, type ReadLimit } from '../../other-side/read-limits.js';
 import { type SentSecrets, sentSecrets } from '../../other-side/secrets.js';
 import { CallFailure, type FailureCode } from '../../timeline/failure.js';
 import type { AgentCall, AgentEndpoint } from '../modules/endpoint.js';
@@ -29,7 +31,8 @@ export interface ApiRequest {
   /** Beside those of the account; no secrets. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
-  readonly maxBytes?: number;
+  /** Of the response. */
+  readonly limit?: ReadLimit;
   readonly signal?: AbortSignal | undefined;
   readonly connections?: Connections;
   readonly onStep?: ((step: string) => void) | undefined;
@@ -39,7 +42,8 @@ export interface ApiRequest {
 }
 
 const TIMEOUT_MS = 15_000;
-const MAX_ANSWER = 1024 * 1024;
+/** Of a response that is an error. */
+const MAX_ERROR = 64 * 1024;
 
 /** The API of a platform: requests for JSON with the account's key, which is sent nowhere else. */
 export class PlatformApi {
@@ -71,18 +75,37 @@ export class PlatformApi {
     try {
       return JSON.parse(said);
     } catch (cause) {
-      throw this.notUnderstood('its answer is not JSON, or too long', cause);
+      throw this.notUnderstood('its answer is not JSON', cause);
     }
   }
 
-  /** @returns the body of a response 2xx, up to `maxBytes` @throws CallFailure; the signal's reason */
+  /** @returns the body of a response 2xx @throws CallFailure; the signal's reason */
   async text(path: string, request: ApiRequest): Promise<string> {
-    const { client } = this.account;
-    const sent = { ...this.outgoing(path, request), maxBodyBytes: request.maxBytes ?? MAX_ANSWER };
-    const { body, ...response } = await this.asked(client.request(sent), request);
-    const said = body.toString('utf8');
+    const { body, close, ...response } = await this.asked(
+      this.account.client.open(this.outgoing(path, request)),
+      request,
+    );
+    const { limit = READ_LIMITS.answer } = request;
+    const reading = isSuccess(response) ? this.read(body, limit) : readBody(body, MAX_ERROR).then((read) => read.body);
+    const said = (await this.asked(reading.finally(close), request, this.rules.brokenOff)).toString('utf8');
     this.accept(response, said, request);
     return said;
+  }
+
+  /** Counts what arrives, so that not everything is kept of what is too large. */
+  private async read(body: AsyncIterable<Buffer>, limit: ReadLimit): Promise<Buffer> {
+    const count = new ReadCount(limit);
+    const chunks: Buffer[] = [];
+    for await (const chunk of body) {
+      const exceeded = count.push(chunk);
+      if (exceeded !== undefined) throw this.failure('answer_too_large', { what: exceeded });
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks);
+  }
+
+  failure(code: FailureCode, detail: Parameters<OtherSide['describe']>[0]): CallFailure {
+    return new CallFailure(code, this.platform.describe(detail));
   }
 
   /** What it said is not shown: it may have addresses that can be called. */
@@ -101,14 +124,9 @@ export class PlatformApi {
     return url.href;
   }
 
-  /** Opens a request, for what is read of its response in another way. @throws CallFailure; the signal's reason */
-  protected open(path: string, request: ApiRequest): Promise<OutboundStream> {
-    return this.asked(this.account.client.open(this.outgoing(path, request)), request);
-  }
-
   /** @throws CallFailure for another status than 2xx */
-  protected accept({ status, headers }: Pick<OutboundStream, 'status' | 'headers'>, said: string, request: ApiRequest) {
-    const isRefused = status < 200 || status >= 300;
+  private accept({ status, headers }: ResponseHead, said: string, request: ApiRequest): void {
+    const isRefused = !isSuccess({ status });
     request.onAnswer?.(status, isRefused ? this.platform.excerpt(said) : undefined);
     if (!isRefused) return;
     const refusal = { status, said, retryAfterMs: retryAfterMs(headers['retry-after']) };
@@ -116,7 +134,7 @@ export class PlatformApi {
   }
 
   /** @param brokenOff what a connection that fails is @throws CallFailure; the signal's reason */
-  protected async asked<T>(work: Promise<T>, { signal }: ApiRequest, brokenOff?: FailureCode): Promise<T> {
+  private async asked<T>(work: Promise<T>, { signal }: ApiRequest, brokenOff?: FailureCode): Promise<T> {
     return work.catch((cause: unknown) => {
       if (!(cause instanceof OutboundError)) throw cause;
       signal?.throwIfAborted();
@@ -144,3 +162,7 @@ export class PlatformApi {
     };
   }
 }
+
+type ResponseHead = Pick<OutboundStream, 'status' | 'headers'>;
+
+const isSuccess = ({ status }: Pick<ResponseHead, 'status'>): boolean => status >= 200 && status < 300;

@@ -13,6 +13,8 @@ export interface PlatformRules {
   readonly vendorHost: RegExp;
   /** The headers that carry the key. */
   readonly authorization: (apiKey: string) => Readonly<Record<string, string>>;
+  /** What it is that a response breaks off; by default that the connection failed. */
+  readonly brokenOff?: FailureCode;
   /** @param byStatus what the status says in general */
   readonly refused: (platform: OtherSide, refusal: Refusal, byStatus: FailureCode) => Failure;
 }

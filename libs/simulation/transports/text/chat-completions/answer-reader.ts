@@ -1,5 +1,6 @@
 import { TextDecoder } from 'node:util';
 import { OutboundError, type OutboundStream } from '../../../../outbound-http/index.js';
+import { READ_LIMITS, ReadCount } from '../../../other-side/read-limits.js';
 import { CallFailure } from '../../../timeline/failure.js';
 import type { CompletionAssembler } from './completion.js';
 import { EventStreamParser } from './event-stream.js';
@@ -19,7 +20,7 @@ export class AnswerReader {
   private readonly utf8 = new TextDecoder('utf-8', { fatal: true });
   private readonly events = new EventStreamParser();
   private kind: Kind | undefined;
-  private bytes = 0;
+  private readonly count = new ReadCount(READ_LIMITS.answer);
   private text = '';
 
   constructor(private readonly assembler: CompletionAssembler) {}
@@ -45,8 +46,8 @@ export class AnswerReader {
 
   /** @returns whether the answer is complete */
   private take(chunk: Buffer): boolean {
-    this.bytes += chunk.length;
-    if (this.bytes > ANSWER_LIMITS.bytes) throw new CallFailure('answer_too_large');
+    const exceeded = this.count.push(chunk);
+    if (exceeded !== undefined) throw new CallFailure('answer_too_large', exceeded);
     const decoded = this.decode(chunk);
     if (this.beginning.length < MAX_BEGINNING) this.beginning += decoded.slice(0, MAX_BEGINNING);
     this.text = this.kind === 'event-stream' ? decoded : this.text + decoded;

@@ -1,9 +1,7 @@
 import { CallFailure } from '../../../timeline/failure.js';
 
-/** Limits on what an agent may send; agents are untrusted. */
+/** Limits on what an agent may send in text, beside those of `READ_LIMITS`; agents are untrusted. */
 export const ANSWER_LIMITS = {
-  /** Bytes of one HTTP answer. */
-  bytes: 4 * 1024 * 1024,
   /** Characters of one server-sent event, or of an answer that is one JSON object. */
   event: 1024 * 1024,
   /** Characters that the agent says in one turn. */

@@ -8,9 +8,6 @@ const PATH = '/v1/convai/agents';
 /** The most that the platform lists at once. */
 const PAGE_SIZE = '100';
 const MAX_PAGES = 50;
-const MAX_PAGE_BYTES = 1024 * 1024;
-/** A description has the prompt, the tools and the workflow of the agent. */
-const MAX_AGENT_BYTES = 4 * 1024 * 1024;
 const DESCRIBED_AT_ONCE = 4;
 
 type Listed = Pick<Assistant, 'assistantId' | 'name'>;
@@ -30,7 +27,7 @@ async function listed(api: PlatformApi, signal: AbortSignal): Promise<Listed[]> 
   let cursor: string | null = null;
   for (let number = 0; number < MAX_PAGES; number++) {
     const query = { page_size: PAGE_SIZE, archived: 'false', ...(cursor !== null && { cursor }) };
-    const page = await api.json(PATH, { query, maxBytes: MAX_PAGE_BYTES, signal });
+    const page = await api.json(PATH, { query, signal });
     const { agents, has_more, next_cursor } = objectOf(page);
     if (!Array.isArray(agents)) throw api.notUnderstood('its list has no agents');
     for (const one of agents) {
@@ -46,7 +43,7 @@ async function listed(api: PlatformApi, signal: AbortSignal): Promise<Listed[]> 
 
 async function described(api: PlatformApi, { assistantId, name }: Listed, signal: AbortSignal): Promise<Assistant> {
   const path = `${PATH}/${encodeURIComponent(assistantId.toWellFormed())}`;
-  const agent = objectOf(await api.json(path, { maxBytes: MAX_AGENT_BYTES, signal }));
+  const agent = objectOf(await api.json(path, { signal }));
   const { language, prompt } = objectOf(objectOf(agent['conversation_config'])['agent']);
   const { phone_numbers: numbers } = agent;
   const { phone_number, phone_number_id } = objectOf(Array.isArray(numbers) ? numbers[0] : undefined);

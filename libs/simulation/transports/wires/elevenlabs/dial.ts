@@ -7,7 +7,6 @@ import { cureOf, ELEVENLABS_RULES, refusedAddress } from './refusals.js';
 import type { ElevenLabsState } from './wire.js';
 
 const PATH = '/v1/convai/conversation/get-signed-url';
-const MAX_ANSWER = 64 * 1024;
 const NO_WORDS =
   'Switch on the client event agent_response of the agent, or let a transcription server hear it (STT_BASE_URL).';
 
@@ -25,7 +24,7 @@ export async function signedAddress(
   const said = await api.text(PATH, {
     query: addressQuery(call),
     headers: { 'x-call-id': call.callId },
-    ...{ maxBytes: MAX_ANSWER, signal, onStep },
+    ...{ signal, onStep },
   });
   onStep?.('accepted');
   const address = addressIn(said, call.assistantId);

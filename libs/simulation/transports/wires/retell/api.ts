@@ -1,5 +1,4 @@
-import { readBody } from '../../../../outbound-http/index.js';
-import { CallFailure, type Failure, type FailureCode } from '../../../timeline/failure.js';
+import type { Failure } from '../../../timeline/failure.js';
 import { type ApiAccount, type ApiRequest, PlatformApi } from '../../http/platform-api.js';
 import { Refusals } from '../../http/platform-rules.js';
 import type { Json } from '../fields.js';
@@ -24,19 +23,15 @@ export class RetellApi extends PlatformApi {
     const rules = {
       vendorHost: /(^|\.)retellai\.com\.?$/i,
       authorization: (apiKey: string) => ({ authorization: `Bearer ${apiKey}` }),
+      brokenOff: 'stream_cut' as const,
       refused: REFUSALS.refused,
     };
     super(rules, account);
   }
 
   /** @returns the object of a successful response. @throws CallFailure; the signal's reason */
-  async object(path: string, request: ApiRequest & { readonly maxBytes: number }): Promise<Json> {
-    const { body, close, ...response } = await this.open(path, request);
-    const reading = readBody(body, request.maxBytes).finally(close);
-    const read = await this.asked(reading, request, 'stream_cut');
-    const said = read.body.toString('utf8');
-    this.accept(response, said, request);
-    if (read.truncated) throw this.failure('answer_too_large', {});
+  async object(path: string, request: ApiRequest): Promise<Json> {
+    const said = await this.text(path, request);
     try {
       const value = JSON.parse(said) as unknown;
       if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json;
@@ -44,10 +39,6 @@ export class RetellApi extends PlatformApi {
       // Described below.
     }
     throw this.failure('bad_response', { what: 'its answer is not a JSON object', said });
-  }
-
-  failure(code: FailureCode, detail: Parameters<PlatformApi['platform']['describe']>[0]): CallFailure {
-    return new CallFailure(code, this.platform.describe(detail));
   }
 }
 

@@ -6,8 +6,6 @@ import { RetellApi } from './api.js';
 /** The most that the platform lists at once. */
 const PAGE_SIZE = 100;
 const MAX_PAGES = 50;
-/** An agent, or the prompt and the tools of its model. */
-const MAX_BYTES = 4 * 1024 * 1024;
 const DESCRIBED_AT_ONCE = 4;
 const VOICE = JSON.stringify({ filter_criteria: { channel: { type: 'string', op: 'eq', value: 'voice' } } });
 
@@ -17,7 +15,7 @@ type Listed = Pick<Assistant, 'assistantId' | 'name'>;
 export const retellAssistants: ListAssistants = async (account, { offset, limit }, signal) => {
   const api = new RetellApi(account);
   const ask = (method: 'GET' | 'POST', path: string, more: { query?: Record<string, string>; body?: string } = {}) =>
-    api.object(path, { method, maxBytes: MAX_BYTES, signal, ...more });
+    api.object(path, { method, signal, ...more });
   const found = new Map<string, Listed>();
   let key: string | null = null;
   for (let page = 0; ; page++) {

@@ -66,7 +66,7 @@ class RetellLine extends RequestLine {
     if (this.isChecked) return;
     this.isChecked = true;
     const { connections, onStep } = this.recording({ tokensAt: [] }, () => undefined);
-    const asked = { timeoutMs: CONCURRENCY_MS, maxBytes: 64 * 1024, connections, onStep };
+    const asked = { timeoutMs: CONCURRENCY_MS, connections, onStep };
     const found = await this.api.object('/get-concurrency', asked).catch((): Json => ({}));
     const { current_concurrency: current, concurrency_limit: limit } = found;
     if (typeof current !== 'number' || typeof limit !== 'number' || current < limit) return;
@@ -83,7 +83,7 @@ class RetellLine extends RequestLine {
       body: `{"messages":${this.history.json},"dynamic_variables":${variables},"tool_mocks":${this.mocks}${state.join('')}}`,
       ...(version !== undefined && { query: { version } }),
       headers: { 'x-call-id': callId },
-      ...{ timeoutMs: DEFAULT_ANSWER_TIMEOUT_MS, maxBytes: ANSWER_LIMITS.event, ...this.recording(record, onSent) },
+      ...{ timeoutMs: DEFAULT_ANSWER_TIMEOUT_MS, ...this.recording(record, onSent) },
     });
   }
 

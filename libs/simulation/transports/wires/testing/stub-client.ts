@@ -1,7 +1,6 @@
-import { OutboundClient } from '../../../../outbound-http/index.js';
+import { OutboundClient, type OutboundStream } from '../../../../outbound-http/index.js';
 
-type Answered = Awaited<ReturnType<OutboundClient['request']>>;
-type Request = Parameters<OutboundClient['request']>[0];
+type Request = Parameters<OutboundClient['open']>[0];
 
 /** A client whose requests get one answer and reach nobody, and what was requested. */
 export class StubClient extends OutboundClient {
@@ -10,14 +9,17 @@ export class StubClient extends OutboundClient {
   constructor(
     private readonly body: string,
     private readonly status = 200,
-    private readonly headers: Answered['headers'] = {},
+    private readonly headers: OutboundStream['headers'] = {},
   ) {
     super();
   }
 
-  override request(request: Request): Promise<Answered> {
+  override open(request: Request): Promise<OutboundStream> {
     this.requests.push(request);
     const { status, headers } = this;
-    return Promise.resolve({ status, headers, body: Buffer.from(this.body), truncated: false, durationMs: 1 });
+    const body = (async function* (said: Buffer) {
+      yield said;
+    })(Buffer.from(this.body));
+    return Promise.resolve({ status, headers, body, close: () => undefined });
   }
 }

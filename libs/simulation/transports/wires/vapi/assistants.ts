@@ -1,3 +1,4 @@
+import { READ_LIMITS } from '../../../other-side/read-limits.js';
 import { PlatformApi } from '../../http/platform-api.js';
 import type { Assistant, ListAssistants } from '../../modules/assistants.js';
 import { type Json, objectOf, textOf } from '../fields.js';
@@ -5,8 +6,6 @@ import { VAPI_RULES } from './refusals.js';
 
 /** The most that the platform lists at once; its lists have no pages. */
 const LIMIT = '1000';
-/** An assistant is listed with its prompt, tools and settings. */
-const MAX_BYTES = 32 * 1024 * 1024;
 /** Transcribers have values such as `multi`, too. */
 const LANGUAGE = /^[a-z]{2,3}(-[A-Za-z]{2,4})?$/;
 
@@ -14,7 +13,7 @@ const LANGUAGE = /^[a-z]{2,3}(-[A-Za-z]{2,4})?$/;
 export const vapiAssistants: ListAssistants = async (account, { offset, limit }, signal) => {
   const api = new PlatformApi(VAPI_RULES, account);
   const list = async (path: string): Promise<Json[]> => {
-    const found = await api.json(path, { query: { limit: LIMIT }, maxBytes: MAX_BYTES, signal });
+    const found = await api.json(path, { query: { limit: LIMIT }, limit: READ_LIMITS.list, signal });
     if (!Array.isArray(found)) throw api.notUnderstood('its answer is not a list');
     return found.map(objectOf);
   };

@@ -1,4 +1,5 @@
 import { OutboundError, type OutboundClient } from '../../../../outbound-http/index.js';
+import { READ_LIMITS } from '../../../other-side/read-limits.js';
 import { CallFailure } from '../../../timeline/failure.js';
 import type { JsonValue } from '../../../timeline/text.js';
 import { type ForeignAddress, foreignAddress } from '../../http/foreign-address.js';
@@ -15,8 +16,6 @@ export interface VapiHandle {
   readonly controlUrl: string | null;
 }
 
-/** Records of calls have their messages and transcripts. */
-const MAX_RECORDS = 16 * 1024 * 1024;
 /** An id that can be stored, and be a segment of a path. */
 const ID = /^(?!\.{1,2}$)[^\p{C}]{1,256}$/u;
 const END_MS = 10_000;
@@ -51,7 +50,7 @@ export async function endCall(handle: JsonValue, { endpoint, client, signal }: P
   if (refused === undefined) return;
   const api = new PlatformApi(VAPI_RULES, { ...endpoint, client });
   const record = await api
-    .json(`/call/${encodeURIComponent(id)}`, { maxBytes: MAX_RECORDS, signal })
+    .json(`/call/${encodeURIComponent(id)}`, { limit: READ_LIMITS.record, signal })
     .catch((error: unknown) => {
       if (error instanceof CallFailure && error.failure.status === 404) return { status: 'not-found' };
       throw error;
@@ -82,7 +81,7 @@ export async function findCall(attemptId: string, request: PlatformRequest): Pro
   const { endpoint, client, signal } = request;
   const api = new PlatformApi(VAPI_RULES, { ...endpoint, client });
   const query = { createdAtGt: new Date(Date.now() - SEARCHED_MS).toISOString(), limit: '1000' };
-  const records = await api.json('/call', { query, maxBytes: MAX_RECORDS, signal });
+  const records = await api.json('/call', { query, limit: READ_LIMITS.record, signal });
   if (!Array.isArray(records)) throw api.notUnderstood('its answer is not a list of calls');
   const record = (records as ({ readonly name?: unknown; readonly status?: unknown } | null)[]).find(
     (one) => one?.name === markOf(attemptId) && !ENDED.has(one.status),
