@@ -5,4 +5,5 @@ export { PrioritySemaphore } from './priority-semaphore.js';
 export { serveTasks } from './serve-tasks.js';
 export { startThread } from './start-thread.js';
 export { ThreadLimitExceeded, ThreadPool } from './thread-pool.js';
+export { ThreadPerCall } from './thread-per-call.js';
 export { preferThread } from './thread-priority.js';

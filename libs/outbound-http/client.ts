@@ -43,8 +43,11 @@ export class OutboundClient {
   private readonly lookups = new Map<string, Promise<string[]>>();
   /** Name look-up; replaced in tests. */
   resolve: Resolve;
+  /** What makes another client that reaches the same: plain data. */
+  readonly settings: Pick<OutboundOptions, 'allowedNetworks' | 'ownEndpoints'>;
 
   constructor({ allowedNetworks = [], ownEndpoints = [], resolve = resolveName }: OutboundOptions = {}) {
+    this.settings = { allowedNetworks, ownEndpoints };
     this.filter = new AddressFilter(allowedNetworks);
     this.own = new OwnEndpoints(ownEndpoints, (hostname) => this.addresses(hostname));
     this.resolve = resolve;
@@ -111,8 +114,8 @@ export class OutboundClient {
     return isIP(host) !== 0 && !this.filter.allows(host) ? 'ADDRESS_REFUSED' : target;
   }
 
-  /** Concurrent look-ups of one name share a query, because name servers limit the rate. */
-  private addresses(hostname: string): Promise<string[]> {
+  /** All addresses of a name. Concurrent look-ups of one name share a query, because name servers limit the rate. */
+  addresses(hostname: string): Promise<string[]> {
     let lookup = this.lookups.get(hostname);
     if (!lookup) {
       lookup = this.resolve(hostname).finally(() => this.lookups.delete(hostname));

@@ -86,7 +86,15 @@ export type { Assistant, ListedAssistants, PlatformAccount } from './transports/
 export type { Medium, PlatformRequest, ProtocolModule } from './transports/modules/module.js';
 export { variablesOf } from './transports/modules/common-options.js';
 export { TRANSCRIPTION_MODES, type TranscriptionMode } from './transports/modules/voice-options.js';
-export { limitCallThreads, mediaThreadEvents, mediaThreads, PROTOCOLS, transportTo } from './transports/protocols.js';
+export {
+  callThreadEvents,
+  limitCallThreads,
+  mediaThreads,
+  platformOf,
+  PROTOCOLS,
+  requestThreads,
+  transportTo,
+} from './transports/protocols.js';
 export type { ThreadDeath } from './voice/thread/media-thread.js';
 export type { Invalidity } from './validity/invalidity.js';
 export { VirtualClock } from './time/virtual-clock.js';

@@ -106,7 +106,7 @@ export class Processes {
 
   /** Threads of voice calls that ended unexpectedly. */
   get threadDeaths(): number {
-    return [...this.output.matchAll(/The thread of the voice calls .* ended/g)].length;
+    return [...this.output.matchAll(/The thread of the calls .* ended/g)].length;
   }
 
   /** Largest resident memory that any one process of the service has now, without PostgreSQL. */

@@ -31,7 +31,7 @@ describe('a thread of voice calls that dies', () => {
   });
 
   /** 50 is the level error. */
-  const deathLines = () => log.lines.filter(({ msg }) => /^The thread of the voice calls .* ended/.test(msg as string));
+  const deathLines = () => log.lines.filter(({ msg }) => /^The thread of the calls .* ended/.test(msg as string));
   const deaths = async () =>
     Number(/^voice_calls_thread_deaths_total (\d+)$/m.exec(await app.nest.get(Metrics).registry.metrics())?.[1]);
 

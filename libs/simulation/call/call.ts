@@ -36,7 +36,7 @@ import { isReliable, type Reliability, reliabilityOf } from '../time/stalls.js';
 import { sanitizeText, truncate } from '../timeline/text.js';
 import { ModelMeter, testerUsage } from '../measures/tester-usage.js';
 import { type EndEntry, Timeline, type TimelineEntry } from '../timeline/timeline.js';
-import { toolAnswers, withStoredResults } from '../conversation/tool-results.js';
+import { withStoredResults } from '../conversation/tool-results.js';
 import type { Transport } from '../conversation/transport.js';
 import { unexercised } from '../validity/exercise.js';
 import { findInvalidity } from '../validity/find-invalidity.js';
@@ -250,7 +250,7 @@ class Call {
     return runConversation({
       transport,
       caller: this.caller(),
-      toolAnswers: toolAnswers(definition.toolResults),
+      toolResults: definition.toolResults,
       clock,
       timeline,
       maxTurns,

@@ -1,10 +1,11 @@
 import { RealClock } from '../time/clock.js';
 import type { Failure } from '../timeline/failure.js';
 import { OtherSide } from '../other-side/other-side.js';
-import type { AgentEvent, Line, RequestRecord } from '../conversation/transport.js';
+import type { AgentEvent, Line, RequestRecord, Transport } from '../conversation/transport.js';
 import type { AgentCall, AgentEndpoint, FirstSpeaker } from '../transports/modules/endpoint.js';
 import type { TextModule } from '../transports/modules/module.js';
-import { mediaThreads, PROTOCOLS } from '../transports/protocols.js';
+import { mediaThreads, PROTOCOLS, requestThreads } from '../transports/protocols.js';
+import { textTransport } from '../transports/requests/thread-line.js';
 import { cureOf, cureOfSilence } from './cures.js';
 import {
   type ConnectionStep,
@@ -35,9 +36,11 @@ export function testConnection(
   const protocol = protocols.of(endpoint.protocol);
   return protocol.medium === 'voice'
     ? mediaThreads.use(call.workspaceId, new AbortController().signal, (thread) =>
-        new VoiceConnectionTest(protocol, endpoint, call, thread).run(timeoutMs),
+        new VoiceConnectionTest(protocol, endpoint, call, thread, requestThreads).run(timeoutMs),
       )
-    : new ConnectionTest(protocol, endpoint, call).run(timeoutMs);
+    : new ConnectionTest(protocol, textTransport(protocol, endpoint, call, requestThreads), endpoint, call).run(
+        timeoutMs,
+      );
 }
 
 type Ending =
@@ -59,11 +62,12 @@ class ConnectionTest {
 
   constructor(
     private readonly protocol: TextModule,
+    private readonly transport: Transport,
     private readonly endpoint: AgentEndpoint,
     private readonly call: AgentCall,
   ) {
     this.firstSpeaker = endpoint.firstSpeaker ?? protocol.firstSpeaker ?? 'caller';
-    this.agent = new OtherSide('', protocol.transport(endpoint, call).secrets?.all ?? []);
+    this.agent = new OtherSide('', transport.secrets?.all ?? []);
   }
 
   async run(timeoutMs: number): Promise<ConnectionTestResult> {
@@ -82,9 +86,10 @@ class ConnectionTest {
   }
 
   private connect(): Line {
-    const line: Line = this.protocol.transport(this.endpoint, this.call).connect({
+    const line: Line = this.transport.connect({
       clock: this.clock,
-      onPhase: (phase) => this.reached.set(phase, this.clock.now()),
+      isTest: true,
+      onPhase: (phase, at = this.clock.now()) => this.reached.set(phase, at),
       emit: (event) => {
         this.hear(event);
         // At once: after a tool call the transport would send another request.

@@ -1,6 +1,8 @@
 import { CallFailure, type Failure, failure, failureOf } from '../timeline/failure.js';
 import type { AgentCall, AgentEndpoint } from '../transports/modules/endpoint.js';
 import type { WireModule, WireSession } from '../transports/modules/module.js';
+import type { RequestThreads } from '../transports/requests/held-task.js';
+import { threadSession } from '../transports/requests/thread-session.js';
 import { VoiceCall } from '../transports/voice-call.js';
 import { WireFindings } from '../voice/call/wire-findings.js';
 import type { VoiceFacts, WireFinding } from '../voice/facts/facts.js';
@@ -30,8 +32,9 @@ export class VoiceConnectionTest {
     private readonly endpoint: AgentEndpoint,
     private readonly call: AgentCall,
     thread: MediaThread,
+    requests: RequestThreads,
   ) {
-    this.session = module.session(endpoint, call);
+    this.session = threadSession(module, endpoint, call, requests);
     this.driver = new VoiceCall(module, this.session, call, thread, (step, at) => this.reach(step, at));
   }
 
@@ -44,6 +47,7 @@ export class VoiceConnectionTest {
     } finally {
       clearTimeout(timer);
       this.over.abort();
+      this.session.close?.();
     }
   }
 

@@ -1,4 +1,4 @@
-import { lineText } from '../../evaluation-definition/index.js';
+import { lineText, type ToolResult } from '../../evaluation-definition/index.js';
 import type { CallExchange } from '../other-side/call-exchange.js';
 import { CallTime } from '../time/call-time.js';
 import { type Caller, type CallerAction, CallerUnusable } from '../callers/caller.js';
@@ -9,7 +9,6 @@ import { EventQueue } from './event-queue.js';
 import { ExchangeRecorder } from './exchange-recorder.js';
 import type { Stall } from '../time/stalls.js';
 import { END_CODES, type EndCode, type EndEntry, type Timeline } from '../timeline/timeline.js';
-import type { ToolAnswers } from './tool-results.js';
 import type { AgentEvent, Line, Transport } from './transport.js';
 
 export interface ConversationOptions {
@@ -17,7 +16,7 @@ export interface ConversationOptions {
   readonly caller: Caller;
   readonly clock: Clock;
   readonly timeline: Timeline;
-  readonly toolAnswers?: ToolAnswers;
+  readonly toolResults?: readonly ToolResult[];
   readonly maxTurns: number;
   readonly maxDurationSeconds: number;
   /** How long the caller waits for an answer, in milliseconds. */
@@ -86,7 +85,7 @@ class Conversation {
     this.line = options.transport.connect({
       clock: options.clock,
       emit: (event) => this.events.push(event),
-      ...(options.toolAnswers && { toolAnswers: options.toolAnswers }),
+      ...(options.toolResults && { toolResults: options.toolResults }),
     });
     options.signal.addEventListener('abort', this.abort, { once: true });
   }
@@ -100,7 +99,7 @@ class Conversation {
     }
     const { failure, wasAgentActing } = this;
     const answeredTurns = this.answeredTurns + (this.hasGreeted ? 1 : 0);
-    const stalls = this.time.stalls();
+    const stalls = this.time.stalls(this.line.stalls);
     const exchange = this.exchange.of(this.line, (moment) => this.time.at(moment));
     return { end, stalls, failure, wasAgentActing, answeredTurns, exchange };
   }
@@ -144,7 +143,10 @@ class Conversation {
     this.line.hangUp();
   }
 
-  private readonly abort = () => this.events.push({ type: 'aborted' });
+  private readonly abort = () => {
+    this.events.push({ type: 'aborted' });
+    this.line.hangUp();
+  };
 
   private async decide(isSilent: boolean): Promise<CallerAction> {
     const { caller, signal } = this.options;

@@ -1,10 +1,11 @@
+import type { ToolResult } from '../../evaluation-definition/index.js';
 import type { ConnectionPhase } from '../../outbound-http/index.js';
 import type { CallExchange } from '../other-side/call-exchange.js';
 import type { Clock } from '../time/clock.js';
+import type { Stall } from '../time/stalls.js';
 import type { Failure } from '../timeline/failure.js';
 import type { SentSecrets } from '../other-side/secrets.js';
 import type { ToolCallEntry } from '../timeline/timeline.js';
-import type { ToolAnswers } from './tool-results.js';
 
 /**
  * The agent's actions, in order. `at` is the clock time of the action, from which latencies are computed.
@@ -28,10 +29,12 @@ export interface LineOptions {
   readonly clock: Clock;
   /** Receives the agent's actions; ignored after `hangUp`. */
   readonly emit: (event: AgentEvent) => void;
-  /** Results for an agent that waits for its tools; by default `DEFAULT_TOOL_RESULT`. */
-  readonly toolAnswers?: ToolAnswers;
-  /** Called as the connection to the agent is set up. */
-  readonly onPhase?: (phase: ConnectionPhase) => void;
+  /** Results for an agent that waits for its tools; `DEFAULT_TOOL_RESULT` for any other tool. */
+  readonly toolResults?: readonly ToolResult[];
+  /** Whether the first call of a tool, or the end of the agent's turn, ends the call. */
+  readonly isTest?: boolean;
+  /** Called as the connection to the agent is set up. @param at on the clock; absent: now */
+  readonly onPhase?: (phase: ConnectionPhase, at?: number) => void;
 }
 
 /**
@@ -67,6 +70,8 @@ export interface Line {
   say(text: string): Promise<{ readonly start: number; readonly end: number }>;
   /** Ends the call and releases all resources; may be called more than once. */
   hangUp(): void;
+  /** Those of the thread that reads what the agent sends, if it is another one; on the clock. */
+  readonly stalls?: readonly Stall[];
 }
 
 /** How the caller reaches an agent. */

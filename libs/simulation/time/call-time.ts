@@ -60,11 +60,22 @@ export class CallTime {
     this.pauses.push({ start, end, total: (this.pauses.at(-1)?.total ?? 0) + end - start });
   }
 
-  /** The stalls of the tester during the call, in call time. */
-  stalls(): Stall[] {
-    return this.clock.stallsSince(this.answered).flatMap((stall) => {
+  /** The stalls of the tester during the call, in call time. @param ofOthers of other threads that take times of the call */
+  stalls(ofOthers: readonly Stall[] = []): Stall[] {
+    return united([...this.clock.stallsSince(this.answered), ...ofOthers]).flatMap((stall) => {
       const [start, end] = [this.at(stall.start), this.at(stall.end)];
       return end > start ? [{ start, end }] : [];
     });
   }
+}
+
+/** In order, without overlaps. */
+function united(stalls: readonly Stall[]): Stall[] {
+  const all: Stall[] = [];
+  for (const stall of stalls.toSorted((a, b) => a.start - b.start)) {
+    const last = all.at(-1);
+    if (last && stall.start <= last.end) all[all.length - 1] = { ...last, end: Math.max(last.end, stall.end) };
+    else all.push(stall);
+  }
+  return all;
 }

@@ -65,7 +65,7 @@ export const FAILURES = {
   override_refused: ['infrastructure', false, 'The platform did not take the setting that this protocol needs'],
   not_ready: ['infrastructure', true, 'The platform did not become ready for audio'],
   interrupted: ['infrastructure', true, 'The process that executed the attempt ended before the attempt did'],
-  thread_ended: ['infrastructure', true, 'The thread that carried the audio of the call ended'],
+  thread_ended: ['infrastructure', true, 'The thread that carried the call ended'],
   tester_overloaded: ['infrastructure', true, 'The tester was too busy to measure the call'],
   internal: ['infrastructure', true, 'Internal error of the tester'],
 } as const satisfies Readonly<Record<string, readonly [Blame, boolean, string]>>;

@@ -1,12 +1,14 @@
 import { EventEmitter } from 'node:events';
 import { availableParallelism } from 'node:os';
-import { OwnedThreads } from '../../concurrency/index.js';
+import { OwnedThreads, ThreadPerCall } from '../../concurrency/index.js';
 import type { Transport } from '../conversation/transport.js';
 import { MediaThread, type ThreadDeath } from '../voice/thread/media-thread.js';
-import { ThreadPerCall } from '../voice/thread/thread-per-call.js';
 import type { VoiceTransport } from '../voice/wire/voice-transport.js';
-import type { AgentCall, AgentEndpoint } from './modules/endpoint.js';
+import type { AgentCall, AgentEndpoint, ProtocolName } from './modules/endpoint.js';
 import { registry } from './modules/registry.js';
+import { RequestThread } from './requests/request-thread.js';
+import { textTransport } from './requests/thread-line.js';
+import { threadPlatform } from './requests/thread-session.js';
 import { chatCompletionsModule } from './text/chat-completions/index.js';
 import { voiceTransport } from './voice-call.js';
 import { elevenlabs, elevenlabsText } from './wires/elevenlabs/index.js';
@@ -30,17 +32,23 @@ export const PROTOCOLS = registry([
 /** Of each medium, unless a setting says otherwise. */
 const CALL_THREADS = Math.max(4, 2 * availableParallelism());
 
-/** Emits `death` when a thread that carries the audio of voice calls has ended unexpectedly. */
-export const mediaThreadEvents = new EventEmitter<{ death: [ThreadDeath] }>();
-const onDeath = (death: ThreadDeath) => void mediaThreadEvents.emit('death', death);
+/** Emits `death` when a thread that carries calls has ended unexpectedly. */
+export const callThreadEvents = new EventEmitter<{ death: [ThreadDeath] }>();
+const onDeath = (death: ThreadDeath) => void callThreadEvents.emit('death', death);
 
 /** Those of the voice calls of this process, by workspace: one ticker for all calls of a thread. */
 export const mediaThreads = new OwnedThreads({ start: () => new MediaThread({ onDeath }), most: CALL_THREADS });
-const suspectThreads = new ThreadPerCall({ onDeath });
+/** Those of text calls, and of requests to platforms. */
+export const requestThreads = new OwnedThreads({ start: () => new RequestThread({ onDeath }), most: CALL_THREADS });
+/** Of calls that may have ended their threads; enough heap for one with an agent that keeps to the limits. */
+const suspects = {
+  media: new ThreadPerCall(() => new MediaThread({ heapMiB: 256, onDeath })),
+  requests: new ThreadPerCall(() => new RequestThread({ heapMiB: 256, onDeath })),
+};
 
 /** Limits the threads of each medium, in which what agents send is read, to this number. */
 export function limitCallThreads(most: number): void {
-  mediaThreads.most = most;
+  mediaThreads.most = requestThreads.most = most;
 }
 
 /** Reaches an agent over the protocol of its endpoint. Only a `VoiceTransport` has `call`. */
@@ -50,7 +58,12 @@ export function transportTo(
   protocols = PROTOCOLS,
 ): Transport | VoiceTransport {
   const module = protocols.of(endpoint.protocol);
+  const { media, requests } = call.isSuspect ? suspects : { media: mediaThreads, requests: requestThreads };
   return module.medium === 'text'
-    ? module.transport(endpoint, call)
-    : voiceTransport(module, endpoint, call, call.isSuspect ? suspectThreads : mediaThreads);
+    ? textTransport(module, endpoint, call, requests)
+    : voiceTransport(module, endpoint, call, media, requests);
 }
+
+/** The requests to a platform beside calls, on behalf of a workspace. */
+export const platformOf = (protocol: ProtocolName, workspaceId: string) =>
+  threadPlatform(PROTOCOLS.of(protocol), workspaceId, requestThreads);

@@ -8,6 +8,8 @@ import type { VoiceCallOptions, VoiceTransport } from '../voice/wire/voice-trans
 import { OUTBOUND_CODES } from './http/outbound-failures.js';
 import type { AgentCall, AgentEndpoint } from './modules/endpoint.js';
 import type { Dialled, Found, WireModule, WireSession } from './modules/module.js';
+import type { RequestThreads } from './requests/held-task.js';
+import { threadSession } from './requests/thread-session.js';
 
 /** For the TCP connection, TLS and the upgrade. */
 const CONNECT_TIMEOUT_MS = 15_000;
@@ -21,8 +23,9 @@ export function voiceTransport(
   endpoint: AgentEndpoint,
   call: AgentCall,
   threads: CallThreads,
+  requests: RequestThreads,
 ): VoiceTransport {
-  const session = module.session(endpoint, call);
+  const session = threadSession(module, endpoint, call, requests);
   const { agent, secrets } = session;
   return {
     name: module.name,
@@ -32,9 +35,9 @@ export function voiceTransport(
     identity: { protocol: module.name, url: agent.address, callId: call.callId },
     secrets,
     call: (options) =>
-      threads.use(call.workspaceId, options.signal, (thread) =>
-        new VoiceCall(module, session, call, thread).run(options),
-      ),
+      threads
+        .use(call.workspaceId, options.signal, (thread) => new VoiceCall(module, session, call, thread).run(options))
+        .finally(() => session.close?.()),
   };
 }
 
@@ -55,7 +58,7 @@ export class VoiceCall {
     signal.throwIfAborted();
     const dialled = await this.session.dial({
       signal,
-      onStep: (step) => this.onStep(step, performance.now()),
+      onStep: (step, at = performance.now()) => this.onStep(step, at),
       maxMs: options.plan.maxDurationSeconds * 1_000,
       ...(speak && { speak }),
     });

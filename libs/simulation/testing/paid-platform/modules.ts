@@ -32,6 +32,7 @@ const PLATFORM = {
 export const paidText: TextModule = {
   ...PLATFORM,
   name: 'paid-text',
+  source: import.meta.url,
   title: 'Paid platform, text',
   medium: 'text',
   twin: 'paid-voice',
@@ -47,6 +48,7 @@ export const paidVoice: WireModule<FixtureState> = {
   ...fixtureWire,
   ...PLATFORM,
   name: 'paid-voice',
+  source: import.meta.url,
   title: 'Paid platform, voice',
   twin: 'paid-text',
   options: { pin: option(true), accent: option(false) },

@@ -26,6 +26,12 @@ export interface ListedAssistants {
   readonly total: number;
 }
 
+/** A part of a list. */
+export interface AssistantsWindow {
+  readonly offset: number;
+  readonly limit: number;
+}
+
 /**
  * Lists a part of an account's assistants, in the platform's order.
  * @param window the part; a platform that has no parts is asked for all
@@ -33,6 +39,6 @@ export interface ListedAssistants {
  */
 export type ListAssistants = (
   account: PlatformAccount,
-  window: { readonly offset: number; readonly limit: number },
+  window: AssistantsWindow,
   signal: AbortSignal,
 ) => Promise<ListedAssistants>;

@@ -41,8 +41,10 @@ export interface PlatformRequest {
 }
 
 /** How a platform is reached: what the rest of the service knows of it. */
-interface ModuleBase {
+export interface ModuleBase {
   readonly name: string;
+  /** URL of the file that exports it, for the threads that run it. */
+  readonly source: string;
   /** In the words of its platform. */
   readonly title: string;
   /** Schemes of its addresses, with colon; `ws:` and `wss:` are those of WebSocket. */
@@ -89,7 +91,7 @@ export interface TextModule extends ModuleBase {
 }
 
 /**
- * A protocol of voice calls: `session` on the main thread (HTTP, signatures, addresses), `entry` in the media thread (messages
+ * A protocol of voice calls: `session` in a request thread (HTTP, signatures, addresses), `entry` in a media thread (messages
  * and audio).
  */
 export interface WireModule<State extends WireState = WireState> extends ModuleBase {
@@ -115,8 +117,8 @@ export interface Found {
 }
 
 export interface DialOptions extends Pick<VoiceCallOptions, 'signal' | 'speak'> {
-  /** A step of the connection test was reached. */
-  readonly onStep: (step: string) => void;
+  /** A step of the connection test was reached. @param at on the clock of `performance`; absent: now */
+  readonly onStep: (step: string, at?: number) => void;
   /** How long the call may last from the answer, in milliseconds; unlimited without. */
   readonly maxMs?: number;
 }
@@ -137,13 +139,17 @@ export interface Dialled<State extends WireState = WireState> {
   readonly found: Found;
 }
 
-/** One call on the main thread. */
+/** The requests of one call. */
 export interface WireSession<State extends WireState = WireState> {
   /** How failures describe the platform: its address and what it said, without secrets. */
   readonly agent: OtherSide;
   readonly secrets: SentSecrets;
   /** Steps of the connection test that this address does not have, and why. */
   readonly skippedSteps: Readonly<Record<string, string>>;
+  /** What `dial` found and `streamAddress` and `cure` need: plain data. */
+  stream?: unknown;
+  /** Whether no request precedes or follows the connection. */
+  readonly isDirect?: boolean;
   /** What the stream dials, if another document than the connection names it: as failures show it. */
   readonly streamAddress?: string | undefined;
   /** @throws CallFailure; the signal's reason */
@@ -156,6 +162,8 @@ export interface WireSession<State extends WireState = WireState> {
   probe?(problem: Failure | undefined, signal: AbortSignal): Promise<Probed>;
   /** What to do about a failed step; undefined for the general advice. */
   cure?(step: string, failure: Failure): string | undefined;
+  /** Frees what it holds. */
+  close?(): void;
 }
 
 export interface Probed {

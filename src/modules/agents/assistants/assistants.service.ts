@@ -4,6 +4,7 @@ import {
   type Assistant,
   CallFailure,
   type Failure,
+  platformOf,
   PROTOCOLS,
   sanitizeText,
 } from '../../../../libs/simulation/index.js';
@@ -55,7 +56,8 @@ export class AssistantsService {
   ): Promise<Page<ProviderAssistant>> {
     if (!isAgentProvider(provider)) throw notFound();
     const { protocol, url: ownUrl } = this.settings.agentProviders[provider];
-    const { assistants, title, defaultUrl } = PROTOCOLS.of(protocol);
+    const { title, defaultUrl } = PROTOCOLS.of(protocol);
+    const { assistants } = platformOf(protocol, caller.workspaceId);
     const url = ownUrl ?? defaultUrl;
     if (!assistants || url === undefined) {
       const able = PROTOCOLS.all.flatMap((one) => (one.assistants ? [one.name] : [])).join(', ');

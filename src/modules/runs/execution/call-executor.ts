@@ -88,7 +88,7 @@ export class CallExecutor {
     signal: AbortSignal,
     { onAborted, onHangUp }: CallEvents,
   ): Promise<CallResult> {
-    const { id, claimId, runId, workspaceId, agentId, protocol, medium } = claimed;
+    const { id, claimId, runId, workspaceId, agentId, protocol, medium, isRepeated } = claimed;
     // The only time that a call reads its connection. Not cached: address, headers, options and key are those of one moment.
     const endpoint = await this.connections.endpoint(agentId, protocol);
     if (!endpoint) return unstartedCall('none', failure('url_refused', noAddress(agent.provider)));
@@ -111,7 +111,7 @@ export class CallExecutor {
       toolResults: judged.definition.toolResults,
       ...(assistantVersion !== null && { assistantVersion }),
       ...(ledger && { ledger }),
-      isSuspect: medium === 'voice' && isSuspect(await this.repository.attempts(id)),
+      isSuspect: isRepeated && isSuspect(await this.repository.attempts(id)),
     });
     const options = {
       ...judged,

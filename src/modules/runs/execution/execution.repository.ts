@@ -40,6 +40,8 @@ export interface ClaimedCall {
   readonly bills: boolean;
   /** Credential whose line it has; null if it needs none. */
   readonly line: string | null;
+  /** Whether earlier attempts at the call have ended. */
+  readonly isRepeated: boolean;
 }
 
 /** An agent with due calls of a protocol that have no slot job. */

@@ -7,8 +7,9 @@ const UNCLAIMED = 'claim_id = NULL, lease_until = NULL';
  */
 export const CLAIM = `
   SELECT claim_id AS "claimId", id, run_id AS "runId", workspace_id AS "workspaceId", evaluation_id AS "evaluationId",
-         protocol, bills, line
-    FROM claim_calls($1, $2, $3, $4 * interval '1 millisecond', $5, $6, $7, $8)`;
+         protocol, bills, line,
+         EXISTS (SELECT FROM calls c WHERE c.id = claimed.id AND c.attempts <> '[]'::jsonb) AS "isRepeated"
+    FROM claim_calls($1, $2, $3, $4 * interval '1 millisecond', $5, $6, $7, $8) claimed`;
 
 /**
  * $1: JSON list of ended calls (`EndedCall`); $2: ids of the calls; $3: their fencing tokens. Returns the calls whose

@@ -13,7 +13,7 @@ import {
   CallFailure,
   type CallResult,
   failure,
-  mediaThreadEvents,
+  callThreadEvents,
   type ThreadDeath,
   unstartedCall,
   warmUp,
@@ -99,7 +99,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
   onApplicationBootstrap(): void {
     this.renewing = setInterval(() => void this.renew(), RENEW_MS);
     this.renewing.unref();
-    mediaThreadEvents.on('death', this.onThreadDeath);
+    callThreadEvents.on('death', this.onThreadDeath);
   }
 
   /** Starts no further calls; those in progress have the queue's grace period to end. */
@@ -109,14 +109,14 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
 
   onApplicationShutdown(): void {
     clearInterval(this.renewing);
-    mediaThreadEvents.off('death', this.onThreadDeath);
+    callThreadEvents.off('death', this.onThreadDeath);
   }
 
   /** Its calls are tried again; those of a connection test are named by the id that the agent received. */
   private readonly onThreadDeath = ({ callIds, cause }: ThreadDeath): void => {
     this.metrics.countThreadDeath();
     const ids = callIds.map((callId) => this.held.get(callId)?.call.id ?? callId);
-    this.logger.error(new Error(`The thread of the voice calls ${ids.join(', ') || '(none)'} ended`, { cause }));
+    this.logger.error(new Error(`The thread of the calls ${ids.join(', ') || '(none)'} ended`, { cause }));
   };
 
   private async runSlot(medium: Medium, job: SlotJob, context: JobContext): Promise<void> {

@@ -14,6 +14,7 @@ export interface PaidAttempts {
 export interface AbandonedCall {
   readonly claimId: string;
   readonly agentId: string;
+  readonly workspaceId: string;
   readonly protocol: string;
   readonly bills: boolean;
   readonly state: 'line' | 'dialling' | 'placed';

@@ -57,7 +57,7 @@ export const TAKE_ABANDONED = `
                        WHERE claim_id IN (SELECT claim_id FROM next)
                          AND state IN ('line', 'dialling', 'placed') AND lease_until < now()
                        ORDER BY claim_id FOR UPDATE SKIP LOCKED)
-  RETURNING claim_id AS "claimId", agent_id AS "agentId", protocol, bills, state, handle,
+  RETURNING claim_id AS "claimId", agent_id AS "agentId", workspace_id AS "workspaceId", protocol, bills, state, handle,
             end_failures AS "endFailures"`;
 
 const iso = `to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

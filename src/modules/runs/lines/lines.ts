@@ -8,6 +8,7 @@ import {
   type CallLedger,
   type FailureCode,
   type JsonValue,
+  platformOf,
   PROTOCOLS,
 } from '../../../../libs/simulation/index.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
@@ -43,6 +44,7 @@ export interface LineRule {
 export interface CallOnLine {
   readonly claimId: string;
   readonly agentId: string;
+  readonly workspaceId: string;
   readonly protocol: string;
   readonly bills: boolean;
   readonly line: string | null;
@@ -127,9 +129,8 @@ export class Lines implements BeforeApplicationShutdown {
     if (!rule) return {};
     const { protocol, credential: line } = rule;
     const { bills = false, medium } = PROTOCOLS.of(protocol);
-    const call = { claimId, agentId, protocol, bills, line };
-    if (!(await this.repository.takeForTest({ ...call, workspaceId, medium, limit: rule.limit, leaseMs })))
-      return undefined;
+    const call = { claimId, agentId, workspaceId, protocol, bills, line };
+    if (!(await this.repository.takeForTest({ ...call, medium, limit: rule.limit, leaseMs }))) return undefined;
     const release = async () => {
       await this.release(call);
       this.forget(call);
@@ -227,8 +228,11 @@ export class Lines implements BeforeApplicationShutdown {
   }
 
   /** @param handle undefined if it is not known @throws if the platform could not be asked */
-  private async hangUp(call: Pick<CallOnLine, 'claimId' | 'agentId' | 'protocol'>, handle?: JsonValue): Promise<void> {
-    const { end, find } = PROTOCOLS.of(call.protocol);
+  private async hangUp(
+    call: Pick<CallOnLine, 'claimId' | 'agentId' | 'workspaceId' | 'protocol'>,
+    handle?: JsonValue,
+  ): Promise<void> {
+    const { end, find } = platformOf(call.protocol, call.workspaceId);
     if (!end || (handle === undefined && !find)) return;
     const endpoint = await this.connections.endpoint(call.agentId, call.protocol);
     if (!endpoint) throw new Error('the agent has no address');

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { OutboundClient } from '../../../../outbound-http/index.js';
 import { type JsonValue, parseArguments } from '../../../timeline/text.js';
-import { DEFAULT_TOOL_RESULT } from '../../../conversation/tool-results.js';
+import { DEFAULT_TOOL_RESULT, type ToolAnswers, toolAnswers } from '../../../conversation/tool-results.js';
 import { CallFailure } from '../../../timeline/failure.js';
 import type { Line, LineOptions, Transport } from '../../../conversation/transport.js';
 import { agentUrl } from '../../http/agent-url.js';
@@ -39,7 +39,7 @@ export interface ChatCompletionsOptions {
 
 /**
  * An agent behind an OpenAI-compatible chat-completions address. The whole conversation is sent each turn; the answer
- * may be streamed or not. An agent that waits for its tools gets their results from `toolAnswers`, and goes on.
+ * may be streamed or not. An agent that waits for its tools gets their results, and goes on.
  */
 export function chatCompletions(options: ChatCompletionsOptions): Transport {
   const { apiKey, headers = {}, url } = options;
@@ -69,6 +69,7 @@ class ChatLine extends RequestLine {
   private readonly agent: OtherSide;
   private readonly headers: Readonly<Record<string, string>>;
   private readonly history = new History();
+  private readonly answers: ToolAnswers;
 
   constructor(
     private readonly options: ChatCompletionsOptions,
@@ -76,6 +77,7 @@ class ChatLine extends RequestLine {
     line: LineOptions,
   ) {
     super(line);
+    this.answers = toolAnswers(line.toolResults ?? []);
     const { callId = randomUUID(), assistantId, phoneNumber = '', apiKey, headers = {} } = options;
     const values = { assistantId, phoneNumber, callId };
     this.url = agentUrl(options.url, values);
@@ -133,7 +135,7 @@ class ChatLine extends RequestLine {
   /** A hang-up has no result. */
   private answered(call: RawToolCall, isWaiting: boolean): AnsweredToolCall {
     if (!isWaiting || HANG_UP_TOOLS.has(call.name)) return call;
-    const result = this.line.toolAnswers?.(call.name, parseArguments(call.arguments)) ?? DEFAULT_TOOL_RESULT;
+    const result = this.answers(call.name, parseArguments(call.arguments));
     return { ...call, result };
   }
 

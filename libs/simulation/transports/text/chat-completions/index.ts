@@ -6,6 +6,7 @@ export { chatCompletions, type ChatCompletionsOptions } from './chat-completions
 /** An agent with the chat-completions interface of OpenAI, over HTTP. */
 export const chatCompletionsModule: TextModule = {
   name: 'chat-completions',
+  source: import.meta.url,
   title: 'OpenAI-compatible chat completions',
   medium: 'text',
   schemes: ['http:', 'https:'],

@@ -33,6 +33,7 @@ const STEPS = {
 export const elevenlabs: WireModule<ElevenLabsState> = {
   ...ACCOUNT,
   name: 'elevenlabs',
+  source: import.meta.url,
   title: 'ElevenLabs Agents',
   twin: 'elevenlabs-text',
   medium: 'voice',
@@ -56,6 +57,7 @@ export const elevenlabs: WireModule<ElevenLabsState> = {
 export const elevenlabsText: TextModule = {
   ...ACCOUNT,
   name: 'elevenlabs-text',
+  source: import.meta.url,
   title: 'ElevenLabs Agents, text only',
   twin: 'elevenlabs',
   medium: 'text',

@@ -1,7 +1,7 @@
 import { OutboundError } from '../../../../outbound-http/index.js';
 import { Redaction } from '../../../../text/index.js';
 import type { AgentEvent, Line, LineOptions, RequestRecord, Transport } from '../../../conversation/transport.js';
-import { DEFAULT_TOOL_RESULT } from '../../../conversation/tool-results.js';
+import { type ToolAnswers, toolAnswers } from '../../../conversation/tool-results.js';
 import { EXCHANGE_LIMITS } from '../../../other-side/call-exchange.js';
 import { OtherSide } from '../../../other-side/other-side.js';
 import { CallFailure, type Failure, failure, failureOf } from '../../../timeline/failure.js';
@@ -64,6 +64,7 @@ class TextLine implements Line {
   /** Characters and messages of the present turn. */
   private size = { characters: 0, messages: 0 };
   private error: PlatformError | undefined;
+  private readonly answers: ToolAnswers;
 
   constructor(
     private readonly api: PlatformApi,
@@ -72,6 +73,7 @@ class TextLine implements Line {
     private readonly line: LineOptions,
   ) {
     this.platform = api.platform;
+    this.answers = toolAnswers(line.toolResults ?? []);
     this.options = endpoint.options;
     this.agentSpeaksFirst = endpoint.firstSpeaker !== 'caller';
     this.identity = { protocol: endpoint.protocol, url: api.platform.address, callId: call.callId };
@@ -251,7 +253,7 @@ class TextLine implements Line {
     const at = this.now;
     const name = this.words.clean(said.name);
     const args = said.json === null ? null : parseArguments(this.words.clean(said.json));
-    const result = said.json === null ? undefined : (this.line.toolAnswers?.(name, args) ?? DEFAULT_TOOL_RESULT);
+    const result = said.json === null ? undefined : this.answers(name, args);
     const call = { name, arguments: args, ...(result !== undefined && { result }) };
     this.emit({ type: 'tool_call', at, endedAt: at, ...call });
     if (result !== undefined) {

@@ -8,6 +8,7 @@ import type { RealtimeState } from './wire.js';
 /** A session of OpenAI's Realtime API, or of a server that speaks it, over WebSocket. */
 export const openaiRealtime: WireModule<RealtimeState> = {
   name: 'openai-realtime',
+  source: import.meta.url,
   title: 'OpenAI Realtime',
   medium: 'voice',
   clock: 'heard',

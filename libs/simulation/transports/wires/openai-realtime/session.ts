@@ -26,6 +26,7 @@ export function realtimeSession(endpoint: AgentEndpoint, call: AgentCall): WireS
     agent,
     secrets,
     skippedSteps: {},
+    isDirect: true,
     cure,
     dial: () => {
       const { protocol, hostname } = new URL(url);

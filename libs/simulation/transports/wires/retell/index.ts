@@ -7,6 +7,7 @@ import { retellTransport } from './text.js';
 /** A voice agent of Retell, in turns of text. Its voice has no audio socket, so there is no twin. */
 export const retellText: TextModule = {
   name: 'retell-text',
+  source: import.meta.url,
   title: 'Retell, text',
   medium: 'text',
   schemes: ['https:', 'http:'],

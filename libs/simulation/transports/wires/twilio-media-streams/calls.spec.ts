@@ -6,10 +6,9 @@ import { twilioSignature } from '../../twiml/signature.js';
 import type { AgentScript } from '../../../testing/twilio-agent.js';
 import { agent, answering, AUTH_TOKEN, call, failed, SCRIPT, until, useAgents } from './testing/voice-calls.js';
 import { MediaThread, type ThreadDeath } from '../../../voice/thread/media-thread.js';
-import { ThreadPerCall } from '../../../voice/thread/thread-per-call.js';
-import { OwnedThreads } from '../../../../concurrency/index.js';
+import { OwnedThreads, ThreadPerCall } from '../../../../concurrency/index.js';
 import { twilioMediaStreams } from './index.js';
-import { mediaThreads, mediaThreadEvents } from '../../protocols.js';
+import { mediaThreads, callThreadEvents } from '../../protocols.js';
 
 describe('twilioMediaStreams over a WebSocket address', () => {
   useAgents();
@@ -131,9 +130,9 @@ describe('twilioMediaStreams over a WebSocket address', () => {
     const onDeath = (death: ThreadDeath) => void deaths.push(death);
     beforeEach(() => {
       deaths = [];
-      mediaThreadEvents.on('death', onDeath);
+      callThreadEvents.on('death', onDeath);
     });
-    afterEach(() => void mediaThreadEvents.off('death', onDeath));
+    afterEach(() => void callThreadEvents.off('death', onDeath));
 
     it('fails its calls, names them once, and starts another one', async () => {
       let begun = 0;
@@ -169,7 +168,7 @@ describe('twilioMediaStreams over a WebSocket address', () => {
     });
 
     it('ends no other call if the call had a thread of its own, of which there is one at a time', async () => {
-      const threads = new ThreadPerCall({ onDeath });
+      const threads = new ThreadPerCall(() => new MediaThread({ onDeath }));
       const order: string[] = [];
       const alone = (callId: string, script: AgentScript) =>
         threads.use('w-1', new AbortController().signal, async (thread) => {

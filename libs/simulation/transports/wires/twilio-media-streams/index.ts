@@ -9,6 +9,7 @@ import type { TwilioStream } from './wire.js';
 /** An agent behind a webhook or WebSocket of Twilio Media Streams: the service plays Twilio. */
 export const twilioMediaStreams: WireModule<TwilioStream> = {
   name: 'twilio-media-streams',
+  source: import.meta.url,
   title: 'Twilio Media Streams',
   medium: 'voice',
   clock: 'heard',

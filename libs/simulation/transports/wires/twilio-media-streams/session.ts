@@ -18,7 +18,7 @@ const NO_WEBHOOK = 'The url is a WebSocket: there is no webhook';
 export class TwilioSession implements WireSession<TwilioStream> {
   readonly webhook: WebhookCall;
   /** The stream that the TwiML connects. */
-  private stream: DialledAddress | undefined;
+  stream: DialledAddress | undefined;
 
   constructor(
     endpoint: AgentEndpoint,

@@ -28,6 +28,7 @@ const STEPS = {
 export const vapi: WireModule<VapiState> = {
   ...ACCOUNT,
   name: 'vapi',
+  source: import.meta.url,
   title: 'Vapi',
   twin: 'vapi-chat',
   medium: 'voice',
@@ -56,6 +57,7 @@ export const vapi: WireModule<VapiState> = {
 export const vapiChat: TextModule = {
   ...ACCOUNT,
   name: 'vapi-chat',
+  source: import.meta.url,
   title: 'Vapi, chat',
   twin: 'vapi',
   medium: 'text',

@@ -12,6 +12,7 @@ const violation = (pin: unknown) => (typeof pin === 'string' && pin !== '' ? und
 /** A made-up platform: the smallest complete wire, for tests and as the example of docs/adding-a-wire.md. */
 export const fixtureWire: WireModule<FixtureState> = {
   name: 'fixture-wire',
+  source: import.meta.url,
   title: 'Fixture wire',
   medium: 'voice',
   clock: 'heard',

@@ -7,7 +7,7 @@ import { planOf, say, speech } from '../../../../voice/testing/virtual-calls.js'
 import type { AgentEndpoint } from '../../../modules/endpoint.js';
 import type { WireModule } from '../../../modules/module.js';
 import type { CallThreads } from '../../../../voice/thread/media-thread.js';
-import { mediaThreads } from '../../../protocols.js';
+import { mediaThreads, requestThreads } from '../../../protocols.js';
 import { voiceTransport } from '../../../voice-call.js';
 import { twilioMediaStreams } from '../index.js';
 import { type AgentScript, ScriptedAgent, type Stream } from '../../../../testing/twilio-agent.js';
@@ -58,6 +58,7 @@ export function call(
       callId: callId ?? randomUUID(),
     },
     threads ?? mediaThreads,
+    requestThreads,
   );
   return transport.call({
     plan: planOf(SCRIPT, { firstSpeaker: 'caller', turnEndMs: 200, patienceMs: 1_500 }),
@@ -99,7 +100,7 @@ export function useAgents(): void {
   afterEach(async () => {
     for (const started of agents.splice(0)) await started.stop();
   });
-  afterAll(() => mediaThreads.close());
+  afterAll(() => Promise.all([mediaThreads.close(), requestThreads.close()]));
 }
 
 export async function until(condition: () => boolean): Promise<void> {
