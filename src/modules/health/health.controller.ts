@@ -29,7 +29,7 @@ export class HealthController {
   @Operation({
     summary: 'Check that the process can serve requests',
     description:
-      'Returns 503 until the start is complete, while the database is unreachable, and once shutdown has begun.',
+      'Returns 503 until the start is complete, while the database is unreachable or read-only, and once shutdown has begun.',
     access: 'PUBLIC',
     tag: 'Health',
     response: { shape: 'message', message: 'Ready' },
@@ -40,7 +40,7 @@ export class HealthController {
   async getReadiness(): Promise<void> {
     if (this.readiness.isStarting || this.readiness.isShuttingDown) throw unavailable();
     // Any error of the database means that this process cannot serve requests now.
-    await this.database.ping().catch((cause: unknown) => {
+    await this.database.requireWritable().catch((cause: unknown) => {
       throw unavailable(cause);
     });
   }

@@ -1,10 +1,9 @@
 import type { DataSourceOptions } from 'typeorm';
 import { FairPool } from './fair-pool.js';
+import { pooledSession, STATEMENT_TIMEOUT_MS } from './session.js';
 
 /** How long a request waits for a free connection before the response is 503, in milliseconds. */
 const CONNECTION_TIMEOUT_MS = 5_000;
-/** How long one statement may take before the server cancels it, in milliseconds. */
-const STATEMENT_TIMEOUT_MS = 15_000;
 /** How long the client waits for a result. Longer than the statement timeout, so that it only applies to dead connections. */
 const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5_000;
 
@@ -23,10 +22,9 @@ export function connectionOptions(url: string, poolSize: number): DataSourceOpti
     poolSize,
     extra: {
       connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
-      statement_timeout: STATEMENT_TIMEOUT_MS,
       query_timeout: QUERY_TIMEOUT_MS,
-      idle_in_transaction_session_timeout: 2 * STATEMENT_TIMEOUT_MS,
       keepAlive: true,
+      ...pooledSession(),
     },
     // TypeORM would log the error; the statement that used the connection rejects with it anyway.
     poolErrorHandler: () => undefined,
@@ -38,6 +36,6 @@ export function withoutTimeouts(options: DataSourceOptions): DataSourceOptions {
   const { extra } = options as { extra?: Record<string, unknown> };
   return {
     ...options,
-    extra: { ...extra, statement_timeout: 0, query_timeout: 0, idle_in_transaction_session_timeout: 0 },
+    extra: { ...extra, query_timeout: 0, ...pooledSession(0) },
   };
 }

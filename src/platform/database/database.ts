@@ -80,9 +80,10 @@ export class Database {
     return { total, idle, waiting: waitingCount + waitingForShare };
   }
 
-  /** @throws the driver's error when the database does not respond */
-  async ping(): Promise<void> {
-    await this.query('SELECT 1');
+  /** @throws the driver's error when the database does not respond, another one when it refuses writes, as a standby does */
+  async requireWritable(): Promise<void> {
+    const [row] = await this.query<{ transaction_read_only: string }>('SHOW transaction_read_only');
+    if (row?.transaction_read_only !== 'off') throw new Error('The database is read-only');
   }
 
   /** Ends every connection. */

@@ -1,4 +1,3 @@
-import { connectionOptions, withoutTimeouts } from './data-source-options.js';
 import { uuidOrNotFound } from './ids.js';
 import { window } from './page.js';
 
@@ -35,22 +34,4 @@ describe('window', () => {
       { page: 7, limit: 3, offset: 18 },
     ],
   ])('returns for %j the window %j', (request, expected) => expect(window(request)).toEqual(expected));
-});
-
-describe('connectionOptions', () => {
-  const { extra } = connectionOptions('postgresql://x/y', 7) as { extra: Record<string, number> };
-
-  it('makes the server cancel a statement before the client gives up', () => {
-    expect(extra['statement_timeout']).toBeGreaterThan(0);
-    expect(extra['query_timeout']).toBeGreaterThan(extra['statement_timeout'] ?? 0);
-  });
-
-  it('has no time limits for migrations except when connecting', () => {
-    const unhurried = withoutTimeouts(connectionOptions('postgresql://x/y', 7)) as { extra: Record<string, number> };
-    expect(unhurried).toMatchObject({
-      url: 'postgresql://x/y',
-      extra: { statement_timeout: 0, query_timeout: 0, idle_in_transaction_session_timeout: 0 },
-    });
-    expect(unhurried.extra['connectionTimeoutMillis']).toBe(extra['connectionTimeoutMillis']);
-  });
 });

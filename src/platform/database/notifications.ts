@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Client } from 'pg';
 import { DATABASE_URL } from './database.tokens.js';
+import { setSession } from './session.js';
 
 /** Interval of the heartbeat. Together with its timeout it stays below one second. */
 const HEARTBEAT_MS = 400;
@@ -62,6 +63,7 @@ export class Notifications implements OnModuleInit, OnApplicationShutdown {
     client.on('notification', ({ channel, payload }) => this.events.emit(channel, payload ?? ''));
     try {
       await client.connect();
+      await setSession(client);
       for (const channel of this.events.eventNames())
         await client.query(`LISTEN ${client.escapeIdentifier(String(channel))}`);
     } catch (error) {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   type BeforeApplicationShutdown,
   Inject,
@@ -10,6 +11,7 @@ import { SETTINGS } from '../config/settings.module.js';
 import type { Settings } from '../config/settings.js';
 import { DATABASE_URL } from '../database/database.tokens.js';
 import { surviveBrokenConnections } from '../database/pool.js';
+import { pooledSession } from '../database/session.js';
 import { messageOf } from '../errors/message-of.js';
 import { JOB_KINDS, type JobKind } from './job.js';
 import { JobRunner } from './job-runner.js';
@@ -17,9 +19,11 @@ import { Queue } from './queue.js';
 import { WorkerRegistry } from './worker-registry.js';
 
 /** Connections of the queue's own pool, so that heartbeats do not depend on the pool of the requests. */
-const POOL_SIZE = 10;
+export const QUEUE_POOL_SIZE = 10;
 /** How long a statement may take, in milliseconds; it only takes longer on a dead connection. */
 const QUERY_TIMEOUT_MS = 20_000;
+/** How long the pool may take to close its connections, in milliseconds. */
+const POOL_END_MS = 1_000;
 const SWEEP_MS = 5_000;
 /** How long a count of waiting jobs is reused, in milliseconds. */
 const WAITING_TTL_MS = 1_000;
@@ -60,11 +64,12 @@ export class QueueWorker implements OnApplicationBootstrap, BeforeApplicationShu
     this.pool = surviveBrokenConnections(
       new Pool({
         connectionString: url,
-        max: POOL_SIZE,
+        max: QUEUE_POOL_SIZE,
         application_name: 'voice-agent-testing queue',
         connectionTimeoutMillis: 5_000,
         query_timeout: QUERY_TIMEOUT_MS,
         keepAlive: true,
+        ...pooledSession(),
       }),
     );
     this.registry = new WorkerRegistry(this.pool);
@@ -120,7 +125,8 @@ export class QueueWorker implements OnApplicationBootstrap, BeforeApplicationShu
         this.logger.warn(`The jobs of this process stay locked until another one unlocks them: ${messageOf(error)}`);
       });
     }
-    await this.pool.end();
+    // graphile-worker keeps its connection that listens while a statement of its own waits for a database that is read-only.
+    await Promise.race([this.pool.end(), pause(POOL_END_MS, undefined, { ref: false })]);
   }
 
   private countWaiting(kind: JobKind): Promise<number> {
