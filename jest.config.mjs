@@ -29,7 +29,7 @@ const LONG = [
   '<rootDir>/test/e2e/{paid-calls,platform-calls,speech-servers,vapi-calls}.test.ts',
   '<rootDir>/test/e2e/{assistants,call-import,compressed-bodies,conformance-fields,erased-agents,isolation}.test.ts',
   '<rootDir>/test/e2e/{rate-limits,run-comparison,run-failures,run-outcomes,webhooks-receivers}.test.ts',
-  '<rootDir>/test/integration/{openapi,webhook-delivery}.test.ts',
+  '<rootDir>/test/integration/{database-server,database-settings,openapi,webhook-delivery}.test.ts',
   '<rootDir>/src/modules/evaluations/import-export/formats.spec.ts',
   '<rootDir>/libs/reference-agent/voice/**/{accuracy,calls,guide,imported,imported-words,interruptions,hearing,lag,misbehaving-models,replay,speech-failures,telephone-words}.spec.ts',
   '<rootDir>/libs/simulation/call/{faulty-agents,misbehaving-models}.spec.ts',

@@ -3,6 +3,7 @@ import { requireFreePorts } from './bootstrap/free-ports.js';
 import { fail } from './bootstrap/start-error.js';
 import { supervisedHost } from './cluster/supervised-host.js';
 import { supervisedName } from './platform/supervised-process.js';
+import { databaseUrlWarnings } from './platform/config/database-url.js';
 import { hostNote, settingWarnings } from './platform/config/setting-warnings.js';
 import { readSettings } from './platform/config/settings.js';
 import { createLogger } from './platform/observability/logger.js';
@@ -13,7 +14,8 @@ async function start(): Promise<void> {
   const name = supervisedName();
   // Once, not by each process.
   if (name === undefined) {
-    for (const warning of settingWarnings(process.env)) log.warn(warning);
+    for (const warning of [...settingWarnings(process.env), ...databaseUrlWarnings(settings.databaseUrl)])
+      log.warn(warning);
     const note = hostNote(process.env, settings);
     if (note !== undefined) log.info(note);
     await requireFreePorts(settings);

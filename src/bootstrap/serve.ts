@@ -8,11 +8,16 @@ import { isGeneratedKey } from '../modules/api-keys/key-format.js';
 import type { Settings } from '../platform/config/settings.js';
 import type { Metrics } from '../platform/observability/metrics.js';
 import { Readiness } from '../platform/observability/readiness.js';
+import { supervisedName } from '../platform/supervised-process.js';
+import { connectionWarning } from './connection-limit.js';
 import { createFirstKey } from './first-key.js';
 import { fail, listening } from './start-error.js';
 import { drain } from './shutdown.js';
 import { welcome } from './welcome.js';
 import { voiceMemoryWarning } from './voice-memory.js';
+
+/** Names of the process that says what is true of all: the only one of an administrator, or the first of several. */
+const FIRST: ReadonlySet<string | undefined> = new Set([undefined, 'api-1', 'worker-1']);
 
 /** What differs between the process that was started and those that it started. */
 export interface ProcessHost {
@@ -58,6 +63,10 @@ export async function serve(settings: Settings, logger: Logger, host: ProcessHos
     }
     const memory = voiceMemoryWarning(settings);
     if (memory !== undefined) logger.warn(memory);
+    const connections = FIRST.has(supervisedName())
+      ? await connectionWarning(appContext.dataSource, settings)
+      : undefined;
+    if (connections !== undefined) logger.warn(connections);
     const address = addressOf(settings.host, server.address());
     // A process without HTTP applies no rates, and cannot name the address of the first steps.
     const isApi = settings.role !== 'worker';

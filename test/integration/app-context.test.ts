@@ -11,6 +11,7 @@ import { readSettings } from '../../src/platform/config/settings.js';
 import { KeyRing } from '../../src/platform/encryption/key-ring.js';
 import { fatal } from '../support/postgres-messages.js';
 import { sql } from '../support/sql.js';
+import { until } from '../support/until.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 describe('openAppContext', () => {
@@ -38,22 +39,44 @@ describe('openAppContext', () => {
     await rm(directory, { recursive: true });
   });
 
-  function open(warnings: string[]) {
+  function open(warnings: string[], port = (server.address() as AddressInfo).port) {
     const url = new URL(database.url);
     url.hostname = '127.0.0.1';
-    url.port = String((server.address() as AddressInfo).port);
+    url.port = String(port);
     const write = (line: string) => void warnings.push((JSON.parse(line) as { msg: string }).msg);
     const settings = readSettings({ DATABASE_URL: url.toString(), DATA_DIR: directory });
     return openAppContext(settings, pino({ level: 'warn' }, { write }));
   }
 
-  it('waits for a database server that is starting, and logs that once', async () => {
-    rejections = [1, 2].map(() => fatal('57P03', 'the database system is starting up'));
+  it.each([
+    ['is starting', fatal('57P03', 'the database system is starting up')],
+    // sorry, too many clients already: processes of the old version still run
+    ['has no free connection', fatal('53300', 'sorry, too many clients already')],
+    // Docker accepts connections for a container whose server does not listen yet
+    ['closes connections', Buffer.alloc(0)],
+    // What PgBouncer says while its server is starting
+    ['is behind a pooler that cannot reach it', fatal('08P01', 'server login has been failing, try again later')],
+  ])('waits for a database server that %s, and logs that once', async (_, rejection) => {
+    rejections = [rejection, rejection];
     const warnings: string[] = [];
     const appContext = await open(warnings);
     await appContext.release();
-    expect(warnings.filter((line) => line.includes('is starting; waiting'))).toHaveLength(1);
+    expect(warnings.filter((line) => line.includes('is not available yet'))).toEqual([
+      expect.stringMatching(/^The database \S+ at 127\.0\.0\.1:\d+ is not available yet: .*\. Waiting up to 60 s$/),
+    ]);
     expect(rejections).toEqual([]);
+  });
+
+  // hyscaler/HyCanvas#15, iuliandita/digarr#200, tolgee/tolgee-platform#2168, Haufe-Lexware/wicked.haufe.io#251
+  it('waits for a database server that does not listen yet', async () => {
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    const warnings: string[] = [];
+    const opening = open(warnings, port);
+    await until('the service waits', () => warnings.length > 0);
+    server.listen(port, '127.0.0.1');
+    await (await opening).release();
+    expect(warnings[0]).toContain('is not available yet: connect ECONNREFUSED');
   });
 
   it('does not wait if the database rejects the password', async () => {

@@ -14,7 +14,8 @@ import { openEmbeddedPostgres } from '../../libs/embedded-postgres/index.js';
 import { freePort, startRedis } from '../support/redis.js';
 import { readCompose } from './compose.js';
 import { buildImage, copyContext, type Image } from './dockerfile.js';
-import { documentedCommand, postgresUnavailableReason, startSystemPostgres } from './postgres.js';
+import { postgresUnavailableReason, startSystemPostgres } from '../support/system-postgres.js';
+import { documentedCommand } from './documented-command.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const START_MS = 90_000;

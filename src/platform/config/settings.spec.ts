@@ -82,7 +82,7 @@ describe('settings', () => {
       'DATABASE_URL',
       'postgresql://u:p@db:5432/x?sslmode=require',
       'databaseUrl',
-      'postgresql://u:p@db:5432/x?sslmode=require',
+      'postgresql://u:p@db:5432/x?sslmode=verify-full',
     ],
     ['DATABASE_URL', 'postgres://db/x', 'databaseUrl', 'postgres://db/x'],
     ['DATA_DIR', '/var/lib/x', 'dataDir', '/var/lib/x'],

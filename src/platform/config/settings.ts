@@ -2,6 +2,7 @@ import { cleanEnv, EnvError, EnvMissingError, makeValidator, str } from 'envalid
 import ipaddr from 'ipaddr.js';
 import { REDACTED } from '../../../libs/text/index.js';
 import type { AgentProvider } from './agent-providers.js';
+import { databaseUrl } from './database-url.js';
 import { PLANS, type Plan } from './plans.js';
 import { agentProviders, type AgentProviderSetting, agentProviderSettings } from './provider-settings.js';
 import { address, bearerToken, publicAddress, SettingsError, wholeNumber } from './setting-validators.js';
@@ -186,7 +187,7 @@ export function settingSpecs(isTerminal: boolean) {
     PORT: { ...wholeNumber(0, 65_535), default: 3000 },
     HOST: str({ default: LOOPBACK }),
     ROLE: str<ProcessRole>({ choices: PROCESS_ROLES, default: 'all' }),
-    DATABASE_URL: address('postgresql:', 'postgres:')({ default: undefined }),
+    DATABASE_URL: databaseUrl({ default: undefined }),
     DATA_DIR: str({ default: './data' }),
     REDIS_URL: address('redis:', 'rediss:')({ default: undefined }),
     DEFAULT_PLAN: str<Plan>({ choices: PLANS, default: undefined }),
