@@ -93,7 +93,7 @@ function insight(call: ReportedCall, anchor: string, { language, audio, serviceU
   ${transcriptSection(call, anchor, findings, language)} ${measuresSection(call)}`;
 }
 
-/** A measured time with the largest stall of the tester inside it. */
+/** A measured time with how long the tester stalled inside it. */
 const withUncertainty = (time: string, plusMinusMs = 0): string =>
   plusMinusMs === 0 ? time : `${time} ± ${duration(plusMinusMs)}`;
 

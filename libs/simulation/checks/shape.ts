@@ -17,7 +17,7 @@ export function endsBy({ by, code, withinMs }: EndsBySpec, view: CallView): Find
   const last = goodbye?.parts.at(-1);
   if (!last) return { met: false, detail: `${detail}, without a goodbye`, evidence };
   const ms = Math.max(0, Math.round(end.start - last.entry.end));
-  const measured = { ms, plusMinusMs: view.stallWithin(last.entry.end, end.start) };
+  const measured = { ms, plusMinusMs: view.stallWithin(last.entry.end, end.start, last.entry.speaker) };
   const after = `${time(measured)} after the ${last.entry.speaker} said "${truncate(last.entry.text, 120)}"`;
   const said = { entry: last.index, quote: truncate(last.entry.text, 240) };
   return timeFinding(decide(withinMs, measured), `${detail} ${after}; the limit is ${withinMs}`, [said, ...evidence]);

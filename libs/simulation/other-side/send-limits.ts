@@ -1,14 +1,12 @@
 const MIB = 1024 * 1024;
 
-/** What an agent may send on a voice call, and what a call may keep of it. The only place of these numbers. */
+/** What an agent may send on a voice call, and what a call may keep of it; of one message `READ_LIMITS`. The only place of these numbers. */
 export const SEND_LIMITS = {
   /** A message with at least this much new audio is free; everything else takes one from the bucket. */
   freeAudioMs: 5,
   bucket: { size: 10_000, perSecond: 200 },
   /** Bytes: `factor` times what the line can play in the call's time so far and `aheadSeconds` more, and `extra`. */
   bytes: { factor: 2, aheadSeconds: 600, extra: MIB },
-  /** One message: ten minutes of audio in base64, and some more. */
-  messageBytes: 8 * MIB,
   /** What a call may keep, as it counts itself. */
   memoryBytes: 16 * MIB,
   /** Audio in the playout buffer, as Twilio has it, and on wires above the rate of the telephone. */

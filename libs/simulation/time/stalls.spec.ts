@@ -3,7 +3,7 @@ import { CallView } from '../timeline/call-view.js';
 import { CallTime } from './call-time.js';
 import { evaluateChecks } from '../checks/evaluate-checks.js';
 import { RealClock, type TimelineEntry, VirtualClock } from '../index.js';
-import { reliabilityOf, type Stall, worstStall } from './stalls.js';
+import { joined, reliabilityOf, type Stall, stalledMs } from './stalls.js';
 import { decide } from '../call/verdict.js';
 
 /** Keeps the event loop busy. */
@@ -13,15 +13,15 @@ function block(ms: number): void {
 }
 
 describe('stalls', () => {
-  it('widen what was measured by the largest part of a stall inside it', () => {
+  it('widen what was measured by their sum inside it', () => {
     const stalls = [
       { start: 100, end: 140 },
       { start: 500, end: 800 },
     ];
-    expect(worstStall(stalls, 0, 450)).toBe(40);
-    expect(worstStall(stalls, 0, 1_000)).toBe(300);
-    expect(worstStall(stalls, 600, 650)).toBe(50);
-    expect(worstStall(stalls, 200, 500)).toBe(0);
+    expect(stalledMs(stalls, 0, 450)).toBe(40);
+    expect(stalledMs(stalls, 0, 1_000)).toBe(340);
+    expect(stalledMs(stalls, 600, 650)).toBe(50);
+    expect(stalledMs(stalls, 200, 500)).toBe(0);
     expect(reliabilityOf(stalls)).toEqual({
       reliable: false,
       stalls: [
@@ -31,6 +31,20 @@ describe('stalls', () => {
       worstStallMs: 300,
     });
     expect(reliabilityOf([])).toEqual({ reliable: true, stalls: [], worstStallMs: 0 });
+  });
+
+  it('are one where nothing may have been read between them, also if they overlap', () => {
+    const stalls = [
+      { start: 316, end: 400 },
+      { start: 100, end: 300 },
+      { start: 150, end: 200 },
+      { start: 440, end: 500 },
+    ];
+    expect(joined(stalls)).toEqual([
+      { start: 100, end: 400 },
+      { start: 440, end: 500 },
+    ]);
+    expect(joined([])).toEqual([]);
   });
 
   it('are kept within a limit, the longest ones in order of time', () => {

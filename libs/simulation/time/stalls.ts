@@ -35,11 +35,25 @@ export function reliabilityOf(stalls: readonly Stall[]): Reliability {
   };
 }
 
-/** The largest part of a stall within a span: times measured in it may be off by as much. */
-export function worstStall(stalls: readonly Stall[], start: number, end: number): number {
-  let worst = 0;
-  for (const stall of stalls) worst = Math.max(worst, Math.min(stall.end, end) - Math.max(stall.start, start));
-  return tenths(worst);
+/** Between stalls that are closer, in milliseconds, what had arrived may not have been read. */
+export const UNREAD_MS = 40;
+
+/** In order of their start; those between which nothing may have been read are one. */
+export function joined(stalls: readonly Stall[]): Stall[] {
+  const all: Stall[] = [];
+  for (const stall of stalls.toSorted((a, b) => a.start - b.start)) {
+    const last = all.at(-1);
+    if (!last || stall.start - last.end >= UNREAD_MS) all.push(stall);
+    else all[all.length - 1] = { start: last.start, end: Math.max(last.end, stall.end) };
+  }
+  return all;
+}
+
+/** Sum of the stalls within a span: times measured in it may be off by as much. @param stalls as `joined` gives them */
+export function stalledMs(stalls: readonly Stall[], start: number, end: number): number {
+  let sum = 0;
+  for (const stall of stalls) sum += Math.max(0, Math.min(stall.end, end) - Math.max(stall.start, start));
+  return tenths(sum);
 }
 
 /** Rounds to a tenth of a millisecond, the precision of the timeline. */

@@ -1,5 +1,5 @@
 import type { Speaker } from '../../evaluation-definition/index.js';
-import { type Stall, tenths, worstStall } from '../time/stalls.js';
+import { joined, type Stall, stalledMs, tenths, UNREAD_MS } from '../time/stalls.js';
 import { interruptedTurns } from './interruptions.js';
 import { type EndEntry, joinSpeech, type SpeechEntry, type TimelineEntry, type ToolCallEntry } from './timeline.js';
 
@@ -72,17 +72,19 @@ export class CallView {
   readonly toolCalls: readonly Placed<ToolCallEntry>[];
   readonly waits: readonly Wait[];
   readonly end: EndEntry | undefined;
+  private readonly stalls: readonly Stall[];
 
   constructor(
     readonly entries: readonly TimelineEntry[],
-    private readonly stalls: readonly Stall[] = [],
+    stalls: readonly Stall[] = [],
     private readonly heard?: HeardTimes,
   ) {
+    this.stalls = joined(stalls);
     const placed = entries.map((entry, index) => ({ entry, index }));
     this.utterances = utterancesOf(placed.filter(isSpeech));
     this.toolCalls = placed.filter((item): item is Placed<ToolCallEntry> => item.entry.type === 'tool_call');
     this.end = entries.findLast((entry) => entry.type === 'end');
-    this.waits = heard?.waits ?? waitsOf(placed, this.end, stalls);
+    this.waits = heard?.waits ?? waitsOf(placed, this.end, this.stalls);
   }
 
   /** The same call with other words: the times stay what they are. */
@@ -96,12 +98,13 @@ export class CallView {
     return untilMs - thinking.reduce((sum, { start, end }) => sum + Math.max(0, Math.min(end, untilMs) - start), 0);
   }
 
-  /** Longest stall of the tester in a span of the call. */
-  stallWithin(start: number, end: number): number {
-    return worstStall(this.stalls, start, end);
+  /** How long the tester stalled in a span of the call. @param after what the span follows: the agent may have been read late */
+  stallWithin(start: number, end: number, after: Speaker = 'caller'): number {
+    const before = this.stalls.find((stall) => stall.start < start && stall.end > start - UNREAD_MS);
+    return stalledMs(this.stalls, after === 'agent' && before ? before.start : start, end);
   }
 
-  /** Longest stall of the tester while the caller waited for an answer in vain. */
+  /** The longest that the tester stalled while the caller waited for an answer in vain. */
   get stallInSilences(): number {
     return this.entries.reduce((worst, entry) => {
       if (entry.type !== 'silence' || entry.of !== 'agent') return worst;
@@ -114,10 +117,12 @@ export class CallView {
     if (this.heard) return this.heard.gaps;
     const gaps: Gap[] = [];
     let quietSince = 0;
+    let after: Speaker = 'caller';
     for (const entry of this.entries) {
       if (entry.type !== 'end' && entry.type !== 'speech' && !isCallersWait(entry)) continue;
       const ms = tenths(entry.start - quietSince);
-      if (ms > 0) gaps.push({ start: quietSince, ms, plusMinusMs: this.stallWithin(quietSince, entry.start) });
+      if (ms > 0) gaps.push({ start: quietSince, ms, plusMinusMs: this.stallWithin(quietSince, entry.start, after) });
+      if (entry.end >= quietSince) after = entry.type === 'speech' ? entry.speaker : 'caller';
       quietSince = Math.max(quietSince, entry.end);
     }
     return gaps;
@@ -140,7 +145,7 @@ export class CallView {
     return this.said('agent').flatMap(({ parts }) =>
       parts.slice(1).map((part, index) => {
         const [from, to] = [parts[index]!.entry.end, part.entry.start];
-        return { ms: Math.max(0, to - from), plusMinusMs: this.stallWithin(from, to), part };
+        return { ms: Math.max(0, to - from), plusMinusMs: this.stallWithin(from, to, 'agent'), part };
       }),
     );
   }
@@ -219,6 +224,6 @@ function waitsOf(placed: readonly Placed[], end: EndEntry | undefined, stalls: r
     if (until === undefined) return [];
     // An agent that interrupts the caller has a latency of 0.
     const ms = Math.max(0, tenths(until - words.entry.end));
-    return [{ ms, plusMinusMs: worstStall(stalls, words.entry.end, until), answer, words }];
+    return [{ ms, plusMinusMs: stalledMs(stalls, words.entry.end, until), answer, words }];
   });
 }

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { READ_LIMITS } from '../../other-side/read-limits.js';
 import { SEND_LIMITS } from '../../other-side/send-limits.js';
 import { OtherSide } from '../../other-side/other-side.js';
 import { type ReadingAccount, ReadingTime } from './reading-time.js';
@@ -156,11 +157,43 @@ describe('AgentSocket', () => {
   it('ends an open connection at a message above the limit, as a broken one', async () => {
     server.on('connection', (socket) => {
       socket.on('error', () => undefined);
-      socket.send('x'.repeat(SEND_LIMITS.messageBytes + 1));
+      socket.send('x'.repeat(READ_LIMITS.message.bytes + 1));
     });
     const reported = await new Promise((resolve, reject) =>
       connect({ onBroken: (what, code) => resolve([what, code]), onFailure: reject }),
     );
     expect(reported).toEqual(['one message is larger than 8 MiB', 'answer_too_large']);
   });
+
+  it.each([
+    ['one frame', ['{},'.repeat(40_000)]],
+    ['fragments, with pings between them', Array.from({ length: 400 }, () => '{},'.repeat(100))],
+  ])(
+    'ends an open connection at a message with too much structure, before it has arrived: in %s',
+    async (_in, parts) => {
+      server.on('connection', (socket) => {
+        socket.on('error', () => undefined);
+        // More structure than a message may have, in what is not JSON, or in a string.
+        socket.send(Buffer.alloc(200_000, '{'));
+        socket.send(`"${'{'.repeat(200_000)}"`);
+        for (const part of parts) {
+          socket.send(part, { fin: false });
+          socket.ping('{}'.repeat(50));
+        }
+      });
+      const received: number[] = [];
+      const reported = await new Promise((resolve, reject) =>
+        connect({
+          onMessage: ({ length }) => received.push(length),
+          onBroken: (what, code) => resolve([what, code]),
+          onFailure: reject,
+        }),
+      );
+      const what = expect.stringMatching(
+        /^one message has 1\d\d,\d{3} structural characters or more, where 100,000 are allowed$/,
+      );
+      expect(reported).toEqual([what, 'answer_too_large']);
+      expect(received).toEqual([200_000, 200_002]);
+    },
+  );
 });

@@ -4,6 +4,7 @@ import { WebSocket } from 'ws';
 import type { ConnectionPhase } from '../../../outbound-http/index.js';
 import { CallFailure, type FailureCode, type FailureDetail } from '../../timeline/failure.js';
 import type { OtherSide } from '../../other-side/other-side.js';
+import { READ_LIMITS } from '../../other-side/read-limits.js';
 import { SEND_LIMITS } from '../../other-side/send-limits.js';
 import { type CountedFrames, FrameCounter } from './frame-counter.js';
 import { codeOfStatus, redirection } from './outbound-failures.js';
@@ -50,7 +51,7 @@ const CLOSING_MS = 2_000;
 /** Of this thread. */
 const READING = new ReadingTime();
 const NOT_READ = 'it does not read what is sent to it';
-const TOO_LARGE = `one message is larger than ${SEND_LIMITS.messageBytes / 1024 / 1024} MiB`;
+const TOO_LARGE = `one message is larger than ${READ_LIMITS.message.bytes / 1024 / 1024} MiB`;
 
 /**
  * A WebSocket connection to an untrusted agent: no compression, no redirects, limited messages, checked addresses. What it
@@ -77,7 +78,7 @@ export class AgentSocket {
       headers: { ...target.headers },
       lookup: pinned(target.addresses),
       handshakeTimeout: timeoutMs,
-      maxPayload: SEND_LIMITS.messageBytes,
+      maxPayload: READ_LIMITS.message.bytes,
       allowSynchronousEvents: false,
       perMessageDeflate: false,
       followRedirects: false,
@@ -158,6 +159,7 @@ export class AgentSocket {
     this.framesInTurn += frames.messages + frames.control + frames.continuation;
     if (this.framesInTurn > SEND_LIMITS.turn.frames) this.pause();
     this.handlers.onFrames?.(frames);
+    if (frames.tooLarge !== undefined) this.broken(frames.tooLarge, 'answer_too_large');
   }
 
   /** Does what the agent caused, and counts how long it takes. */

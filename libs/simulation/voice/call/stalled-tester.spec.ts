@@ -17,7 +17,10 @@ interface Case {
   readonly outcome: 'passed' | 'failed';
 }
 
-function call({ script, agent, check }: Case, stalls: readonly { atMs: number; ms: number }[]): Promise<CallResult> {
+function call(
+  { script, agent, check }: Case,
+  stalls: readonly { atMs: number; ms: number; unreadMs?: number }[],
+): Promise<CallResult> {
   return executeCall({
     definition: normalise({ script: [...script], checks: [{ ...check, required: true }] }),
     scenario: { scenarioText: 'You want a table.' },
@@ -27,14 +30,18 @@ function call({ script, agent, check }: Case, stalls: readonly { atMs: number; m
   });
 }
 
+/** Two steps of the virtual clock. */
+const GAP_MS = 16;
+
 const isOverloaded = ({ outcome, failure }: CallResult) =>
   outcome === 'error' && failure?.code === 'tester_overloaded' && failure.retryable;
 
-/** The outcomes for stalls of a length, one in each call, at moments in steps. */
-async function scanned(one: Case, ms: number, stepMs: number): Promise<string[]> {
+/** The outcomes for stalls of a length, one in each call, at moments in steps; or two, between which nothing is read. */
+async function scanned(one: Case, ms: number, stepMs: number, isTwice = false): Promise<string[]> {
   const outcomes: string[] = [];
   for (let atMs = 50; atMs < 5_500; atMs += stepMs) {
-    const result = await call(one, [{ atMs, ms }]);
+    const second = { atMs: atMs + ms + GAP_MS, ms };
+    const result = await call(one, isTwice ? [{ atMs, ms, unreadMs: GAP_MS }, second] : [{ atMs, ms }]);
     outcomes.push(isOverloaded(result) ? 'tester_overloaded' : result.outcome);
   }
   return outcomes;
@@ -172,6 +179,26 @@ const NEAR: Readonly<Record<string, Case>> = {
   },
 };
 
+const PAUSED = [
+  { atMs: 1_600, playMs: 600 },
+  { atMs: 2_700, playMs: 600 },
+] as const;
+
+/** Times on both sides of their limits, by less than a stall. */
+const TIMES: Readonly<Record<string, Case>> = Object.fromEntries(
+  (
+    [
+      ['an answer', [{ atMs: 1_860, playMs: 1_000 }], (ms) => ({ type: 'max_latency_ms', ms, percentile: 100 }), 870],
+      ['a pause', PAUSED, (ms) => ({ type: 'max_pause_ms', ms }), 500],
+      ['a silence', [{ atMs: 2_500, playMs: 1_000 }], (ms) => ({ type: 'max_silence_ms', ms }), 1_510],
+      ['an overlap', [{ atMs: 640, playMs: 3_000 }], (ms) => ({ type: 'max_overlap_ms', ms }), 350],
+    ] as readonly (readonly [string, readonly Cue[], (ms: number) => CheckSpec, number])[]
+  ).flatMap(([name, agent, checkOf, ms]) => [
+    [`${name} just within its limit`, { script: [LINE], agent, check: checkOf(ms + 30), outcome: 'passed' }],
+    [`${name} just beyond its limit`, { script: [LINE], agent, check: checkOf(ms - 30), outcome: 'failed' }],
+  ]),
+);
+
 describe('a stall of 150 ms, whenever it is,', () => {
   it.each(sample(Object.entries(FAR)))('leaves the verdict on %s as it is', async (_name, one) => {
     expect((await call(one, [])).outcome).toBe(one.outcome);
@@ -183,6 +210,19 @@ describe('a stall of 150 ms, whenever it is,', () => {
     async (_name, one) => {
       expect((await call(one, [])).outcome).toBe(one.outcome);
       expect(new Set(await scanned(one, 150, 50))).toEqual(new Set([one.outcome, 'tester_overloaded']));
+    },
+  );
+});
+
+describe('two stalls, 16 ms apart, in between which nothing is read,', () => {
+  it.each(sample(Object.entries({ ...FAR, ...NEAR, ...TIMES }), 2))(
+    'never reverse the verdict on %s',
+    async (_name, one) => {
+      expect((await call(one, [])).outcome).toBe(one.outcome);
+      const outcomes = [...(await scanned(one, 80, 50, true)), ...(await scanned(one, 150, 90, true))];
+      expect(new Set([...outcomes, one.outcome, 'tester_overloaded'])).toEqual(
+        new Set([one.outcome, 'tester_overloaded']),
+      );
     },
   );
 });

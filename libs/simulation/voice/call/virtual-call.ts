@@ -22,8 +22,11 @@ export interface VirtualCallOptions {
   readonly secrets?: SentSecrets;
   /** Answers each call. */
   readonly agent: InProcessMediaAgentFactory;
-  /** Times in which the tester does nothing, to test how it treats its own faults; the agent goes on. */
-  readonly stalls?: readonly { readonly atMs: number; readonly ms: number }[];
+  /**
+   * Times in which the tester does nothing, to test how it treats its own faults; the agent goes on. `unreadMs`: for how long
+   * afterwards nothing is read.
+   */
+  readonly stalls?: readonly { readonly atMs: number; readonly ms: number; readonly unreadMs?: number }[];
 }
 
 /** Calls an agent in this process on virtual time: deterministic, and a minute takes some milliseconds. */
@@ -89,13 +92,13 @@ class VirtualCall {
   }
 
   private step(now: number): void {
-    const isStalled = this.options.stalls?.some(({ atMs, ms }) => now >= atMs && now < atMs + ms) ?? false;
-    if (!isStalled) this.call.tick(now);
+    const { stalls = [] } = this.options;
+    if (!stalls.some(({ atMs, ms }) => now >= atMs && now < atMs + ms)) this.call.tick(now);
     const sent = this.toAgent;
     this.toAgent = [];
     for (const data of sent) this.agent.onMessage(now, data);
     this.agent.tick(now);
-    if (isStalled) return;
+    if (stalls.some(({ atMs, ms, unreadMs = 0 }) => now >= atMs && now < atMs + ms + unreadMs)) return;
     const received = this.toCaller;
     this.toCaller = [];
     for (const data of received) this.call.onMessage(now, data);

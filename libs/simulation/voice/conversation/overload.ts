@@ -13,14 +13,14 @@ export function overload(facts: VoiceFacts, turnEndMs: number): Failure | undefi
   // Whatever the tester did, the agent sent more than any may.
   if (facts.failure?.code === 'answer_too_large') return undefined;
   if (!timing.sentAsPlanned) return failure('tester_overloaded', "the caller's sound was not sent in time");
-  const worst = Math.max(
+  const stalled = Math.max(
     0,
     ...[...waitsOf(facts), ...silencesOf(facts), ...measuredSpans(facts, turnEndMs)].map((span) =>
       stallWithin(timing, span),
     ),
   );
-  if (!isReliable(worst)) {
-    return failure('tester_overloaded', `it stalled for ${Math.round(worst)} ms while a time was measured`);
+  if (!isReliable(stalled)) {
+    return failure('tester_overloaded', `it stalled for ${Math.round(stalled)} ms while a time was measured`);
   }
   if (endedTurnTooSoon(facts, turnEndMs)) {
     return failure('tester_overloaded', "it stalled, and the caller acted before the agent's turn had ended");

@@ -1,6 +1,7 @@
 import type { AgentSound, MediaTiming, Span, VoiceFacts } from '../facts/facts.js';
 import { FRAME_MS } from '../../../audio/index.js';
 import { lagAt } from './lag.js';
+import { joinedStalls } from './stall-within.js';
 import { contains, overlapOf } from '../facts/spans.js';
 
 type Stalls = MediaTiming['stalls'];
@@ -58,7 +59,7 @@ function earlier(facts: VoiceFacts, sound: AgentSound, fromMs: number): AgentSou
 
 /** How much later than it arrived a message may have been read that was read at a moment, or would have been. */
 export function delayAt(stalls: Stalls, readMs: number): number {
-  return stalls.reduce((worst, { at, ms }) => {
+  return joinedStalls(stalls).reduce((worst, { at, ms }) => {
     const isAffected = readMs >= at && readMs <= at + ms + FRAME_MS;
     return isAffected ? Math.max(worst, Math.min(ms, readMs - at)) : worst;
   }, 0);
@@ -68,7 +69,7 @@ export function delayAt(stalls: Stalls, readMs: number): number {
 const lagOf = (stalls: Stalls, underruns: Underruns, span: Span): number =>
   underruns
     .filter(({ startMs }) => startMs >= span.startMs && startMs < span.endMs)
-    .reduce((sum, underrun) => sum + Math.min(underrun.endMs - underrun.startMs, worstOver(stalls, underrun)), 0);
+    .reduce((sum, underrun) => sum + Math.min(underrun.endMs - underrun.startMs, stalledOver(stalls, underrun)), 0);
 
 /**
  * Underruns that a stall may have hidden: after it, sound that the agent sends as it speaks is played later than it arrives,
@@ -91,9 +92,9 @@ function hiddenUnderruns({ arrivals, agent, timing: { stalls } }: VoiceFacts): U
   return hidden;
 }
 
-/** The longest stall that delayed what ended an underrun. */
-const worstOver = (stalls: Stalls, { startMs, endMs }: Span): number =>
-  stalls.reduce((worst, { at, ms }) => {
+/** How long the stalls were that delayed what ended an underrun. */
+const stalledOver = (stalls: Stalls, { startMs, endMs }: Span): number =>
+  joinedStalls(stalls).reduce((sum, { at, ms }) => {
     const delaying = { startMs: at - FRAME_MS, endMs: at + ms + FRAME_MS };
-    return overlapOf(delaying, { startMs, endMs }) > 0 ? Math.max(worst, ms) : worst;
+    return overlapOf(delaying, { startMs, endMs }) > 0 ? sum + ms : sum;
   }, 0);

@@ -1,7 +1,7 @@
 import { FRAME_MS, partitionPoint } from '../../../audio/index.js';
 import type { Arrival, MediaTiming, Span, VoiceFacts } from '../facts/facts.js';
 import { tenth } from '../facts/spans.js';
-import { stallWithin } from './stall-within.js';
+import { joinedStalls, stallWithin } from './stall-within.js';
 
 interface Lag {
   readonly lagMs: number;
@@ -20,7 +20,10 @@ const known = new WeakMap<readonly Arrival[], readonly number[]>();
  */
 export function stallAndLagWithin(facts: VoiceFacts, span: Span): number {
   const { lagMs, carriedMs } = lagOf(facts, span.endMs);
-  return tenth(Math.max(lagMs, stallWithin(facts.timing, span) + carriedMs));
+  // A span that begins with the end of a sound is too short if that was heard late.
+  const isAfterSound = facts.agent.some(({ endMs }) => Math.abs(endMs - span.startMs) < 1);
+  const beforeMs = isAfterSound ? lagAt(facts, span.startMs) : 0;
+  return tenth(Math.max(lagMs, stallWithin(facts.timing, span) + carriedMs, beforeMs));
 }
 
 /**
@@ -47,9 +50,10 @@ function lagOf({ arrivals, timing, isEarliest }: VoiceFacts, atMs: number): Lag 
 }
 
 /** Plays all arrivals again, each at the earliest moment at which it may have arrived. @returns their lags */
-function lagsOf(arrivals: readonly Arrival[], { stalls }: MediaTiming): readonly number[] {
+function lagsOf(arrivals: readonly Arrival[], timing: MediaTiming): readonly number[] {
   const before = known.get(arrivals);
   if (before) return before;
+  const stalls = joinedStalls(timing.stalls);
   let earliestEndMs = 0;
   const lags = arrivals.map(({ arrivedMs, playedFromMs, playedToMs }) => {
     const lagMs = Math.max(0, playedFromMs - Math.max(earliestEndMs, earliestArrival(stalls, arrivedMs)));

@@ -6,7 +6,8 @@ import { findingsOf, type KnownFindings } from './known-finding.js';
 export const COMMON_FINDINGS = {
   broken_websocket: {
     severity: 'error',
-    meaning: `The agent sent what is not a WebSocket frame or not UTF-8, a close code that may not be sent, or a message above ${SEND_LIMITS.messageBytes / 1024 / 1024} MiB`,
+    meaning:
+      'The agent sent what is not a WebSocket frame or not UTF-8, a close code that may not be sent, or a message that is too large',
     source: '"the client MUST _Fail the WebSocket Connection_" (RFC 6455, sections 5.1, 5.2, 7.4 and 8.1)',
   },
   media_discarded: {

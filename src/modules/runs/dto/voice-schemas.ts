@@ -27,7 +27,7 @@ const latency = object(
     },
     plusMinusMs: described(
       number,
-      'How far it may be off: the largest stall in the span, the lag that stalls left in the audio, 320 beside ' +
+      'How far it may be off: the stalls in the span, the lag that stalls left in the audio, 320 beside ' +
         'background audio of the agent, and in an imported call what its recording leaves open of the caller’s speech',
     ),
   },

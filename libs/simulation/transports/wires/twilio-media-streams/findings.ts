@@ -29,8 +29,7 @@ export const TWILIO_FINDINGS = {
   },
   invalid_message: {
     severity: 'error',
-    meaning:
-      'A message is not JSON, is too large, has more than 10,000 values, or lacks a field or has it in the wrong type; it is ignored',
+    meaning: 'A message is not JSON, or lacks a field or has it in the wrong type; it is ignored',
     source: documentedError(
       31951,
       'warning',

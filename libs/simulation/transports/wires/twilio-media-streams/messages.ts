@@ -1,4 +1,3 @@
-import { SEND_LIMITS } from '../../../other-side/send-limits.js';
 import type { JsonValue } from '../../../timeline/text.js';
 
 /** A message of the agent, as far as it can be understood. `streamSid` is unchecked. */
@@ -11,18 +10,12 @@ export type AgentMessage =
   /** `problem` continues "The message …". */
   | { readonly event: 'invalid'; readonly problem: string };
 
-/** Characters of one message. */
-export const MAX_MESSAGE = SEND_LIMITS.messageBytes;
 const MAX_NAME = 1_000;
-/** A message has a few values. A million of them would take a second to parse, in the thread of all calls. */
-const MAX_VALUES = 10_000;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** Reads a message of an untrusted agent; never throws. @param data text, or the bytes of a binary message */
 export function readMessage(data: string | Uint8Array): AgentMessage {
   if (typeof data !== 'string') return { event: 'binary' };
-  if (data.length > MAX_MESSAGE) return invalid(`has more than ${MAX_MESSAGE} characters`);
-  if (hasTooManyValues(data)) return invalid(`has more than ${MAX_VALUES} values`);
   const message = parsed(data);
   if (message === undefined) return invalid('is not valid JSON');
   if (!isObject(message)) return invalid('is not a JSON object');
@@ -58,17 +51,6 @@ const invalid = (problem: string): AgentMessage => ({ event: 'invalid', problem 
 
 const isObject = (value: JsonValue | undefined): value is Record<string, JsonValue> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** Counts what every further or deeper value needs. */
-function hasTooManyValues(text: string): boolean {
-  let found = 0;
-  for (const character of ',[{') {
-    for (let at = text.indexOf(character); at !== -1; at = text.indexOf(character, at + 1)) {
-      if (++found > MAX_VALUES) return true;
-    }
-  }
-  return false;
-}
 
 function parsed(text: string): JsonValue | undefined {
   try {
