@@ -24,6 +24,26 @@ describe('calls of agents of Retell', () => {
     expect([most, platform.completions.length]).toEqual([2, 6]);
   });
 
+  // nano-step/nano-brain#181, microsoft/playwright-mcp#1410: tools return NUL bytes and halves of surrogate pairs.
+  it('are stored and shown with U+0000 and a half surrogate pair in the result of a tool, after one attempt', async () => {
+    const messages = [
+      { role: 'tool_call_invocation', tool_call_id: 't\0', name: 'find\0', arguments: '{"a\\u0000":"\\udc00"}' },
+      { role: 'tool_call_result', tool_call_id: 't\0', content: 'table\0 7\ud83d' },
+      { role: 'agent', content: 'Welcome!\0' },
+    ];
+    const platform = await RetellServer.start({ apiKey, answer: () => ({ messages }) });
+    const { client, agentId, callsOf } = await serve({ protocol: 'retell-text', apiKey }, platform);
+    const run = await executeRun(client, agentId);
+    const [call] = await callsOf(run.id);
+    expect(call).toMatchObject({ outcome: 'passed', attempts: [{ outcome: 'passed' }] });
+    const tool = call.timeline.find(({ type }: { type: string }) => type === 'tool_call');
+    const seen = { name: 'find\ufffd', arguments: { 'a\ufffd': '\ufffd' }, result: 'table\ufffd 7\ufffd' };
+    expect(tool).toMatchObject(seen);
+    for (const page of ['report', 'junit']) {
+      expect(await client.get(`/runs/${run.id}/${page}`)).toMatchObject({ status: 200 });
+    }
+  });
+
   it('wait, without an attempt, while the account has no free call, which is asked for before each begins', async () => {
     let current = 20;
     const concurrency = {
