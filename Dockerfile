@@ -3,7 +3,6 @@
 FROM node:22-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-COPY scripts/client-types.mjs scripts/
 RUN npm ci
 COPY . .
 RUN npm run build

@@ -9,6 +9,8 @@ const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const INPUTS = ['src', 'libs', 'scripts', 'ormconfig.ts', 'package-lock.json', 'package.json', 'tsconfig.build.json'];
 /** As `npm run build`. */
 const BUILD = ['scripts/client-types.mjs', 'node_modules/@nestjs/cli/bin/nest.js build', 'scripts/build-client.mjs'];
+/** Missing after `npm ci --omit=dev`, and with NODE_ENV=production. */
+const BUILD_TOOLS = ['@nestjs/cli', 'openapi-typescript', 'typescript'];
 /** The last file that `npm run build` writes. */
 const LAST_OUTPUT = 'dist/client.tgz';
 
@@ -31,6 +33,12 @@ function isStale() {
  */
 function buildIfStale(statusOfFailure) {
   if (!isStale()) return;
+  if (!BUILD_TOOLS.every((name) => existsSync(path.join(root, 'node_modules', name)))) {
+    const missing = 'The development dependencies, which build the service, are not installed';
+    const build = 'run "npm ci --include=dev", or copy dist of a build here and use "npm run start:prod"';
+    process.stderr.write(`${missing}: ${build}\n`);
+    process.exit(statusOfFailure);
+  }
   process.stderr.write('Building …\n');
   // Standard output is reserved for the command, so the build writes to standard error.
   for (const script of BUILD) {

@@ -7,7 +7,7 @@ const source = path.join(root, 'openapi.json');
 const target = path.join(root, 'libs/client/api.d.ts');
 const timeOf = (file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
-// npm also runs this where only package.json or no development dependency is installed.
+// npm also runs this, as `prepare`, where no development dependency is installed.
 const isPossible = existsSync(source) && existsSync(path.join(root, 'node_modules/openapi-typescript'));
 if (isPossible && timeOf(target) <= Math.max(timeOf(source), timeOf(import.meta.filename))) {
   const { default: openapiTS, astToString } = await import('openapi-typescript');
