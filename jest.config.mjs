@@ -26,6 +26,7 @@ const LONG = [
   '<rootDir>/test/e2e/{guide-commands,killed-platform-calls,killed-paid-calls,killed-run,operation,pipelines,rate-limits-redis}.test.ts',
   '<rootDir>/test/e2e/{vat,vat-certificates,vat-connection,vat-suites}.test.ts',
   '<rootDir>/test/e2e/{conformance,evaluation-export,evaluation-import,evaluation-import-faults,hostile-forms,hostile-input,import-limits,suite-moves}.test.ts',
+  '<rootDir>/test/e2e/{abandoned-processes,environment,uncaught-errors}.test.ts',
   '<rootDir>/test/e2e/{paid-calls,platform-calls,speech-servers,vapi-calls}.test.ts',
   '<rootDir>/test/e2e/{assistants,call-import,compressed-bodies,conformance-fields,erased-agents,isolation}.test.ts',
   '<rootDir>/test/e2e/{rate-limits,run-comparison,run-failures,run-outcomes,webhooks-receivers}.test.ts',

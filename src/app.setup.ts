@@ -14,6 +14,7 @@ import { handleProtocolErrors } from './platform/http/server/protocol-errors.js'
 import { ServerAdapter } from './platform/http/server/server.adapter.js';
 import { NestLogger } from './platform/observability/logger.js';
 import { Metrics } from './platform/observability/metrics.js';
+import { Readiness } from './platform/observability/readiness.js';
 import { RequestLog } from './platform/observability/request-log.js';
 import { buildDocument } from './platform/openapi/document.js';
 import { ServedDocument } from './platform/openapi/served-document.js';
@@ -55,7 +56,7 @@ export async function createApp(appContext: AppContext, logger: Logger): Promise
       strictTransportSecurity: false,
       contentSecurityPolicy: { directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] }, useDefaults: false },
     }),
-    requestMiddleware(new RequestLog(logger), metrics, nest.get(Identification)),
+    requestMiddleware(new RequestLog(logger), metrics, nest.get(Readiness), nest.get(Identification)),
   );
   if (settings.corsOrigins.length > 0) {
     nest.enableCors({

@@ -1,6 +1,9 @@
+import './bootstrap/environment.js';
 import 'reflect-metadata';
 import { requireFreePorts } from './bootstrap/free-ports.js';
 import { fail } from './bootstrap/start-error.js';
+import { endOnUncaught } from './bootstrap/uncaught.js';
+import { mainHost } from './cluster/main-host.js';
 import { supervisedHost } from './cluster/supervised-host.js';
 import { supervisedName } from './platform/supervised-process.js';
 import { databaseUrlWarnings } from './platform/config/database-url.js';
@@ -20,21 +23,17 @@ async function start(): Promise<void> {
     if (note !== undefined) log.info(note);
     await requireFreePorts(settings);
   }
-  if (name !== undefined) {
-    const host = supervisedHost(name);
-    const { serve } = await import('./bootstrap/serve.js');
-    return serve(settings, log.child({ name }), host);
-  }
-  if (settings.webConcurrency > 1) {
+  const isPrimary = name === undefined && (settings.role === 'all' || settings.webConcurrency > 1);
+  const logger = log.child({ name: name ?? (isPrimary ? 'primary' : settings.role) });
+  endOnUncaught(logger);
+  if (isPrimary) {
     // The primary process serves no requests, so it does not load the application.
     const { supervise } = await import('./cluster/supervise.js');
-    return supervise(settings, log.child({ name: 'primary' }));
+    return supervise(settings, logger);
   }
+  const host = name === undefined ? mainHost(settings, logger) : supervisedHost(name);
   const { serve } = await import('./bootstrap/serve.js');
-  const { mainHost } = await import('./cluster/main-host.js');
-  const role = settings.role === 'all' ? 'api' : settings.role;
-  const logger = log.child({ name: role });
-  await serve({ ...settings, role }, logger, mainHost(settings, logger));
+  await serve(settings, logger, host);
 }
 
 await start().catch(fail);

@@ -1,3 +1,4 @@
+import '../bootstrap/environment.js';
 import 'reflect-metadata';
 import { CommanderError } from 'commander';
 import { openAppContext } from '../bootstrap/app-context.js';

@@ -7,12 +7,14 @@ import { PlanRatesService } from '../modules/workspaces/plan-rates.service.js';
 import { isGeneratedKey } from '../modules/api-keys/key-format.js';
 import type { Settings } from '../platform/config/settings.js';
 import type { Metrics } from '../platform/observability/metrics.js';
+import { isBusy } from '../platform/observability/activity.js';
 import { Readiness } from '../platform/observability/readiness.js';
 import { supervisedName } from '../platform/supervised-process.js';
 import { connectionWarning } from './connection-limit.js';
 import { createFirstKey } from './first-key.js';
-import { fail, listening } from './start-error.js';
-import { drain } from './shutdown.js';
+import { listening } from './start-error.js';
+import { drain, exitAfter } from './shutdown.js';
+import { afterUncaught } from './uncaught.js';
 import { welcome } from './welcome.js';
 import { voiceMemoryWarning } from './voice-memory.js';
 
@@ -27,8 +29,8 @@ export interface ProcessHost {
   ready(address: string | undefined): void;
   /** @param stop to be called once; `gently` if another process takes over */
   onEnd(stop: (reason: string, gently: boolean) => void): void;
-  /** Stops the processes that this one started. */
-  stopOthers(): Promise<void>;
+  /** Whether the process that started this one has ended already. */
+  readonly isAbandoned: boolean;
   /** Called when the embedded database cannot be restarted. Undefined if another process restarts it. */
   readonly onDatabaseLost?: (reason: Error) => void;
 }
@@ -39,6 +41,9 @@ export interface ProcessHost {
  */
 export async function serve(settings: Settings, logger: Logger, host: ProcessHost): Promise<void> {
   const appContext = await openAppContext(settings, logger, host.onDatabaseLost);
+  // Not earlier: the last process of an installation stops the embedded database.
+  if (host.isAbandoned) return exitAfter(() => appContext.release(), 0);
+  afterUncaught(() => appContext.release());
   const { nest, metrics } = await createApp(appContext, logger).catch(async (error: unknown) => {
     await appContext.release();
     throw error;
@@ -47,13 +52,19 @@ export async function serve(settings: Settings, logger: Logger, host: ProcessHos
   const readiness = nest.get(Readiness);
   readiness.isStarting = true;
 
-  const stop = async (gently: boolean) => {
+  const stopOnce = async (gently: boolean) => {
     readiness.isShuttingDown = true;
-    await Promise.all([host.stopOthers(), drain(server, logger, gently)]);
+    await drain(server, logger, gently, () => readiness.failure !== undefined && server.listening && isBusy());
     await nest.close();
     // Last: running requests and jobs needed the database until now.
     await appContext.release();
   };
+  let stopping: Promise<void> | undefined;
+  const stop = (gently: boolean) => (stopping ??= stopOnce(gently));
+  afterUncaught(() => {
+    readiness.failure = 'this process ends because of an error that nothing caught; its log has the error';
+    return stop(false);
+  });
   try {
     if (settings.role !== 'worker') await listening(nest.listen(settings.port, settings.host), 'PORT', settings.port);
     await host.offerMetrics(metrics);
@@ -84,10 +95,7 @@ export async function serve(settings: Settings, logger: Logger, host: ProcessHos
 
   host.onEnd((reason, gently) => {
     logger.info(`Shutting down (${reason})`);
-    stop(gently).then(
-      () => process.exit(0),
-      (error: unknown) => fail(error),
-    );
+    exitAfter(() => stop(gently), 0);
   });
 }
 

@@ -12,10 +12,12 @@ export interface ProcessSpec {
   fork(): ChildProcess;
 }
 
+const REQUESTS = 'requests';
+
 /** A process of Node's cluster: all of them listen on one port. */
 export const portProcess = (name: string): ProcessSpec => ({
   name,
-  purpose: 'requests',
+  purpose: REQUESTS,
   fork() {
     const worker = cluster.fork({ ROLE: 'api', [PROCESS_NAME]: name });
     // The supervisor listens on the child process; an error event without a listener would end this process.
@@ -24,13 +26,18 @@ export const portProcess = (name: string): ProcessSpec => ({
   },
 });
 
-/** A process that runs jobs and calls. Not of Node's cluster, because a process manager may use that for this process. */
-export const workerProcess = (name: string): ProcessSpec => ({
+/** Not of Node's cluster, because a process manager may use that for this process. */
+const ownProcess = (name: string, role: ProcessRole, purpose: string): ProcessSpec => ({
   name,
-  purpose: 'runs and webhook deliveries',
+  purpose,
   fork() {
-    const role: ProcessRole = 'worker';
     const [, program = '', ...args] = process.argv;
     return fork(program, args, { env: { ...process.env, ROLE: role, [PROCESS_NAME]: name } });
   },
 });
+
+/** A process that serves HTTP, alone at its port. */
+export const apiProcess = (): ProcessSpec => ownProcess('api', 'api', REQUESTS);
+
+/** A process that runs jobs and calls. */
+export const workerProcess = (name: string): ProcessSpec => ownProcess(name, 'worker', 'runs and webhook deliveries');

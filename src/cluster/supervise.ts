@@ -1,11 +1,13 @@
 import type { Logger } from 'pino';
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible';
 import { makeDataDir, openEmbeddedDatabase } from '../bootstrap/embedded-database.js';
-import { onEnd } from '../bootstrap/shutdown.js';
+import { exitAfter, onEnd } from '../bootstrap/shutdown.js';
 import { fail, listening } from '../bootstrap/start-error.js';
+import { afterUncaught } from '../bootstrap/uncaught.js';
 import type { Settings } from '../platform/config/settings.js';
 import { serveMetrics } from '../platform/observability/metrics.js';
-import { portProcess, type ProcessSpec, workerProcess } from './fork.js';
+import { apiProcess, portProcess, type ProcessSpec, workerProcess } from './fork.js';
+import { listens } from './main-host.js';
 import { Supervisor } from './supervisor.js';
 
 /**
@@ -20,15 +22,14 @@ export async function supervise(settings: Settings, logger: Logger): Promise<voi
   const embedded = settings.databaseUrl === undefined ? await openEmbeddedDatabase(settings, logger, fail) : undefined;
   new RateLimiterClusterMaster();
   const supervisor = new Supervisor(logger);
-  const stop = async () => {
-    await supervisor.stop();
-    await embedded?.close();
-  };
+  let stopping: Promise<void> | undefined;
+  const stop = () => (stopping ??= supervisor.stop().then(() => embedded?.close()));
+  afterUncaught(stop);
   onEnd(process.env, (reason) => {
     logger.info(`Shutting down (${reason})`);
-    stop().then(() => process.exit(0), fail);
+    exitAfter(stop, 0);
   });
-  process.on('SIGUSR2', () => void supervisor.restart());
+  if (settings.webConcurrency > 1) process.on('SIGUSR2', () => void supervisor.restart());
   try {
     if (metricsPort !== undefined) {
       const server = serveMetrics(metricsPort, host, () => supervisor.metrics());
@@ -40,9 +41,9 @@ export async function supervise(settings: Settings, logger: Logger): Promise<voi
     if (address !== undefined) {
       await Promise.all(others.map((spec) => supervisor.keep(spec)));
       const count = `${settings.webConcurrency} processes`;
-      logger.info(
-        address === '' ? `${count} run jobs` : `${count} listen on ${address}, Swagger page at ${address}/docs`,
-      );
+      const who = settings.webConcurrency > 1 ? `${count} listen` : 'Listening';
+      logger.info(address === '' ? `${count} run jobs` : listens(address, who));
+      // Not earlier: it would slow down the start of the API.
       if (settings.role === 'all') void supervisor.keep(workerProcess('worker'));
     } else if (!supervisor.isStopping) {
       // The process has printed why it could not start.
@@ -57,6 +58,7 @@ export async function supervise(settings: Settings, logger: Logger): Promise<voi
 
 /** Those of WEB_CONCURRENCY. */
 function processes({ role, webConcurrency }: Settings): ProcessSpec[] {
+  if (webConcurrency === 1) return [apiProcess()];
   return Array.from({ length: webConcurrency }, (_, n) =>
     role === 'worker' ? workerProcess(`worker-${n + 1}`) : portProcess(`api-${n + 1}`),
   );

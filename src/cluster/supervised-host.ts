@@ -2,12 +2,17 @@ import type { ProcessHost } from '../bootstrap/serve.js';
 import { offerMetricsTo } from './process-metrics.js';
 
 /**
- * The host of a process that a supervisor started. Create it first: the process ends when its supervisor does, also
- * while it is still starting.
+ * The host of a process that a supervisor started. Create it first: the process ends in order when its supervisor has ended,
+ * also while it is still starting.
  * @param name of this process
  */
 export function supervisedHost(name: string): ProcessHost {
-  process.once('disconnect', () => process.exit(0));
+  let isAbandoned = !process.connected;
+  const abandoned = new Promise<void>((resolve) => {
+    if (isAbandoned) resolve();
+    process.once('disconnect', () => resolve());
+  });
+  void abandoned.then(() => (isAbandoned = true));
   // A terminal sends these to the whole process group; the supervisor decides what they mean.
   for (const signal of ['SIGINT', 'SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => undefined);
   // From the beginning, because it may arrive before this process is ready.
@@ -27,7 +32,10 @@ export function supervisedHost(name: string): ProcessHost {
     onEnd(stop) {
       process.once('SIGTERM', () => stop('SIGTERM', false));
       void retired.then(() => stop('replaced by another process', true));
+      void abandoned.then(() => stop('its supervisor has ended', false));
     },
-    stopOthers: () => Promise.resolve(),
+    get isAbandoned() {
+      return isAbandoned;
+    },
   };
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 /** Delay before a restart, like that of a process manager. */
@@ -36,7 +36,7 @@ export class ServiceProcess {
     return this.child?.pid;
   }
 
-  /** How many processes it consists of: with the role `all`, a worker process runs beside the API. */
+  /** How many processes have metrics: with the role `all`, a worker process runs beside the API. */
   get processes(): number {
     return this.role === 'all' ? 2 : 1;
   }
@@ -44,7 +44,8 @@ export class ServiceProcess {
   /** Kills the worker process beside the API, which the service replaces. */
   killWorker(): void {
     const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(this.pid)], { encoding: 'utf8' });
-    for (const pid of stdout.trim().split(/\s+/).filter(Boolean)) process.kill(Number(pid), 'SIGKILL');
+    const isWorker = (pid: string) => readFileSync(`/proc/${pid}/environ`, 'utf8').includes('\0ROLE=worker\0');
+    for (const pid of stdout.trim().split(/\s+/).filter(Boolean)) if (isWorker(pid)) process.kill(Number(pid), 'SIGKILL');
   }
 
   start(): void {

@@ -101,7 +101,7 @@ export class Processes {
 
   /** Processes of the service that ended unexpectedly. */
   get restarts(): number {
-    return [...this.output.matchAll(/Process \d+ ended|ended unexpectedly/g)].length;
+    return [...this.output.matchAll(/Process \S+ \(\d+\) ended/g)].length;
   }
 
   /** Threads of voice calls that ended unexpectedly. */

@@ -63,9 +63,10 @@ it('measures calls correctly while the API process does not respond at all', asy
   const runId = await startRun(15);
   // Stopped while answers are on their way.
   await until('the agent is asked', () => agent.requests.length >= 5);
-  process.kill(service.pid, 'SIGSTOP');
+  const api = service.pidOf('api');
+  process.kill(api, 'SIGSTOP');
   await sleep(PAUSE_MS);
-  process.kill(service.pid, 'SIGCONT');
+  process.kill(api, 'SIGCONT');
 
   expect(await endOf(runId)).toMatchObject({ status: 'COMPLETED', counts: { passed: 15 } });
   const { data: calls } = (await client.get(`/runs/${runId}/calls`)).body;
@@ -85,12 +86,12 @@ it('names the process in its metrics and log lines', async () => {
   expect(await gauge('supervised_process_ready', 'worker')).toBe(1);
   const lines = service.output.trim().split('\n');
   const names = lines.filter((line) => line.startsWith('{')).map((line) => (JSON.parse(line) as { name: string }).name);
-  expect(new Set(names)).toEqual(new Set(['api', 'worker']));
+  expect(new Set(names)).toEqual(new Set(['primary', 'api', 'worker']));
   expect(lines.filter((line) => line.includes('Swagger page'))).toHaveLength(1);
 });
 
 it('replaces a killed worker process, which then executes the waiting runs', async () => {
-  const [worker = 0] = service.children;
+  const worker = service.pidOf('worker');
   process.kill(worker, 'SIGKILL');
   await service.waitForOutput(`Process worker \\(${worker}\\) ended \\(SIGKILL\\)`);
   expect(await gauge('supervised_process_ready', 'worker')).toBe(0);
@@ -104,7 +105,7 @@ it('replaces a killed worker process, which then executes the waiting runs', asy
 it('logs an error when the worker process fails repeatedly', async () => {
   for (let failures = 2; failures <= 3; failures++) {
     await workerReady(failures);
-    process.kill(service.children[0] ?? 0, 'SIGKILL');
+    process.kill(service.pidOf('worker'), 'SIGKILL');
     await service.waitForOutput('Process worker \\(\\d+\\) ended', failures);
   }
   const error = /"level":50,[^\n]*failure 3 in a row: runs and webhook deliveries wait until it can run/;
@@ -113,12 +114,12 @@ it('logs an error when the worker process fails repeatedly', async () => {
   await workerReady(4);
 });
 
-it('completes its calls on SIGTERM, and ends both processes', async () => {
-  const [worker = 0] = service.children;
+it('completes its calls on SIGTERM, and ends all processes', async () => {
+  const worker = service.pidOf('worker');
   const runId = await startRun(1);
   await until('a call has begun', async () => (await client.get(`/runs/${runId}`)).body.data.status === 'RUNNING');
   service.child.kill('SIGTERM');
   expect(await service.waitForExit()).toEqual({ code: 0, signal: null });
   expect(() => execFileSync('ps', ['-p', String(worker)])).toThrow();
-  expect(service.output.match(/Shutting down \(SIGTERM\)/g)).toHaveLength(2);
+  expect(service.output.match(/Shutting down \(SIGTERM\)/g)).toHaveLength(3);
 });

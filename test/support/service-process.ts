@@ -42,6 +42,11 @@ export class ServiceProcess {
     return this.child.pid ?? 0;
   }
 
+  /** Process id of the latest process of this name, such as `api` or `worker`, that became ready. */
+  pidOf(name: string): number {
+    return Number([...this.output.matchAll(new RegExp(`Process ${name} \\((\\d+)\\) is ready`, 'g'))].at(-1)?.[1]);
+  }
+
   /** Process ids of the running child processes. */
   get children(): number[] {
     try {

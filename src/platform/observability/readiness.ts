@@ -6,4 +6,6 @@ export class Readiness {
   /** Until the first workspace exists: a client that waits for readiness uses its key next. */
   isStarting = false;
   isShuttingDown = false;
+  /** Why this process ends although nobody asked it to. Public: no details. */
+  failure: string | undefined;
 }

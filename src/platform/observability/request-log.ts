@@ -1,14 +1,20 @@
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
+import type { Activity } from './activity.js';
 
 /** Logs one line per request when it ends: method, path, status, duration in milliseconds, workspace. */
 export class RequestLog {
   constructor(private readonly logger: Logger) {}
 
-  /** Gives the request a `log` whose lines name it; never a header or a body. */
-  attach(request: Request): void {
+  /**
+   * Gives the request a `log` whose lines name it; never a header or a body.
+   * @returns the same names
+   */
+  attach(request: Request): Activity {
     const { id, method, originalUrl } = request;
-    request.log = this.logger.child({ req: { id, method, path: loggedPath(originalUrl) } });
+    const names = { req: { id, method, path: loggedPath(originalUrl) } };
+    request.log = this.logger.child(names);
+    return names;
   }
 
   /** @param milliseconds duration of the request */
@@ -36,8 +42,11 @@ const loggedPath = (url: string): string =>
 /** At least 32 bytes in base64url. */
 const TOKEN = /[\w-]{43,}/g;
 
-function levelOf({ url }: Request, status: number): 'debug' | 'info' | 'error' {
+/** Whether a load balancer or an orchestrator asks for the state of this process. */
+export const isHealthCheck = ({ url }: Request): boolean => url === '/healthz' || url === '/readyz';
+
+function levelOf(request: Request, status: number): 'debug' | 'info' | 'error' {
   if (status >= 500) return 'error';
   // Load balancers poll every few seconds; at info these lines would bury all others.
-  return url === '/healthz' || url === '/readyz' ? 'debug' : 'info';
+  return isHealthCheck(request) ? 'debug' : 'info';
 }

@@ -4,9 +4,11 @@ import { parseCronItems, run, type Runner, type RunnerOptions, type TaskList } f
 import type { Pool } from 'pg';
 import { isDatabaseUnavailable } from '../database/failures.js';
 import { messageOf } from '../errors/message-of.js';
+import { during } from '../observability/activity.js';
 import type { JobKind } from './job.js';
 import type { HandledJob } from './queue.js';
 import { queueLogger } from './queue-logger.js';
+import { QUEUE_SCHEMA } from './queue-schema.js';
 import { retryingPool } from './retrying-pool.js';
 import type { WorkerRegistry } from './worker-registry.js';
 
@@ -152,6 +154,7 @@ export class JobRunner {
     stuck.catch(() => undefined);
     try {
       this.runner = await run({
+        schema: QUEUE_SCHEMA,
         pgPool: retryingPool(pool, this.stopRetries.signal),
         concurrency,
         pollInterval: POLL_MS,
@@ -185,12 +188,13 @@ export class JobRunner {
     return Object.fromEntries(
       this.options.jobs.map(({ job, handler }) => [
         job.name,
-        async (payload: unknown, { abortSignal }: { abortSignal?: AbortSignal }) => {
+        async (payload: unknown, { abortSignal, job: { id } }: { abortSignal?: AbortSignal; job: { id: string } }) => {
           const signal = abortSignal ?? new AbortController().signal;
           // All jobs of the process share the signal: many listeners are not a leak.
           setMaxListeners(0, signal);
           try {
-            await handler(payload ?? {}, { signal, shutdown: this.shutdown.signal, detach: this.detach });
+            const context = { signal, shutdown: this.shutdown.signal, detach: this.detach };
+            await during({ job: job.name, jobId: id }, () => handler(payload ?? {}, context));
           } catch (error) {
             const failure = new Error(`The job ${job.name} failed and will be retried`, { cause: error });
             this.logger[isDatabaseUnavailable(error) ? 'warn' : 'error'](failure);

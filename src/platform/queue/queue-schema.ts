@@ -3,6 +3,9 @@ import { Pool } from 'pg';
 import { surviveBrokenConnections } from '../database/pool.js';
 import { pooledSession } from '../database/session.js';
 
+/** Named, because a configuration file of graphile-worker in a folder above this project may name another one. */
+export const QUEUE_SCHEMA = 'graphile_worker';
+
 const silent = new Logger(() => () => undefined);
 
 /** Updates graphile-worker's own schema. The caller holds the migration lock. */
@@ -16,7 +19,7 @@ export async function migrateQueue(connectionString: string): Promise<void> {
     }),
   );
   try {
-    await runMigrations({ pgPool: pool, logger: silent, taskList: {} });
+    await runMigrations({ schema: QUEUE_SCHEMA, pgPool: pool, logger: silent, taskList: {} });
   } finally {
     await pool.end();
   }

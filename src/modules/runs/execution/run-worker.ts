@@ -23,6 +23,7 @@ import type { Settings } from '../../../platform/config/settings.js';
 import { isDatabaseUnavailable } from '../../../platform/database/failures.js';
 import { messageOf } from '../../../platform/errors/message-of.js';
 import { Notifications } from '../../../platform/database/notifications.js';
+import { during } from '../../../platform/observability/activity.js';
 import type { JobContext } from '../../../platform/queue/job.js';
 import { GroupCommit } from '../../../platform/queue/group-commit.js';
 import { Queue } from '../../../platform/queue/queue.js';
@@ -199,7 +200,8 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     let hangUp = () => {};
     const hungUp = new Promise<'detached'>((resolve) => (hangUp = () => resolve('detached')));
     const stops = call.medium === 'voice' ? [signal, shutdown] : [signal];
-    const ended = this.execute(call, stops, { spreadStart, onHangUp: hangUp });
+    const names = { callId: call.id, runId: call.runId };
+    const ended = during(names, () => this.execute(call, stops, { spreadStart, onHangUp: hangUp }));
     const next = await Promise.race([ended.then(() => 'ended' as const), hungUp]);
     if (next === 'detached') detach(this.completed(call, job, ended));
     return next;
