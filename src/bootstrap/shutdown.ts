@@ -50,8 +50,8 @@ export async function drain(server: Server, logger: Logger, gently = false, isBu
 }
 
 /**
- * Calls `stop` once, at the first termination signal. Under `npm start` and `npm run start:prod` also when npm itself is killed: npm cannot
- * forward SIGKILL, and an orphaned service would keep the port.
+ * Calls `stop` once, at the first termination signal. Under `npm start` and `npm run start:prod` also when npm itself is
+ * killed: npm cannot forward SIGKILL, and an orphaned service would keep the port.
  */
 export function onEnd(env: NodeJS.ProcessEnv, stop: (reason: string) => void): void {
   let stopping = false;

@@ -45,7 +45,8 @@ export class ServiceProcess {
   killWorker(): void {
     const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(this.pid)], { encoding: 'utf8' });
     const isWorker = (pid: string) => readFileSync(`/proc/${pid}/environ`, 'utf8').includes('\0ROLE=worker\0');
-    for (const pid of stdout.trim().split(/\s+/).filter(Boolean)) if (isWorker(pid)) process.kill(Number(pid), 'SIGKILL');
+    for (const pid of stdout.trim().split(/\s+/).filter(Boolean))
+      if (isWorker(pid)) process.kill(Number(pid), 'SIGKILL');
   }
 
   start(): void {
