@@ -19,7 +19,7 @@ for (const [name, value] of Object.entries(env)) {
     process.exit(1);
   }
 }
-/** PostgreSQL's clients add them to what they are told; the queue's library takes its schema and its log from them. */
+/** PostgreSQL's clients add them to the settings that they get; the queue's library takes its schema and its log from them. */
 const FOREIGN = env['DATABASE_URL']?.trim() ? /^(GRAPHILE_|NODE_PG_)/ : /^(GRAPHILE_|NODE_PG_|PG[A-Z])/;
 for (const name of Object.keys(env)) if (FOREIGN.test(name)) delete env[name];
 
