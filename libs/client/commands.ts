@@ -1,6 +1,7 @@
 import { painter } from './colour.js';
 import { comparisonExitCode, comparisonMarkdown, comparisonText } from './compared.js';
 import { CommandError, EXIT, type ExitCode, RefusedError, UnreachableError } from './errors.js';
+import { ForeignAnswerError } from './foreign-answer.js';
 import { follow, hasEnded } from './follow.js';
 import { Interruption } from './interruption.js';
 import { connect, type Io, lookOf, type ServiceFlags } from './io.js';
@@ -278,7 +279,7 @@ async function printComparison(service: Service, id: string, baseline: string, i
     io.stdout.write(`\n${comparisonText(await service.compare(id, baseline), lookOf(io))}\n`);
     return true;
   } catch (error) {
-    if (!(error instanceof RefusedError)) throw error;
+    if (!(error instanceof RefusedError || error instanceof ForeignAnswerError)) throw error;
     const why = [error.message, ...error.details].map((text) => plain(text)).join(': ');
     io.stderr.write(`Note: not compared: ${why}\n`);
     return false;

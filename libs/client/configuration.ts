@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { environmentProxy, InvalidProxyError } from '../environment-proxy/index.js';
 import { misuse } from './errors.js';
 import type { ServiceOptions } from './service.js';
 
@@ -12,7 +13,17 @@ export const DEFAULT_URL = 'http://localhost:3000';
 export async function readConfiguration(url: string | undefined, env: NodeJS.ProcessEnv): Promise<ServiceOptions> {
   const [name, address] =
     url === undefined ? (['VAT_URL', env['VAT_URL'] ?? DEFAULT_URL] as const) : (['--url', url] as const);
-  return { url: readUrl(name, address), apiKey: await readKey(env) };
+  const serviceUrl = readUrl(name, address);
+  return { url: serviceUrl, apiKey: await readKey(env), proxy: readProxy(serviceUrl, env) };
+}
+
+function readProxy(url: string, env: NodeJS.ProcessEnv): ServiceOptions['proxy'] {
+  try {
+    return environmentProxy(new URL(url), env);
+  } catch (error) {
+    if (!(error instanceof InvalidProxyError)) throw error;
+    throw misuse(error.message, 'Correct the variable, or exempt the host of the service with NO_PROXY.');
+  }
 }
 
 function readUrl(name: string, address: string): string {

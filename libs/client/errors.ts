@@ -1,3 +1,5 @@
+import { type EnvironmentProxy, ProxyRefusal } from '../environment-proxy/index.js';
+
 /** Exit codes (docs/guides/ci.md). */
 export const EXIT = {
   /** The gate is met. */
@@ -87,20 +89,25 @@ function cureOf(status: number): string {
 /** The service is unreachable. */
 export class UnreachableError extends CommandError {
   /** @param wasReached whether an earlier request was answered, so that the name did resolve */
-  constructor(url: string, cause: unknown, wasReached = false) {
+  constructor(url: string, cause: unknown, wasReached = false, proxy?: EnvironmentProxy) {
     const code = codeOf(cause);
+    const isRefused = cause instanceof ProxyRefusal && cause.status < 500;
     const isMisconfigured = CERTIFICATE.test(code) || NOT_HTTP.test(code) || (!wasReached && UNRESOLVED.test(code));
     // The text of OpenSSL contains addresses in memory and lines of its source code.
     const reason = TLS.test(code) ? `the TLS handshake failed: ${code}` : reasonOf(cause);
+    const way = proxy ? ` through the proxy ${proxy.url} (${proxy.variable})` : '';
     super(
-      isMisconfigured ? EXIT.misused : EXIT.noResult,
-      `The service at ${url} cannot be reached: ${reason}`,
+      isMisconfigured || isRefused ? EXIT.misused : EXIT.noResult,
+      `The service at ${url} cannot be reached${way}: ${reason}`,
       [],
-      cureOfConnection(code),
+      proxy && !CERTIFICATE.test(code) ? cureOfProxy(proxy) : cureOfConnection(code),
       { cause },
     );
   }
 }
+
+const cureOfProxy = ({ variable }: EnvironmentProxy): string =>
+  `Correct ${variable}, or exempt the host of the service with NO_PROXY if it is reached without the proxy.`;
 
 /** Codes of a host name without an address. */
 const UNRESOLVED = /^(ENOTFOUND|EAI_AGAIN|EAI_NONAME)$/;

@@ -35,7 +35,7 @@ export interface ServiceFlags {
 export async function connect({ url }: ServiceFlags, { env, stderr, own }: Io): Promise<Service> {
   const configuration = await readConfiguration(url, env);
   const announce = (text: string) => void stderr.write(`${plain(text, 1000)}\n`);
-  const note = await buildNote(configuration.url, own);
+  const note = await buildNote(configuration, own);
   if (note !== undefined) announce(note);
   return new Service({ ...configuration, announce });
 }

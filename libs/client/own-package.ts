@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { ServiceOptions } from './service.js';
+import { send } from './retrying-fetch.js';
 
 export interface OwnPackage {
   readonly version: string;
@@ -27,16 +29,20 @@ const CHECK_MS = 3_000;
  * A note if the service serves another build of the client: npx keeps a package per URL, and a downloaded one stays.
  * @returns undefined if the builds are equal or the service does not name its build
  */
-export async function buildNote(url: string, { build }: OwnPackage): Promise<string | undefined> {
+export async function buildNote(
+  { url, proxy }: Pick<ServiceOptions, 'url' | 'proxy'>,
+  { build }: OwnPackage,
+): Promise<string | undefined> {
   if (build === undefined) return undefined;
-  const served = await servedBuild(url).catch(() => undefined);
+  const served = await servedBuild(url, proxy).catch(() => undefined);
   if (served === undefined || served === build) return undefined;
   return `Note: this is build ${build} of vat, and the service has build ${served}. Download ${url}/client.tgz again, or run: npx --yes --package "${url}/client.tgz?v=${served}" vat …`;
 }
 
-async function servedBuild(url: string): Promise<string | undefined> {
+async function servedBuild(url: string, proxy: ServiceOptions['proxy']): Promise<string | undefined> {
   const signal = AbortSignal.timeout(CHECK_MS);
-  const { headers } = await fetch(`${url}/client.tgz`, { method: 'HEAD', redirect: 'manual', signal });
+  const request = new Request(`${url}/client.tgz`, { method: 'HEAD' });
+  const { headers } = await send(request, { redirect: 'manual', signal }, proxy);
   const build = headers.get('X-Client-Build');
   return build !== null && /^[0-9a-f]{12}$/.test(build) ? build : undefined;
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type EnvironmentProxy, fetchThrough, ProxyRefusal } from '../environment-proxy/index.js';
 import { retryAfterMs } from '../text/index.js';
 import { isCertificateError } from './errors.js';
 
@@ -22,6 +23,8 @@ export interface RetryOptions {
   /** Receives why the client waits, and how long, when the service demands it. */
   readonly announce?: (text: string) => void;
   readonly pause?: typeof sleep;
+  /** Between this machine and the service. */
+  readonly proxy?: EnvironmentProxy | undefined;
   /** Milliseconds for one attempt. */
   readonly attemptMs?: number;
 }
@@ -34,12 +37,12 @@ export interface RetryOptions {
  */
 export function retryingFetch(
   patience: Patience,
-  { announce, pause = sleep, attemptMs = ATTEMPT_MS }: RetryOptions = {},
+  { announce, pause = sleep, attemptMs = ATTEMPT_MS, proxy }: RetryOptions = {},
 ): (request: Request) => Promise<Response> {
   return async (request) => {
     const since = performance.now();
     for (let tries = 1; ; tries++) {
-      const attempt = await attemptOf(request, attemptMs);
+      const attempt = await attemptOf(request, attemptMs, proxy);
       request.signal.throwIfAborted();
       const wait = pauseAfter(attempt, tries);
       const elapsed = performance.now() - since;
@@ -68,7 +71,7 @@ interface Attempt {
   readonly error?: unknown;
 }
 
-async function attemptOf(request: Request, attemptMs: number): Promise<Attempt> {
+async function attemptOf(request: Request, attemptMs: number, proxy: EnvironmentProxy | undefined): Promise<Attempt> {
   const isStream = request.headers.get('accept') === 'text/event-stream';
   const isUpload = request.headers.get('content-type')?.startsWith('multipart/') === true;
   const limit = new AbortController();
@@ -77,7 +80,7 @@ async function attemptOf(request: Request, attemptMs: number): Promise<Attempt> 
   try {
     const signal = AbortSignal.any([request.signal, limit.signal]);
     // Cloned because a body can be sent only once. A redirect would turn a POST into a GET and drop the key.
-    const response = await fetch(request.clone(), { signal, redirect: 'manual' });
+    const response = await send(request.clone(), { signal, redirect: 'manual' }, proxy);
     // A stream has no time limit from here on; its reader detects silence.
     if ((isStream && response.ok) || !response.body) return { response };
     // Read here, so that an interrupted response is retried.
@@ -90,9 +93,23 @@ async function attemptOf(request: Request, attemptMs: number): Promise<Attempt> 
   }
 }
 
+/** `fetch`, through a proxy if there is one. */
+export async function send(
+  request: Request,
+  init: RequestInit,
+  proxy: EnvironmentProxy | undefined,
+): Promise<Response> {
+  if (!proxy) return fetch(request, init);
+  const { method, headers } = request;
+  // With its length: proxies may refuse a body in chunks.
+  const body = request.body && (await request.arrayBuffer());
+  return fetchThrough(proxy, request.url, { method, headers, body, ...init });
+}
+
 /** Milliseconds until the next attempt; undefined if the result is final. */
 function pauseAfter({ response, error }: Attempt, tries: number): number | undefined {
   if (isCertificateError(error)) return undefined;
+  if (error instanceof ProxyRefusal && !TEMPORARY.has(error.status)) return undefined;
   const backOff = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1)) * (0.75 + Math.random() / 2);
   if (!response) return backOff;
   if (!TEMPORARY.has(response.status)) return undefined;

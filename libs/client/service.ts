@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import createClient, { type Client } from 'openapi-fetch';
 import { type Answered, errorBody, isAnswer, isInProgress } from './answers.js';
 import type { paths } from './api.js';
+import type { EnvironmentProxy } from '../environment-proxy/index.js';
 import type {
   RunDetails,
   ImportedCallFields,
@@ -19,6 +20,7 @@ import type {
   ImportResult,
 } from './api-types.js';
 import { type CommandError, EXIT, isTemporary, misuse, RefusedError, UnreachableError } from './errors.js';
+import { foreignAnswer } from './foreign-answer.js';
 import { everyPage } from './pages.js';
 import { type Patience, retryingFetch } from './retrying-fetch.js';
 import { agent, missingRun, run, type Subject } from './subjects.js';
@@ -56,6 +58,8 @@ export interface ServiceOptions {
   /** URL of the service, without a trailing slash. */
   readonly url: string;
   readonly apiKey: string;
+  /** Between this machine and the service. */
+  readonly proxy?: EnvironmentProxy | undefined;
   /** Receives messages about waiting, such as for a rate limit. */
   readonly announce?: (text: string) => void;
 }
@@ -70,15 +74,17 @@ export class Service {
   /** May be replaced, for example while a progress bar is displayed. */
   announce: (text: string) => void;
   private readonly client: Client<paths>;
+  private readonly proxy: EnvironmentProxy | undefined;
   private readonly patience: Patience = { ms: PATIENCE_AT_FIRST };
 
-  constructor({ url, apiKey, announce = () => undefined }: ServiceOptions) {
+  constructor({ url, apiKey, proxy, announce = () => undefined }: ServiceOptions) {
     this.url = url;
+    this.proxy = proxy;
     this.announce = announce;
     this.client = createClient<paths>({
       baseUrl: url,
       headers: { Authorization: `Bearer ${apiKey}` },
-      fetch: retryingFetch(this.patience, { announce: (text) => this.announce(text) }),
+      fetch: retryingFetch(this.patience, { proxy, announce: (text) => this.announce(text) }),
     });
   }
 
@@ -359,7 +365,7 @@ export class Service {
     } catch (error) {
       if (error instanceof SyntaxError) throw this.strange('its response is not JSON');
       if (error instanceof Error && error.name === 'AbortError') throw error;
-      throw new UnreachableError(this.url, error, this.patience.ms === PATIENCE_LATER);
+      throw new UnreachableError(this.url, error, this.patience.ms === PATIENCE_LATER, this.proxy);
     }
   }
 
@@ -379,11 +385,9 @@ export class Service {
       const missing = what === undefined ? undefined : `${what} not found at ${this.url}`;
       throw new RefusedError(status, body.code, body.message, body.issues, missing);
     }
-    // A proxy in front of the service answers for it.
+    if (!isService) throw foreignAnswer(this.url, response, this.proxy);
     if (isTemporary(status)) throw new RefusedError(status, statusText, 'no reason given', []);
-    throw this.strange(
-      `its response (${status} ${statusText}) is not from the service${isService ? '' : ': it has no X-API-Version header'}`,
-    );
+    throw this.strange(`its response (${status} ${statusText}) is not one of the service`);
   }
 
   private strange(what: string): CommandError {

@@ -1,6 +1,7 @@
 import { isIP, type LookupFunction, connect as connectTcp, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import type { buildConnector, Client } from 'undici';
+import type { buildConnector, Client, ProxyAgent } from 'undici';
+import { agentOptions, type EnvironmentProxy } from '../environment-proxy/index.js';
 import { OutboundError, type OutboundFailure } from './errors.js';
 
 /** Maximum size of the headers of a response, in bytes. */
@@ -29,7 +30,7 @@ export class Connections {
    * An idle connection, kept or new.
    * @throws OutboundError after `close`
    */
-  async acquire({ origin }: URL, lookup: LookupFunction): Promise<Connection> {
+  async acquire({ origin }: URL, lookup: LookupFunction, proxy?: EnvironmentProxy): Promise<Connection> {
     const library = undici ?? (await this.prepare());
     if (this.isClosed) throw new OutboundError('ABORTED');
     for (let index = this.connections.length - 1; index >= 0; index--) {
@@ -40,7 +41,7 @@ export class Connections {
         return connection;
       }
     }
-    const connection = new Connection(library, origin, lookup);
+    const connection = new Connection(library, origin, lookup, proxy);
     this.connections.push(connection);
     return connection;
   }
@@ -54,7 +55,7 @@ export class Connections {
 
 /** A connection for one request at a time. Connects on first use, and reconnects when the peer has closed it. */
 export class Connection {
-  readonly client: Client;
+  readonly client: Client | (ProxyAgent & Pick<Client, 'destroyed'>);
   isBusy = true;
   onConnecting: (() => void) | undefined;
   onPhase: ((phase: ConnectionPhase) => void) | undefined;
@@ -64,19 +65,22 @@ export class Connection {
   private isConnecting = false;
 
   constructor(
-    { Client: UndiciClient }: Undici,
+    { Client: UndiciClient, ProxyAgent: UndiciProxyAgent }: Undici,
     origin: string,
     private readonly lookup: LookupFunction,
+    proxy?: EnvironmentProxy,
   ) {
-    this.client = new UndiciClient(origin, {
-      connect: this.connect,
+    const options = {
       maxHeaderSize: MAX_HEADER_BYTES,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
       // One time-out covers the whole exchange.
       headersTimeout: 0,
       bodyTimeout: 0,
-    });
+    };
+    this.client = proxy
+      ? (new UndiciProxyAgent({ ...options, ...agentOptions(proxy) }) as ProxyAgent & Pick<Client, 'destroyed'>)
+      : new UndiciClient(origin, { ...options, connect: this.connect });
   }
 
   /** Bytes received so far. */

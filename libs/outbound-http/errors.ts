@@ -1,3 +1,5 @@
+import { ProxyRefusal } from '../environment-proxy/index.js';
+
 /** Why a request got no complete response. */
 export const OUTBOUND_FAILURES = {
   URL_REFUSED: 'The address must be an absolute http or https address without user name and password',
@@ -13,8 +15,8 @@ export const OUTBOUND_FAILURES = {
 export type OutboundFailure = keyof typeof OUTBOUND_FAILURES;
 
 /**
- * A request that got no complete response. The message is a fixed sentence per reason: it is shown to the user who
- * entered the URL and must not reveal anything about the internal network.
+ * A request that got no complete response. The message is a fixed sentence per reason, or that of a proxy's refusal: it is
+ * shown to the user who entered the URL and must not reveal anything about the internal network.
  */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
@@ -23,7 +25,7 @@ export class OutboundError extends Error {
     readonly reason: OutboundFailure,
     options?: ErrorOptions,
   ) {
-    super(OUTBOUND_FAILURES[reason], options);
+    super(options?.cause instanceof ProxyRefusal ? options.cause.message : OUTBOUND_FAILURES[reason], options);
   }
 
   /** The error code of the system or of TLS, such as `ECONNREFUSED`; not part of the message. */

@@ -1,5 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
+import { type EnvironmentProxy, ProxyRefusal, refusalOf } from '../environment-proxy/index.js';
 import type { Connection, ConnectionPhase, Connections } from './connections.js';
 import { OutboundError, type OutboundFailure } from './errors.js';
 
@@ -23,6 +24,8 @@ export interface ExchangeRequest {
   readonly signal?: AbortSignal;
   /** Called when the request is written, after the name look-up and the connection set-up: the start of the latency. */
   readonly onSent?: () => void;
+  /** For servers of the administrator alone: it connects by itself, so that addresses are not checked. */
+  readonly proxy?: EnvironmentProxy | undefined;
   /** Called as a new connection is set up. */
   readonly onPhase?: (phase: ConnectionPhase) => void;
 }
@@ -83,7 +86,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return new Promise((resolve, reject) => {
       this.result = { resolve, reject };
       if (this.request.signal?.aborted) return this.abort('ABORTED');
-      connections.acquire(this.target, lookup).then(
+      connections.acquire(this.target, lookup, this.request.proxy).then(
         (connection) => this.send(connection),
         (error: Error) => this.finish(error),
       );
@@ -101,6 +104,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.connection = connection;
     this.bytesReadBefore = connection.bytesRead;
     const options: Dispatcher.DispatchOptions = {
+      origin: this.target.origin,
       path: `${this.target.pathname}${this.target.search}`,
       method,
       headers: { 'accept-encoding': 'identity', ...headers },
@@ -127,6 +131,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
       return;
     }
     if (this.state !== 'waiting') return;
+    const { proxy } = this.request;
+    if (proxy && status === 407)
+      return this.refuse(new OutboundError('CONNECTION_FAILED', { cause: new ProxyRefusal(proxy, status) }));
     this.state = 'reading';
     this.result.resolve({ status, headers: firstValues(headers), body: this.body(), close: this.close });
   }
@@ -178,8 +185,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   private readonly onAbort = () => this.abort('ABORTED');
 
   private abort(reason: OutboundFailure): void {
+    this.refuse(new OutboundError(reason));
+  }
+
+  private refuse(error: OutboundError): void {
     if (this.state === 'done') return;
-    const error = new OutboundError(reason);
     this.finish(error);
     this.connection?.end(error);
   }
@@ -217,6 +227,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   private toOutboundError(error: Error & { readonly code?: string }): OutboundError {
     if (error instanceof OutboundError) return error;
+    const refusal = this.request.proxy && refusalOf(error, this.request.proxy);
+    if (refusal) return new OutboundError('CONNECTION_FAILED', { cause: refusal });
     if (error.code === 'UND_ERR_INVALID_ARG') return new OutboundError('HEADER_REFUSED', { cause: error });
     const isWaiting = this.state === 'waiting';
     const hasReceived = this.connection?.bytesRead !== this.bytesReadBefore;

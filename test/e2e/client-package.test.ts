@@ -47,7 +47,8 @@ describe('the client package', () => {
 
   it('contains one program without dependencies, addresses or keys', async () => {
     const tar = path.join(ROOT, 'dist/client.tgz');
-    const read = (file: string) => execFileSync('tar', ['xzfO', tar, `package/${file}`]).toString();
+    const read = (file: string) =>
+      execFileSync('tar', ['xzfO', tar, `package/${file}`], { maxBuffer: MAX_BYTES }).toString();
     expect(execFileSync('tar', ['tzf', tar]).toString().trim().split('\n').sort()).toEqual([
       'package/LICENSE',
       'package/THIRD-PARTY-NOTICES.txt',

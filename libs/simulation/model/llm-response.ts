@@ -1,3 +1,5 @@
+import { type EnvironmentProxy, fetchThrough } from '../../environment-proxy/index.js';
+
 /** Bytes of one answer. */
 const MAX_ANSWER = 1024 * 1024;
 /** Bytes of the body of an error response, and how long it may take. */
@@ -37,8 +39,9 @@ export class UnreadableAnswer extends Error {
  * Does not follow redirects, which would forward the API key.
  * @throws ErrorStatus
  */
-export async function fetchAnswer(url: string | URL | Request, init?: RequestInit): Promise<Response> {
-  const response = await fetch(url, { ...init, redirect: 'manual' });
+export async function fetchAnswer(url: string, init?: RequestInit, proxy?: EnvironmentProxy): Promise<Response> {
+  const options: RequestInit = { ...init, redirect: 'manual' };
+  const response = await (proxy ? fetchThrough(proxy, url, options) : fetch(url, options));
   if (response.ok) return response;
   const { text } = await read(response, { maxBytes: MAX_ERROR, maxMs: MAX_ERROR_MS });
   const { status, headers } = response;

@@ -1,4 +1,5 @@
 import type OpenAI from 'openai';
+import { type EnvironmentProxy, ProxyRefusal, through } from '../../environment-proxy/index.js';
 import { retryAfterMs } from '../../text/index.js';
 import type { Clock } from '../time/clock.js';
 import { CallFailure, type FailureCode, type FailureDetail } from '../timeline/failure.js';
@@ -12,6 +13,7 @@ export interface LanguageModelOptions {
   /** What failures show instead of the URL, such as the name of its setting; by default the URL without secrets. */
   readonly shownUrl?: string;
   readonly apiKey?: string;
+  readonly proxy?: EnvironmentProxy | undefined;
   readonly model: string;
   /** Timeout of one attempt, including the body; 30 s by default. */
   readonly timeoutMs?: number;
@@ -51,7 +53,7 @@ export class LanguageModel {
   readonly prices: ModelPrices | undefined;
   private client: OpenAI | undefined;
   private readonly timeoutMs: number;
-  private readonly server: Pick<LanguageModelOptions, 'baseUrl' | 'apiKey'>;
+  private readonly server: Pick<LanguageModelOptions, 'baseUrl' | 'apiKey' | 'proxy'>;
   /** How failures describe the server. */
   private readonly otherSide: OtherSide;
   private readonly onRequest: NonNullable<LanguageModelOptions['onRequest']>;
@@ -59,14 +61,14 @@ export class LanguageModel {
   private hasTemperature = true;
 
   constructor(options: LanguageModelOptions) {
-    const { baseUrl, shownUrl, apiKey, model, timeoutMs = DEFAULT_TIMEOUT_MS, prices, onRequest } = options;
+    const { baseUrl, shownUrl, apiKey, proxy, model, timeoutMs = DEFAULT_TIMEOUT_MS, prices, onRequest } = options;
     this.model = model;
     this.prices = prices;
     this.onRequest = onRequest ?? (() => undefined);
     this.timeoutMs = timeoutMs;
-    this.server = { baseUrl, ...(apiKey !== undefined && { apiKey }) };
+    this.server = { baseUrl, proxy, ...(apiKey !== undefined && { apiKey }) };
     const secrets = [...(apiKey === undefined ? [] : [apiKey]), ...secretsOfUrl(baseUrl)];
-    this.otherSide = new OtherSide(shownUrl ?? withoutSecrets(baseUrl), secrets);
+    this.otherSide = new OtherSide(`${shownUrl ?? withoutSecrets(baseUrl)}${through(proxy)}`, secrets);
   }
 
   /**
@@ -112,7 +114,7 @@ export class LanguageModel {
       project: null,
       // Retried in `ask`: the library's timeout does not cover the body, and its delays do not use our clock.
       maxRetries: 0,
-      fetch: fetchAnswer,
+      fetch: (url, init) => fetchAnswer(String(url), init, this.server.proxy),
     });
     const timeout = AbortSignal.timeout(this.timeoutMs);
     try {
@@ -151,6 +153,9 @@ function describe(error: unknown, { APIConnectionError, APIConnectionTimeoutErro
     return { code: 'llm_invalid_answer', detail: { said: error.said }, isPassing: !error.isTooLarge };
   }
   const cause: unknown = error instanceof APIConnectionError ? error.cause : error;
+  if (cause instanceof ProxyRefusal) {
+    return { code: 'llm_unreachable', detail: { what: cause.message }, isPassing: cause.status >= 500 };
+  }
   if (!(cause instanceof ErrorStatus)) {
     return { code: 'llm_unreachable', detail: { what: systemCode(cause) }, isPassing: true };
   }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type EnvironmentProxy, through } from '../../environment-proxy/index.js';
 import { resample, writeWav } from '../../audio/index.js';
 import { type OutboundClient, OutboundError, type OutboundResponse } from '../../outbound-http/index.js';
 import { FairQueue } from '../fair-queue.js';
@@ -26,6 +27,7 @@ export interface HttpRecogniserOptions {
   /** Most requests at a time. */
   readonly concurrency: number;
   readonly outbound: OutboundClient;
+  readonly proxy?: EnvironmentProxy | undefined;
   /** Milliseconds that a request may take; replaced in tests. */
   readonly timeoutMs?: number;
   /** Called after each piece of audio, however many requests it took; not for one that its caller aborted. */
@@ -53,8 +55,8 @@ export class HttpRecogniser implements Recogniser {
   constructor(private readonly options: HttpRecogniserOptions) {
     this.queue = new FairQueue(options.concurrency);
     this.url = `${options.baseUrl.replace(/\/+$/, '')}/v1/audio/transcriptions`;
-    const { setting } = options;
-    this.name = `${new URL(this.url).host}${setting === undefined ? '' : ` (${setting})`}`;
+    const { setting, proxy } = options;
+    this.name = `${new URL(this.url).host}${setting === undefined ? '' : ` (${setting}${through(proxy)})`}`;
   }
 
   /** @throws RecogniserError; the signal's reason */
@@ -127,7 +129,7 @@ export class HttpRecogniser implements Recogniser {
   }
 
   private sent(wav: Uint8Array, request: TranscriptionRequest, dialect: Dialect): Promise<OutboundResponse> {
-    const { apiKey, model, outbound, timeoutMs = TIMEOUT_MS } = this.options;
+    const { apiKey, model, outbound, proxy, timeoutMs = TIMEOUT_MS } = this.options;
     const boundary = randomUUID();
     const fields: [string, string][] = [
       ...(model === undefined ? [] : [['model', model] as [string, string]]),
@@ -146,6 +148,7 @@ export class HttpRecogniser implements Recogniser {
       body: multipart(boundary, fields, wav),
       timeoutMs,
       maxBodyBytes: MAX_ANSWER_BYTES,
+      proxy,
       ...(request.signal && { signal: request.signal }),
     });
   }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type EnvironmentProxy, through } from '../../environment-proxy/index.js';
 import { ThreadPool } from '../../concurrency/index.js';
 import { type OutboundClient, OutboundError, type OutboundResponse } from '../../outbound-http/index.js';
 import { clipped, oneLine, Redaction, visible } from '../../text/index.js';
@@ -28,6 +29,7 @@ export interface SpeechServerOptions {
   readonly apiKey?: string | undefined;
   readonly model?: string | undefined;
   readonly outbound: OutboundClient;
+  readonly proxy?: EnvironmentProxy | undefined;
   /** Milliseconds that a request may take, and before it is repeated; replaced in tests. */
   readonly timeoutMs?: number;
   readonly pauseMs?: number;
@@ -143,7 +145,7 @@ export class SpeechServer implements SpeechEngine {
     sendsStream: boolean,
     signal: AbortSignal | undefined,
   ): Promise<OutboundResponse> {
-    const { apiKey, model, outbound, timeoutMs = TIMEOUT_MS } = this.options;
+    const { apiKey, model, outbound, proxy, timeoutMs = TIMEOUT_MS } = this.options;
     return outbound.request({
       url: this.url,
       method: 'POST',
@@ -162,12 +164,14 @@ export class SpeechServer implements SpeechEngine {
       }),
       timeoutMs,
       maxBodyBytes: MAX_BYTES,
+      proxy,
       ...(signal && { signal }),
     });
   }
 
   private failed(text: string, error: Failure): SpeechError {
-    const server = `the speech server ${new URL(this.url).host} (${this.options.setting})`;
+    const { setting, proxy } = this.options;
+    const server = `the speech server ${new URL(this.url).host} (${setting}${through(proxy)})`;
     // Its sounds vary, and the next attempt needs only the lines that are missing.
     if (error instanceof BadSound) {
       return new SpeechError(error.failure, text, `${server} answered with ${error.message}`, { isPermanent: false });

@@ -4,6 +4,7 @@ import { REDACTED } from '../../../libs/text/index.js';
 import type { AgentProvider } from './agent-providers.js';
 import { databaseUrl } from './database-url.js';
 import { PLANS, type Plan } from './plans.js';
+import { type Proxied, proxied } from './proxied.js';
 import { agentProviders, type AgentProviderSetting, agentProviderSettings } from './provider-settings.js';
 import { address, bearerToken, publicAddress, SettingsError, wholeNumber } from './setting-validators.js';
 import { type SpeechServers, speechServers, speechSpecs } from './speech-settings.js';
@@ -76,7 +77,7 @@ export interface Settings {
 }
 
 /** An OpenAI-compatible chat-completions server. */
-export interface LanguageModelSetting {
+export interface LanguageModelSetting extends Proxied {
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
   readonly model: string;
@@ -264,9 +265,9 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
     voiceConcurrency: clean.VOICE_CONCURRENCY,
     callThreads: clean.CALL_THREADS,
     judgeSamples: clean.JUDGE_SAMPLES === '1' ? 1 : 3,
-    languageModel: languageModel(clean),
-    speechServers: speechServers(clean),
-    transcription: transcriptionSetting(clean),
+    languageModel: proxied(languageModel(clean), env),
+    speechServers: speechServers(clean, env),
+    transcription: proxied(transcriptionSetting(clean), env),
     runRetentionDays: clean.RUN_RETENTION_DAYS,
     transcriptRetentionDays: clean.TRANSCRIPT_RETENTION_DAYS ?? clean.RUN_RETENTION_DAYS,
     recordings: clean.RECORDINGS === 'on',
@@ -287,7 +288,7 @@ interface ModelSettings {
 }
 
 /** @throws SettingsError if only some of the settings that belong together are set */
-function languageModel(settings: ModelSettings): LanguageModelSetting | undefined {
+function languageModel(settings: ModelSettings): Omit<LanguageModelSetting, 'proxy'> | undefined {
   const { LLM_BASE_URL: baseUrl, LLM_MODEL: model, LLM_API_KEY: apiKey } = settings;
   const { LLM_PRICE_PROMPT: prompt, LLM_PRICE_COMPLETION: completion } = settings;
   const together = (isSet: boolean, missing: string, present: string) => {

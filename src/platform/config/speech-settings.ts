@@ -5,10 +5,11 @@ import {
   type PersonalityProvider,
 } from '../../../libs/evaluation-definition/index.js';
 import type { ServerVoices } from '../../../libs/speech/index.js';
+import { type Proxied, proxied } from './proxied.js';
 import { bearerToken, publicAddress, SettingsError } from './setting-validators.js';
 
 /** A speech server with the interface of OpenAI's. */
-export interface SpeechServerSetting extends ServerVoices {
+export interface SpeechServerSetting extends ServerVoices, Proxied {
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
   readonly model: string | undefined;
@@ -56,17 +57,17 @@ export const speechSpecs = () =>
   } & { [Name in `${Prefix}_LANGUAGES`]: typeof specs.LANGUAGES };
 
 /** @throws SettingsError if only some of the settings that belong together are set */
-export function speechServers(clean: Clean): SpeechServers {
-  const common = serverOf(clean, DEFAULT);
+export function speechServers(clean: Clean, env: NodeJS.ProcessEnv): SpeechServers {
+  const common = proxied(serverOf(clean, DEFAULT), env);
   return Object.fromEntries(
     PERSONALITY_PROVIDERS.flatMap((provider) => {
-      const server = serverOf(clean, `${provider}_TTS`) ?? common;
+      const server = proxied(serverOf(clean, `${provider}_TTS`), env) ?? common;
       return server ? [[provider, server]] : [];
     }),
   );
 }
 
-function serverOf(clean: Clean, prefix: Prefix): SpeechServerSetting | undefined {
+function serverOf(clean: Clean, prefix: Prefix): Omit<SpeechServerSetting, 'proxy'> | undefined {
   const baseUrl = clean[`${prefix}_BASE_URL`];
   if (baseUrl === undefined) {
     const present = FIELDS.find((field) => clean[`${prefix}_${field}`] !== undefined);

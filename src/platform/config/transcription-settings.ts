@@ -1,8 +1,9 @@
 import { str } from 'envalid';
+import type { Proxied } from './proxied.js';
 import { bearerToken, publicAddress, SettingsError, wholeNumber } from './setting-validators.js';
 
 /** A transcription server with the interface of OpenAI's. */
-export interface TranscriptionSetting {
+export interface TranscriptionSetting extends Proxied {
   /** Without `/v1/audio/transcriptions`. */
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
@@ -30,7 +31,7 @@ interface CleanSettings {
 }
 
 /** @throws SettingsError if settings of a server are set, and its address is not */
-export function transcriptionSetting(clean: CleanSettings): TranscriptionSetting | undefined {
+export function transcriptionSetting(clean: CleanSettings): Omit<TranscriptionSetting, 'proxy'> | undefined {
   const { STT_BASE_URL: baseUrl, STT_API_KEY: apiKey, STT_MODEL: model, STT_CONCURRENCY: concurrency } = clean;
   const isAlways = clean.STT_ALWAYS === 'true';
   if (baseUrl !== undefined) {

@@ -77,12 +77,13 @@ export class AgentWords implements OnApplicationBootstrap, OnApplicationShutdown
     return { recogniser, mode, model: server.model ?? null, needed: true };
   }
 
-  private recogniserOf({ baseUrl, apiKey, model, concurrency }: TranscriptionSetting): Recogniser {
+  private recogniserOf({ baseUrl, proxy, apiKey, model, concurrency }: TranscriptionSetting): Recogniser {
     const server = new HttpRecogniser({
       baseUrl,
       setting: 'STT_BASE_URL',
       concurrency,
       outbound: operatorClient(),
+      proxy,
       onTranscription: this.metrics.observeTranscription,
       ...(apiKey !== undefined && { apiKey }),
       ...(model !== undefined && { model }),

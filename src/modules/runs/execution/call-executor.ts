@@ -183,10 +183,14 @@ function evaluationOf({ snapshot }: CallPlan, row: VariablesRow | null): Evaluat
   };
 }
 
-function languageModel({ baseUrl, model, apiKey, prices }: LanguageModelSetting, metrics: CallMetrics): LanguageModel {
+function languageModel(
+  { baseUrl, proxy, model, apiKey, prices }: LanguageModelSetting,
+  metrics: CallMetrics,
+): LanguageModel {
   return new LanguageModel({
     baseUrl,
     shownUrl: 'LLM_BASE_URL',
+    proxy,
     model,
     ...(apiKey !== undefined && { apiKey }),
     ...(prices && { prices }),
