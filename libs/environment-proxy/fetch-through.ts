@@ -43,7 +43,7 @@ export async function fetchThrough(proxy: EnvironmentProxy, url: string, init: R
   agents.set(key, dispatcher);
   let response: Response;
   try {
-    response = (await undici.fetch(url, { ...init, dispatcher } as never)) as unknown as Response;
+    response = await undici.fetch(url, { ...init, dispatcher } as never);
   } catch (error) {
     throw refusalOf(error, proxy) ?? error;
   }

@@ -114,7 +114,7 @@ export class LanguageModel {
       project: null,
       // Retried in `ask`: the library's timeout does not cover the body, and its delays do not use our clock.
       maxRetries: 0,
-      fetch: (url, init) => fetchAnswer(String(url), init, this.server.proxy),
+      fetch: (url, init) => fetchAnswer(url as string, init, this.server.proxy),
     });
     const timeout = AbortSignal.timeout(this.timeoutMs);
     try {
