@@ -7,7 +7,7 @@ import { ExchangeProxy } from '../support/hostile/exchange-proxy.js';
 import { FieldsOfExchange } from '../support/hostile/fields-of-exchange.js';
 import { shownField } from '../support/hostile/fields.js';
 import { KEY, TEXT_PLATFORMS, type Platform } from '../support/hostile/platforms.js';
-import { DEEP, HOSTILE_VALUES } from '../support/hostile/values.js';
+import { DEEP, HOSTILE_VALUES, unstorable } from '../support/hostile/values.js';
 import { withClient } from '../support/sql.js';
 
 const CALLS_AT_ONCE = 50;
@@ -15,13 +15,6 @@ const DEFINITION = normalise({
   script: [{ say: 'Hello' }, { end: 'Greeted' }],
   checks: [{ name: 'Greets', type: 'says', text: 'welcome' }],
 });
-
-/** What cannot be stored as it is, or is read back as something else. */
-function unstorable(value: unknown): unknown[] {
-  if (typeof value === 'string') return value.includes('\u0000') || !value.isWellFormed() ? [value] : [];
-  if (typeof value === 'number') return !Number.isFinite(value) || Object.is(value, -0) ? [value] : [];
-  return Object.entries(value ?? {}).flatMap(([name, inner]) => [...unstorable(name), ...unstorable(inner)]);
-}
 
 const verdictOf = ({ outcome, failure, checks, end }: CallResult) =>
   JSON.stringify([outcome, failure?.code, end.code, checks.map(({ met }) => met)]);

@@ -21,3 +21,10 @@ export const HOSTILE_VALUES: readonly (readonly [name: string, json: string, har
   ['a list nested too deeply', DEEP, '[[[]]]'],
   ['null', 'null', 'null'],
 ];
+
+/** What cannot be stored as it is, or is read back as something else. */
+export function unstorable(value: unknown): unknown[] {
+  if (typeof value === 'string') return value.includes('\u0000') || !value.isWellFormed() ? [value] : [];
+  if (typeof value === 'number') return !Number.isFinite(value) || Object.is(value, -0) ? [value] : [];
+  return Object.entries(value ?? {}).flatMap(([name, inner]) => [...unstorable(name), ...unstorable(inner)]);
+}
