@@ -13,10 +13,6 @@ export const isPlainError = (error: unknown): error is Error =>
 
 /** Prints the reason and exits with code 1. */
 export function fail(error: unknown): never {
-  // Modules are loaded beside each other: a low limit already fails there.
-  if (/^E[MN]FILE$/.test(String((error as NodeJS.ErrnoException | undefined)?.code))) {
-    error = new StartError('Too many open files: raise their limit to 4096, with ulimit -n or LimitNOFILE of systemd');
-  }
   process.stderr.write(
     isPlainError(error) ? `${error.message}\n` : `${error instanceof Error ? error.stack : String(error)}\n`,
   );

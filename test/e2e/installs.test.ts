@@ -67,3 +67,17 @@ it('npm ci succeeds where only package.json and package-lock.json are', () => {
   expect(npm('install', '--offline')).toMatchObject({ status: 0 });
   expect(npm('ci', '--offline')).toMatchObject({ status: 0 });
 });
+
+it('a start with too low a limit of open files says so in one line', () => {
+  for (const name of ['scripts', 'dist/src/main.js', 'node_modules/pg'])
+    mkdirSync(path.join(folder, name), { recursive: true });
+  copyFileSync(path.join(PROJECT_ROOT, 'scripts/serve.sh'), path.join(folder, 'scripts/serve.sh'));
+  const { status, stderr } = spawnSync('sh', ['-c', 'ulimit -n 256; sh scripts/serve.sh'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  expect([status, stderr]).toEqual([
+    1,
+    'A process may open only 256 files here: raise the limit to 4096, with ulimit -n or LimitNOFILE of systemd\n',
+  ]);
+});
