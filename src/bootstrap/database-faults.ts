@@ -41,6 +41,7 @@ const CURES: readonly (readonly [fault: RegExp, cure: string])[] = [
     /authentication failed/,
     'Check DATABASE_URL: in user name and password, characters other than letters and digits are percent-encoded',
   ],
+  [/time(d )?out/i, "Check host and port in DATABASE_URL, firewalls, and the size of a pooler's pool"],
   [/database ".*" does not exist/, 'Check DATABASE_URL, or create the database'],
 ];
 

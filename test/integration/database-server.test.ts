@@ -136,9 +136,12 @@ describeWithPrograms('a PostgreSQL server of the operating system', () => {
       through.port = String(pooler.port);
       const write = jest.fn();
       const waiting = checkDatabaseServer(through.toString(), pino({ level: 'warn' }, { write }));
-      waiting.catch(() => undefined);
       await until('the start waits', () => write.mock.calls.length > 0);
       await pooler.stop();
+      const restarted = await startPgBouncer(path.join(folder, `pgbouncer-${++number}`), USER, server.port, {
+        ...{ pool_mode: 'session', listen_port: String(pooler.port) },
+      });
+      await waiting.finally(() => restarted.stop());
       expect(write.mock.calls[0]?.[0]).toMatch(/is not available yet: .*Waiting up to 60 s/);
     });
   });

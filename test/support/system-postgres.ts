@@ -40,9 +40,11 @@ const binaries = (): string | undefined =>
     .find((folder) => existsSync(path.join(folder, 'initdb')) && existsSync(path.join(folder, 'pg_dump')));
 
 const idOf = (flag: string, user: string) => Number(execFileSync('id', [flag, user], { encoding: 'utf8' }));
-/** The words before a command that another user executes: neither program runs as root. */
-const asUser = (user: string) =>
-  ['--reuid', idOf('-u', user), '--regid', idOf('-g', user), '--clear-groups'].map(String);
+/** The words before a command that another user executes: neither program runs as root, who alone may do that. */
+const asUser = (user: string): [string, ...string[]] =>
+  process.getuid?.() === 0
+    ? ['setpriv', `--reuid=${idOf('-u', user)}`, `--regid=${idOf('-g', user)}`, '--clear-groups']
+    : ['env'];
 
 /**
  * @param folder empty, of the user who runs the server
@@ -55,7 +57,8 @@ export async function startSystemPostgres(
 ): Promise<SystemPostgres> {
   const bin = binaries()!;
   const run = (program: string, ...words: string[]) => {
-    execFileSync('setpriv', [...asUser(user), path.join(bin, program), ...words], { cwd: folder, stdio: 'ignore' });
+    const [first, ...others] = asUser(user);
+    execFileSync(first, [...others, path.join(bin, program), ...words], { cwd: folder, stdio: 'ignore' });
   };
   const start = async (data: string) => {
     const port = await freePort();
@@ -106,7 +109,7 @@ export async function startPgBouncer(
   serverPort: number,
   settings: Readonly<Record<string, string>>,
 ): Promise<PgBouncer> {
-  const port = await freePort();
+  const port = Number(settings['listen_port'] ?? (await freePort()));
   mkdirSync(folder);
   const users = path.join(folder, 'users');
   writeFileSync(users, '"vat" ""\n');
@@ -120,7 +123,8 @@ export async function startPgBouncer(
   const lines = Object.entries({ ...all, ...settings }).map(([name, value]) => `${name} = ${value}`);
   const file = path.join(folder, 'pgbouncer.ini');
   writeFileSync(file, `[databases]\n* = host=127.0.0.1 port=${serverPort}\n[pgbouncer]\n${lines.join('\n')}\n`);
-  const child = spawn('setpriv', [...asUser(user), PGBOUNCER, file], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const [first, ...others] = asUser(user);
+  const child = spawn(first, [...others, PGBOUNCER, file], { stdio: ['ignore', 'ignore', 'pipe'] });
   let output = '';
   await new Promise<void>((resolve, reject) => {
     child.once('exit', () => reject(new Error(`PgBouncer ended:\n${output}`)));
