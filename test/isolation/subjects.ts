@@ -21,6 +21,7 @@ interface Prepared {
   readonly fault?: string;
   /** URL of a voice agent. */
   readonly voiceUrl?: string;
+  readonly protocol?: string;
   readonly evaluation: object;
 }
 
@@ -34,7 +35,7 @@ export async function prepare(client: HttpClient, name: string, of: Prepared): P
   const assistantId = `booking:${of.fault ?? 'healthy'}`;
   const agentId = await created('/agents', { provider: 'AGENT_PROVIDER_1', assistantId, apiKey: 'key', name });
   if (of.voiceUrl !== undefined) {
-    const connection = { protocol: 'twilio-media-streams', url: of.voiceUrl };
+    const connection = { protocol: of.protocol ?? 'twilio-media-streams', url: of.voiceUrl };
     const { status, body } = await client.put(`/agents/${agentId}/connection`, connection);
     if (status !== 200) throw new Error(`PUT connection: ${status} ${JSON.stringify(body)}`);
   }

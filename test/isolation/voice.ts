@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isRealtime } from './attacks.js';
 import type { Processes } from './processes.js';
 import {
   AGENT_MS,
@@ -15,12 +16,11 @@ import {
 
 const VOICE_CALLS = 10;
 const TEXT_CALLS = 20;
-/** Calls of each attack at once. */
-const HOSTILE_CALLS = 2;
 /** How long victims are measured, with and without the flood; the calls that have begun then are part of it. */
 const WINDOW_MS = { full: 60_000, short: 10_000 };
 const REST_MS = 120_000;
 const MAX_LATENESS_MS = 20;
+const MAX_WORST_LATENESS_MS = 100;
 const MAX_DIFFERENCE_MS = 10;
 const MAX_RESTED_MB = 450;
 /**
@@ -104,12 +104,16 @@ function show(title: string, { voice, text }: Awaited<ReturnType<typeof measure>
 }
 
 /** Calls hostile agents without pause until the signal aborts. @returns how their calls ended, by attack */
-async function attack(subjects: ReadonlyMap<string, Subject>, signal: AbortSignal): Promise<Record<string, unknown>> {
+async function attack(
+  subjects: ReadonlyMap<string, Subject>,
+  atOnce: number,
+  signal: AbortSignal,
+): Promise<Record<string, unknown>> {
   const ends: Record<string, Record<string, number>> = {};
   const one = async (name: string, subject: Subject) => {
     const own: Record<string, number> = (ends[name] = {});
     while (!signal.aborted) {
-      const id = await startRun(subject, 50, HOSTILE_CALLS);
+      const id = await startRun(subject, 50, atOnce);
       const cancel = () => void subject.client.post(`/runs/${id}/cancel`).catch(() => undefined);
       signal.addEventListener('abort', cancel, { once: true });
       if (signal.aborted) cancel();
@@ -126,12 +130,14 @@ async function attack(subjects: ReadonlyMap<string, Subject>, signal: AbortSigna
 
 /**
  * Voice and text calls of one workspace without and beside agents of another one that flood their voice calls.
+ * @param hostileCalls of each attack at once
  * @param isShort a few seconds beside them alone, without limits of time, and with some repeated attempts
  * @returns whether the limits hold
  */
 export async function besideVoiceAttacks(
   processes: Processes,
   attacks: readonly string[],
+  hostileCalls: number,
   isShort: boolean,
 ): Promise<boolean> {
   const windowMs = isShort ? WINDOW_MS.short : WINDOW_MS.full;
@@ -149,7 +155,10 @@ export async function besideVoiceAttacks(
   for (const [index, name] of attacks.entries()) {
     const host = hosts[index]!;
     const voiceUrl = name === 'slow-play' ? `http://${host}/${name}` : `ws://${host}/${name}`;
-    hostile.set(name, await prepare(attacker, name, { voiceUrl, evaluation }));
+    hostile.set(
+      name,
+      await prepare(attacker, name, { voiceUrl, evaluation, ...(isRealtime(name) && { protocol: 'openai-realtime' }) }),
+    );
   }
   // Prepares the agent's voice and the caller's lines, and loads what both use.
   for (const subject of Object.values(victims)) await endOf(subject, await startRun(subject, 2, 2));
@@ -161,12 +170,12 @@ export async function besideVoiceAttacks(
     print(`  largest resident memory ${processes.peakMemoryMb()} MB`);
   }
   const over = new AbortController();
-  const attacking = attack(hostile, over.signal);
+  const attacking = attack(hostile, hostileCalls, over.signal);
   // Awaited below; until then a failure must not end this process before it has stopped the others.
   attacking.catch(() => undefined);
   const flooded = await measure(victims, windowMs);
   over.abort();
-  show(`beside ${attacks.length} floods with ${HOSTILE_CALLS} calls each`, flooded);
+  show(`beside ${attacks.length} floods with ${hostileCalls} calls each`, flooded);
   for (const [name, ends] of Object.entries(await attacking)) print(`  ${name}: ${JSON.stringify(ends)}`);
   const peakMb = processes.peakMemoryMb();
   if (calm) await sleep(REST_MS);
@@ -186,6 +195,7 @@ export async function besideVoiceAttacks(
     const lateness = flooded.voice.latenessP99Ms;
     limits.push(
       ['frame lateness, p99 in ms', lateness, MAX_LATENESS_MS],
+      ['frame lateness, worst in ms', flooded.voice.worstLatenessMs, MAX_WORST_LATENESS_MS],
       ['difference to no flood in ms', lateness - calm.voice.latenessP99Ms, MAX_DIFFERENCE_MS],
       [`resident memory ${REST_MS / 60_000} minutes later in MB`, processes.memoryMb(), MAX_RESTED_MB],
     );
