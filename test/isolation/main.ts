@@ -3,8 +3,9 @@
  * with a memory limit, and agents in processes of their own. Fails unless all criteria hold.
  * - imports: verdicts and response times beside hostile imports.
  * - voice: ten voice calls and twenty text calls beside agents that flood their voice calls.
+ * - threads: 300 voice calls of one workspace in one thread, and in as many as there are processors.
  *
- * Usage: npm run isolation [-- [imports|voice] [--calls N] [--short] [--only ATTACK[,ATTACK]] [--hostile-calls N]]
+ * Usage: npm run isolation [-- [imports|voice|threads] [--calls N] [--short] [--only ATTACK[,ATTACK]] [--hostile-calls N]]
  * The short form, for CI, has the voice side alone, and no limits of time: every victim must pass, at most
  * one in twenty in its second attempt.
  */
@@ -14,6 +15,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { VOICE_ATTACKS } from './attacks.js';
 import { besideImports } from './imports.js';
+import { besideThemselves } from './one-workspace.js';
 import { Processes } from './processes.js';
 import { print } from './subjects.js';
 import { besideVoiceAttacks } from './voice.js';
@@ -32,9 +34,25 @@ const attacks = only === undefined ? VOICE_ATTACKS : only.split(',');
 for (const attack of attacks) {
   if (!VOICE_ATTACKS.includes(attack)) throw new Error(`There is no attack ${attack}: ${VOICE_ATTACKS.join(', ')}`);
 }
-const SIDES: Readonly<Record<string, (processes: Processes) => Promise<boolean>>> = {
-  imports: (processes) => besideImports(processes, Number(values.calls)),
-  voice: (processes) => besideVoiceAttacks(processes, attacks, Number(values['hostile-calls']), isShort),
+const directories: string[] = [];
+async function open(): Promise<Processes> {
+  directories.push(await mkdtemp(path.join(tmpdir(), 'isolation-')));
+  return new Processes(directories.at(-1)!);
+}
+
+async function within(side: (processes: Processes) => Promise<boolean>): Promise<boolean> {
+  const processes = await open();
+  try {
+    return await side(processes);
+  } finally {
+    await processes.stop();
+  }
+}
+
+const SIDES: Readonly<Record<string, () => Promise<boolean>>> = {
+  imports: () => within((processes) => besideImports(processes, Number(values.calls))),
+  voice: () => within((processes) => besideVoiceAttacks(processes, attacks, Number(values['hostile-calls']), isShort)),
+  threads: () => besideThemselves(open),
 };
 
 const chosen = positionals.length > 0 ? positionals : isShort ? ['voice'] : Object.keys(SIDES);
@@ -42,14 +60,13 @@ let holds = true;
 for (const name of chosen) {
   const side = SIDES[name];
   if (!side) throw new Error(`There is no side ${name}: ${Object.keys(SIDES).join(', ')}`);
-  const directory = await mkdtemp(path.join(tmpdir(), 'isolation-'));
-  const processes = new Processes(directory);
   try {
     print(`== ${name}`);
-    if (!(await side(processes))) holds = false;
+    if (!(await side())) holds = false;
   } finally {
-    await processes.stop();
-    await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    for (const directory of directories.splice(0)) {
+      await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    }
   }
 }
 process.exitCode = holds ? 0 : 1;
