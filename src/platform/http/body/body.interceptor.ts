@@ -1,16 +1,17 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import { ModuleRef, Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import { from, lastValueFrom, type Observable } from 'rxjs';
+import { from, lastValueFrom, mergeMap, type Observable } from 'rxjs';
 import { closeSignal } from '../responses/close-signal.js';
 import type { BodyGate } from './body-gate.js';
 import { FORM_BODY, type FormGate, type FormOptions, readForm } from './form-body.js';
 import { JSON_BODY, readJson } from './json-body.js';
+import { refuseBody } from './no-body.js';
 import { readRaw, TEXT_BODY, type TextBodyOptions } from './text-body.js';
 import { decodeUtf8 } from './utf8.js';
 
 /**
- * Reads the request body of routes that take one. An interceptor, as Nest's own `FileInterceptor` is, and not the usual
+ * Reads the request body of routes that take one, and refuses that of others. An interceptor, as Nest's own `FileInterceptor` is, and not the usual
  * middleware: interceptors run after the guards, so a request without a key or over its rate limit costs no parsing,
  * and a request whose body does not parse is still counted. Middleware and guards see no `request.body`.
  */
@@ -29,7 +30,11 @@ export class BodyInterceptor implements NestInterceptor {
     const form = this.reflector.get<FormOptions | undefined>(FORM_BODY, handler);
     if (form) return this.readForm(context, form, next);
     const isJson = this.reflector.get<boolean | undefined>(JSON_BODY, handler) ?? false;
-    return isJson ? handleJson(context, next) : next.handle();
+    if (isJson) return handleJson(context, next);
+    const [request, response] = exchangeOf(context);
+    // What a GET has for a body has no meaning (RFC 9110, 9.3.1), and some clients send one.
+    if (request.method === 'GET' || request.method === 'HEAD') return next.handle();
+    return from(refuseBody(request, response)).pipe(mergeMap(() => next.handle()));
   }
 
   private readForm(context: ExecutionContext, options: FormOptions, next: CallHandler) {

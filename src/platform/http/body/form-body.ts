@@ -5,6 +5,7 @@ import type { Request, Response } from 'express';
 import { shownName, unknownField } from '../../../../libs/json-input/index.js';
 import { DomainError, invalidInput } from '../../errors/domain-error.js';
 import { MultipartReader, type Part } from './multipart.js';
+import { sendContinue } from './text-body.js';
 import { decodeUtf8 } from './utf8.js';
 
 export const FORM_BODY = 'http:form-body';
@@ -63,7 +64,7 @@ export async function readForm(
   { signal, receive }: ReadForm,
 ): Promise<FormFields> {
   const boundary = boundaryOf(request, options);
-  if (/^100-continue$/i.test(request.headers.expect ?? '')) response.writeContinue();
+  sendContinue(request, response);
   // Not the request itself, which must live on for the response.
   const body = new PassThrough().on('error', () => undefined);
   const fail = (issue: string) => body.destroy(invalidInput(`body ${issue}`));

@@ -24,6 +24,14 @@ export const FileBody = createParamDecorator(
 
 const OTHER_CHARSET = /;\s*charset\s*=(?!\s*"?utf-?8"?\s*(?:;|$))/i;
 
+export const hasBody = ({ headers }: Request): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+/** Asks a client that waits for it to send its body. */
+export function sendContinue({ headers }: Request, response: Response): void {
+  if (/^100-continue$/i.test(headers.expect ?? '')) response.writeContinue();
+}
+
 /**
  * Reads a body whose media type and charset the route accepts.
  * @param emptyIssue the issue of a request without a body
@@ -37,8 +45,7 @@ export async function readRaw(
   { emptyIssue = 'body must not be empty', signal }: { emptyIssue?: string; signal?: AbortSignal } = {},
 ): Promise<RawBody> {
   const { headers } = request;
-  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-  if (!hasBody) throw invalidInput(emptyIssue);
+  if (!hasBody(request)) throw invalidInput(emptyIssue);
   const mediaType = (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   const limit = new Map(Object.entries(limits)).get(mediaType);
   if (limit === undefined) {
@@ -48,10 +55,7 @@ export async function readRaw(
   if (OTHER_CHARSET.test(headers['content-type'] ?? '')) {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', undefined, ['body must be encoded in UTF-8']);
   }
-  const onWanted = () => {
-    if (/^100-continue$/i.test(headers.expect ?? '')) response.writeContinue();
-  };
-  const bytes = await readBody(request, limit, onWanted, signal);
+  const bytes = await readBody(request, limit, () => sendContinue(request, response), signal);
   // Only requests with an Idempotency-Key need the hash.
   if (headers['idempotency-key'] !== undefined) request.bodyHash = await sha256(bytes);
   return { mediaType, bytes };
