@@ -52,6 +52,12 @@ describe('raw HTTP', () => {
   });
   afterAll(() => app.close());
 
+  it('goes on if a connection cannot be accepted', async () => {
+    app.nest.getHttpServer().emit('error', new Error('accept EMFILE'));
+    expect((await exchange(head('GET /agents'))).status).toBe(200);
+    expect(lines.map(({ msg }) => msg)).toContain('A connection was lost: accept EMFILE');
+  });
+
   describe('requests that Node cannot parse are rejected in the form of the contract', () => {
     it.each([
       ['text that is not HTTP', 'hello\r\n\r\n'],

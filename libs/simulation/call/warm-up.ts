@@ -65,6 +65,6 @@ function answer(response: ServerResponse): void {
 
 const listen = (server: Server) =>
   new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.on('error', reject);
     server.listen(0, '127.0.0.1', resolve);
   });

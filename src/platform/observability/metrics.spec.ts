@@ -22,6 +22,10 @@ describe('metrics', () => {
   };
   const text = async () => (await fetch(`${url}/metrics`)).text();
 
+  it('are served on if a connection cannot be accepted', () => {
+    expect(server.emit('error', new Error('accept EMFILE'))).toBe(true);
+  });
+
   it('count requests by method, route pattern and status', async () => {
     observe('GET', '/agents/:id', 200);
     observe('GET', '/agents/:id', 200);

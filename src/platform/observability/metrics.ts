@@ -57,7 +57,8 @@ export async function serveMetrics(port: number, host: string, read: () => Promi
     );
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(port, host, resolve);
+    // Also later: a connection that cannot be accepted is an error of the server.
+    server.on('error', reject).listen(port, host, resolve);
   });
   server.unref();
   return server;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { Logger } from '@nestjs/common';
 import { API_VERSION } from '../../api-version.js';
 import { invalidInput } from '../../errors/domain-error.js';
 import type { RateLimiter } from '../../throttling/rate-limiter.js';
@@ -69,6 +70,10 @@ export function handleProtocolErrors(server: Server, rateLimiter: RateLimiter): 
     if (pending && !pending.closed) pending.once('close', respond);
     else respond();
   });
+
+  // A connection that cannot be accepted is an error of the server, which goes on.
+  const logger = new Logger('Http');
+  server.on('error', ({ message }) => void (server.listening && logger.warn(`A connection was lost: ${message}`)));
 
   server.on('connect', (_request, socket) => {
     // Node no longer handles the socket; without a listener a reset connection would end the process.
