@@ -23,7 +23,7 @@ const project = (displayName, ...testMatch) => ({ ...shared, displayName, testMa
 const LONG = [
   '<rootDir>/libs/embedded-postgres/**/*.spec.ts',
   '<rootDir>/test/e2e/{call-metrics,client-package,client-upgrade,cluster,embedded-database,first-start}.test.ts',
-  '<rootDir>/test/e2e/{guide-commands,killed-platform-calls,killed-paid-calls,killed-run,operation,pipelines,rate-limits-redis}.test.ts',
+  '<rootDir>/test/e2e/{guide-commands,import-lifetimes,killed-platform-calls,killed-paid-calls,killed-run,operation,pipelines,rate-limits-redis}.test.ts',
   '<rootDir>/test/e2e/{vat,vat-certificates,vat-connection,vat-suites}.test.ts',
   '<rootDir>/test/e2e/{conformance,evaluation-export,evaluation-import,evaluation-import-faults,hostile-forms,hostile-input,import-limits,suite-moves}.test.ts',
   '<rootDir>/test/e2e/{abandoned-processes,environment,uncaught-errors}.test.ts',

@@ -67,6 +67,7 @@ afterAll(async () => {
 
 const files = () => readdirSync(dataDir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
 const pids = () => [service.pid, ...service.children];
+const uploads = () => files().filter(({ parentPath }) => parentPath.endsWith('uploads'));
 /** What a form could end or leave behind. */
 const state = () => ({ exit: service.exit, pids: pids(), files: files().length });
 const descriptors = () => pids().reduce((sum, pid) => sum + readdirSync(`/proc/${pid}/fd`).length, 0);
@@ -182,7 +183,10 @@ it(`lives through ${MINUTES > 0 ? `${MINUTES} minutes of` : FORMS} generated for
     `${sent} forms, ${runs} runs: ${JSON.stringify([...statuses])}; MiB ${warm.join(' ')} before, ${after.join(' ')} after`,
   );
   expect(wrong.slice(0, 5)).toEqual([]);
+  await until('nothing that was sent is left', () => uploads().length === 0, 60_000);
   await until('no descriptor is left', () => descriptors() <= before.descriptors, 60_000);
+  // Runs that were deleted keep their recordings for a minute.
+  if (sent >= 5_000) await until('no recording is left', () => files().length === before.state.files, 240_000);
   expect(state()).toMatchObject({ exit: undefined, pids: before.state.pids });
   if (sent > 3 * WARM_UP) after.forEach((mib, index) => expect(mib - warm[index]!).toBeLessThan(KEPT_MIB));
 });

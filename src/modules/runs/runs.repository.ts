@@ -100,6 +100,9 @@ const CANCEL_CALLS = `
          changed_in = pg_current_xact_id()::text::bigint
    WHERE id IN (SELECT id FROM calls WHERE run_id = $1 AND status IN ('QUEUED', 'RUNNING') ORDER BY id FOR UPDATE)`;
 
+/** What only the import needed is not kept. */
+const CLOSE_IMPORT = 'UPDATE call_imports SET transcript = NULL, bytes = 0 WHERE run_id = $1';
+
 /** SQL for reading and cancelling runs. */
 @Injectable()
 export class RunsRepository {
@@ -139,6 +142,11 @@ export class RunsRepository {
   /** Notifies every process of the run's end once the caller's transaction is committed. */
   async notifyEnded(id: string, { isCancelled = false } = {}): Promise<void> {
     await this.database.query(NOTIFY, [isCancelled ? [RUN_ENDED, RUN_CANCELLED] : [RUN_ENDED], id]);
+  }
+
+  /** The run of an imported call has ended. */
+  async closeImport(id: string): Promise<void> {
+    await this.database.query(CLOSE_IMPORT, [id]);
   }
 
   /** Call it in a transaction. @returns false if the run had ended already */

@@ -6,6 +6,7 @@ import { uuidOrNotFound } from '../../platform/database/ids.js';
 import { type Page, type PageRequest, window } from '../../platform/database/page.js';
 import { conflict, DomainError } from '../../platform/errors/domain-error.js';
 import { AgentsService } from '../agents/agents.service.js';
+import { RecordingUploadsService } from '../recordings/recording-uploads.service.js';
 import type { Run, RunDetails, RunMetrics } from './dto/run.responses.js';
 import { toDerivedFrom, toMetrics, toRun } from './run-data.js';
 import { RunWatcher } from './run-watcher.js';
@@ -20,6 +21,7 @@ export class RunsService {
     private readonly repository: RunsRepository,
     private readonly agents: AgentsService,
     private readonly watcher: RunWatcher,
+    private readonly uploads: RecordingUploadsService,
   ) {}
 
   /** @throws DomainError NOT_FOUND or FORBIDDEN for the agent */
@@ -60,15 +62,24 @@ export class RunsService {
     return requireOwned(caller, await this.repository.find(uuidOrNotFound(id)));
   }
 
-  /** Aborts calls in progress. Idempotent. @throws DomainError as `get` does; CONFLICT if the run has completed or failed */
+  /**
+   * Aborts calls in progress, and deletes the recording that was sent for an import. Idempotent.
+   * @throws DomainError as `get` does; CONFLICT if the run has completed or failed
+   */
   async cancel(caller: Caller, id: string): Promise<RunDetails> {
-    return this.database.transaction(async () => {
-      const run = await this.require(caller, id);
-      if (await this.repository.cancel(run)) await this.repository.notifyEnded(run.id, { isCancelled: true });
-      const now = requireOwned(caller, await this.repository.findWithCounts(run.id));
+    const run = await this.database.transaction(async () => {
+      const open = await this.require(caller, id);
+      if (await this.repository.cancel(open)) {
+        await this.repository.notifyEnded(open.id, { isCancelled: true });
+        if (open.isImported) await this.repository.closeImport(open.id);
+      }
+      const now = requireOwned(caller, await this.repository.findWithCounts(open.id));
       if (now.status !== 'CANCELLED') throw conflict('The run has ended already');
-      return toDetails(now, now);
+      return now;
     });
+    // As at the end of an import: after the commit, because a run that goes on needs its file.
+    if (run.isImported) await this.uploads.delete(run.id);
+    return toDetails(run, run);
   }
 }
 

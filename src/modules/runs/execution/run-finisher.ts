@@ -8,7 +8,6 @@ import { RecordingUploadsService } from '../../recordings/recording-uploads.serv
 import { WebhooksService } from '../../webhooks/webhooks.service.js';
 import { WorkspacesService } from '../../workspaces/workspaces.service.js';
 import { ComparisonRepository } from '../comparison/comparison.repository.js';
-import { CallImportsRepository } from '../imported/call-imports.repository.js';
 import type { RunEntity } from '../run.entity.js';
 import { toRunData } from '../run-data.js';
 import { RunsRepository } from '../runs.repository.js';
@@ -26,7 +25,6 @@ export class RunFinisher {
     private readonly repository: FinishRepository,
     private readonly runs: RunsRepository,
     private readonly comparison: ComparisonRepository,
-    private readonly imports: CallImportsRepository,
     private readonly uploads: RecordingUploadsService,
     private readonly webhooks: WebhooksService,
     private readonly workspaces: WorkspacesService,
@@ -64,7 +62,7 @@ export class RunFinisher {
     const ended = await this.repository.finish(runId, { status, score: score ?? 0, exitCode, reasons, warnings });
     if (!ended) return false;
     await this.runs.notifyEnded(runId);
-    if (ended.isImported) await this.imports.close(runId);
+    if (ended.isImported) await this.runs.closeImport(runId);
     // What was observed of the agent was reported when it was called, or the agent was not called by the service.
     if (ended.derivedFrom !== null || ended.isImported) return ended.isImported;
     await this.sendOutcome(ended);

@@ -23,9 +23,6 @@ const SET_START = 'UPDATE calls SET started_at = $2 WHERE id = $1';
 
 const SOURCE = 'SELECT channels, transcript FROM call_imports WHERE call_id = $1';
 
-/** What only the import needed is not kept. */
-const CLOSE = 'UPDATE call_imports SET transcript = NULL, bytes = 0 WHERE run_id = $1';
-
 export type NewCallImport = Omit<CallImportEntity, 'bytes'> & { readonly bytes: number };
 
 /** SQL for calls that were recorded elsewhere. */
@@ -63,10 +60,5 @@ export class CallImportsRepository {
       callId,
     ]);
     return row;
-  }
-
-  /** The run has ended. */
-  async close(runId: string): Promise<void> {
-    await this.database.query(CLOSE, [runId]);
   }
 }
