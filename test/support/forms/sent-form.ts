@@ -39,7 +39,13 @@ export async function sendForm(
     connection.send(bytes);
     const { socket } = connection;
     if (socket.writableNeedDrain) {
-      await new Promise((resolve) => socket.once('drain', resolve).once('close', resolve));
+      await new Promise<void>((resolve) => {
+        const go = () => {
+          socket.off('drain', go).off('close', go);
+          resolve();
+        };
+        socket.once('drain', go).once('close', go);
+      });
     }
   };
   try {
