@@ -26,6 +26,12 @@ function longMessage(): string {
   });
 }
 
+/** An item with all of its audio, as of a long answer over the Realtime API. */
+const audioItem = (bytes: number): string => {
+  const content = [{ type: 'audio', transcript: 'A long answer, "and more".', audio: 'A'.repeat(bytes - 1_000) }];
+  return JSON.stringify({ type: 'conversation.item.created', item: { id: 'item_1', role: 'assistant', content } });
+};
+
 /** As Retell has it, in objects for each word. */
 const longRecord = (): string =>
   JSON.stringify({
@@ -63,6 +69,8 @@ const longAnswer = (): string =>
 describe('ReadCount', () => {
   it.each<[string, ReadLimit, () => string]>([
     ['a message with ten minutes of audio and the times of its characters', READ_LIMITS.message, longMessage],
+    ['a frame of 1,254,313 bytes (elevenlabs/elevenlabs-python#482)', READ_LIMITS.message, () => audioItem(1_254_313)],
+    ['an item of 3,476,354 bytes (BerriAI/litellm#15747)', READ_LIMITS.message, () => audioItem(3_476_354)],
     ['an answer in 14,000 events', READ_LIMITS.answer, longAnswer],
     ['a record with 60,000 words and their times', READ_LIMITS.record, longRecord],
     ['a list of 1,000 assistants with prompts of 31 kB', READ_LIMITS.list, longList],
