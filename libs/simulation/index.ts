@@ -95,7 +95,7 @@ export {
   requestThreads,
   transportTo,
 } from './transports/protocols.js';
-export type { ThreadDeath } from './voice/thread/media-thread.js';
+export type { ThreadDeath } from '../concurrency/index.js';
 export type { Invalidity } from './validity/invalidity.js';
 export { VirtualClock } from './time/virtual-clock.js';
 export { prepareScript } from './voice/speaking/prepare.js';

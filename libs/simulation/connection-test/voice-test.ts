@@ -1,7 +1,7 @@
 import { CallFailure, type Failure, failure, failureOf } from '../timeline/failure.js';
 import type { AgentCall, AgentEndpoint } from '../transports/modules/endpoint.js';
 import type { WireModule, WireSession } from '../transports/modules/module.js';
-import type { RequestThreads } from '../transports/requests/held-task.js';
+import type { RequestThreads } from '../transports/requests/request-thread.js';
 import { threadSession } from '../transports/requests/thread-session.js';
 import { VoiceCall } from '../transports/voice-call.js';
 import { WireFindings } from '../voice/call/wire-findings.js';

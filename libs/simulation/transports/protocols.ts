@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { availableParallelism } from 'node:os';
-import { OwnedThreads, ThreadPerCall } from '../../concurrency/index.js';
+import { OwnedThreads, type ThreadDeath, ThreadPerCall } from '../../concurrency/index.js';
 import type { Transport } from '../conversation/transport.js';
-import { MediaThread, type ThreadDeath } from '../voice/thread/media-thread.js';
+import { MediaThread } from '../voice/thread/media-thread.js';
 import type { VoiceTransport } from '../voice/wire/voice-transport.js';
 import type { AgentCall, AgentEndpoint, ProtocolName } from './modules/endpoint.js';
 import { registry } from './modules/registry.js';

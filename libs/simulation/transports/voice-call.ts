@@ -8,7 +8,7 @@ import type { VoiceCallOptions, VoiceTransport } from '../voice/wire/voice-trans
 import { OUTBOUND_CODES } from './http/outbound-failures.js';
 import type { AgentCall, AgentEndpoint } from './modules/endpoint.js';
 import type { Dialled, Found, WireModule, WireSession } from './modules/module.js';
-import type { RequestThreads } from './requests/held-task.js';
+import type { RequestThreads } from './requests/request-thread.js';
 import { threadSession } from './requests/thread-session.js';
 
 /** For the TCP connection, TLS and the upgrade. */
@@ -58,7 +58,7 @@ export class VoiceCall {
     signal.throwIfAborted();
     const dialled = await this.session.dial({
       signal,
-      onStep: (step, at = performance.now()) => this.onStep(step, at),
+      onStep: (step) => this.onStep(step, performance.now()),
       maxMs: options.plan.maxDurationSeconds * 1_000,
       ...(speak && { speak }),
     });

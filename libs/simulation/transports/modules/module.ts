@@ -117,8 +117,8 @@ export interface Found {
 }
 
 export interface DialOptions extends Pick<VoiceCallOptions, 'signal' | 'speak'> {
-  /** A step of the connection test was reached. @param at on the clock of `performance`; absent: now */
-  readonly onStep: (step: string, at?: number) => void;
+  /** A step of the connection test was reached. */
+  readonly onStep: (step: string) => void;
   /** How long the call may last from the answer, in milliseconds; unlimited without. */
   readonly maxMs?: number;
 }
@@ -137,6 +137,8 @@ export interface Dialled<State extends WireState = WireState> {
   /** What the platform said for the agent before the stream, at the line's rate; times in milliseconds from the answer. */
   readonly sounds: readonly { readonly atMs: number; readonly pcm: Int16Array }[];
   readonly found: Found;
+  /** What `streamAddress` and `cure` need of the stream: plain data. */
+  readonly stream?: unknown;
 }
 
 /** The requests of one call. */
@@ -146,7 +148,7 @@ export interface WireSession<State extends WireState = WireState> {
   readonly secrets: SentSecrets;
   /** Steps of the connection test that this address does not have, and why. */
   readonly skippedSteps: Readonly<Record<string, string>>;
-  /** What `dial` found and `streamAddress` and `cure` need: plain data. */
+  /** That of `Dialled`. */
   stream?: unknown;
   /** Whether no request precedes or follows the connection. */
   readonly isDirect?: boolean;

@@ -18,8 +18,8 @@ function hosted(options: Pick<LineOptions, 'isTest'> = {}) {
       return { agentSpeaksFirst: false, say, hangUp: hungUp };
     },
   };
-  const tell = (_method: string, report: unknown) => void reports.push(structuredClone(report) as LineReport);
-  const line = new HostedLine(transport, clock, options, { tell });
+  const report = (one: LineReport) => void reports.push(structuredClone(one));
+  const line = new HostedLine(transport, { ...options, report }, clock);
   return { line, emit: (event: AgentEvent) => emit(event), reports, hungUp };
 }
 

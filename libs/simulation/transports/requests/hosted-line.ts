@@ -1,12 +1,16 @@
 import type { AgentEvent, Line, LineOptions, RequestRecord, Transport } from '../../conversation/transport.js';
-import type { Clock } from '../../time/clock.js';
+import { type Clock, RealClock } from '../../time/clock.js';
 import type { LineReport } from './messages.js';
-import type { Peer } from './peer.js';
 
 /** How often words and times are reported: an agent that sends many small parts must not keep the main thread busy. */
 const REPORT_MS = 20;
 /** Words within this time are joined: no pause lies between them. */
 const CLOSE_MS = 100;
+
+/** What the main thread gives a line; its times need no translation, because all threads of a process have one origin of time. */
+export interface LineSettings extends Pick<LineOptions, 'toolResults' | 'isTest' | 'onPhase'> {
+  readonly report: (report: LineReport) => void;
+}
 
 /** The line of a text call in its thread. */
 export class HostedLine {
@@ -22,17 +26,16 @@ export class HostedLine {
 
   constructor(
     transport: Transport,
-    private readonly clock: Clock,
-    private readonly options: Pick<LineOptions, 'toolResults' | 'isTest'>,
-    private readonly main: Pick<Peer, 'tell'>,
+    private readonly options: LineSettings,
+    private readonly clock: Clock = new RealClock(),
   ) {
     this.stallsSince = clock.now();
     this.stopWatching = clock.watchStalls();
     this.timer = setInterval(() => this.report(), REPORT_MS);
+    const { onPhase, report: _, ...settings } = options;
     this.line = transport.connect({
-      ...{ ...options, clock },
-      emit: (event) => this.take(event),
-      onPhase: (phase, at = clock.now()) => main.tell('phase', phase, at),
+      ...{ ...settings, clock, emit: (event) => this.take(event) },
+      ...(onPhase && { onPhase: (phase, at = clock.now()) => onPhase(phase, at) }),
     });
   }
 
@@ -92,12 +95,8 @@ export class HostedLine {
     const stalls = this.clock.stallsSince(this.stallsSince);
     this.stallsSince = stalls.at(-1)?.end ?? this.stallsSince;
     this.events = [];
-    const report: LineReport = {
-      events,
-      record: record && { ...record, tokensAt: record.tokensAt.slice(reported.tokens) },
-      stalls,
-    };
-    this.main.tell('report', report);
+    const further = record && { ...record, tokensAt: record.tokensAt.slice(reported.tokens) };
+    this.options.report({ events, record: further, stalls });
     if (record) this.reported = { tokens: record.tokensAt.length, state: stateOf(record) };
   }
 }

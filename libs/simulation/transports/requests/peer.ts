@@ -1,97 +1,95 @@
+import { OutboundClient, type OutboundOptions } from '../../../outbound-http/index.js';
 import { CallFailure, type Failure } from '../../timeline/failure.js';
 
-/** What one thread does for the other one, by name. The signal is aborted as that of `Peer.ask` is. */
-export type PeerMethods = Readonly<Record<string, (signal: AbortSignal, ...args: never[]) => unknown>>;
+type Resolve = NonNullable<OutboundOptions['resolve']>;
+type Work = (...args: never[]) => unknown;
 
-/** An error as plain data; the thread that threw it keeps it under the number of what it was asked. */
-type ThrownError = Pick<Error, 'name' | 'message' | 'stack'> & { readonly code?: unknown; readonly thrownAt: number };
+/** A value that only its thread has: where it stands in the arguments, and the number under which the thread keeps it. */
+interface Kept {
+  readonly path: readonly string[];
+  readonly type: 'function' | 'signal' | 'client';
+  readonly id: number;
+  readonly settings?: OutboundClient['settings'];
+}
+
+/** An error as plain data, and the question in which it was thrown. */
+type Thrown = Pick<Error, 'name' | 'message' | 'stack'> & { readonly code?: unknown; readonly ask: number };
 
 type Outcome =
   | { readonly type: 'value'; readonly value: unknown }
   | { readonly type: 'failure'; readonly failure: Failure }
-  | { readonly type: 'error'; readonly error: ThrownError }
+  | { readonly type: 'thrown'; readonly thrown: Thrown }
   /** The error that the thread which asks threw itself. */
-  | { readonly type: 'yours'; readonly thrownAt: number };
+  | { readonly type: 'yours'; readonly ask: number };
 
-export type PeerMessage =
-  /** `ask` 0: no answer is awaited. */
-  | { readonly type: 'ask'; readonly ask: number; readonly method: string; readonly args: readonly unknown[] }
-  | { readonly type: 'abort'; readonly ask: number }
-  | { readonly type: 'answer'; readonly ask: number; readonly outcome: Outcome };
+interface Asked {
+  readonly type: 'ask';
+  readonly ask: number;
+  /** Number of the function. */
+  readonly of: number;
+  readonly args: readonly unknown[];
+  readonly kept: readonly Kept[];
+}
 
 interface Pending {
-  readonly resolve: (value: never) => void;
+  readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
+export type PeerMessage =
+  | Asked
+  | { readonly type: 'abort'; readonly id: number }
+  | { readonly type: 'answer'; readonly ask: number; readonly outcome: Outcome };
+
+/** How deep values that only their thread has may stand in arguments: `call.ledger.placed`. */
+const DEPTH = 2;
 /** How long what was aborted waits for its answer: the other thread may be blocked. */
 const ABORT_MS = 1_000;
 
 class RemoteError extends Error {
-  readonly thrownAt: number;
+  readonly ask!: number;
 
-  constructor({ message, ...thrown }: ThrownError) {
+  constructor({ message, ...thrown }: Thrown) {
     super(message);
-    this.thrownAt = thrown.thrownAt;
     Object.assign(this, thrown);
   }
 }
 
 /**
- * One of two ends in two threads, each of which asks the other one for what only that one can do. Arguments and results are
- * plain data. A `CallFailure` stays one; any other error that returns to the thread that threw it is the same object.
+ * One of two ends in two threads that call each other's functions. Arguments are plain data in which functions, signals and
+ * clients may stand: the other end gets ones that lead back. Results are plain data. A `CallFailure` stays one, and any other
+ * error that returns to the thread that threw it is the same object.
  */
 export class Peer {
+  private readonly functions: Work[];
+  private readonly signals = new Map<number, AbortController>();
   private readonly pending = new Map<number, Pending>();
-  private readonly aborts = new Map<number, AbortController>();
   private readonly working = new Set<Promise<void>>();
   private readonly thrown = new Map<number, unknown>();
   private readonly over = new AbortController();
-  private lastAsk = 0;
+  private lastId = 0;
 
+  /** @param root what the other end asks for with `ask` */
   constructor(
     private readonly post: (message: PeerMessage) => void,
-    private readonly methods: PeerMethods,
-  ) {}
-
-  /** @throws what the method throws; the signal's reason, if it is aborted */
-  async ask<T>(method: string, args: readonly unknown[] = [], signal?: AbortSignal): Promise<T> {
-    signal?.throwIfAborted();
-    this.over.signal.throwIfAborted();
-    const ask = ++this.lastAsk;
-    try {
-      return await new Promise<T>((resolve, reject) => {
-        this.pending.set(ask, { resolve, reject });
-        const abort = () => {
-          this.post({ type: 'abort', ask });
-          setTimeout(() => reject(signal!.reason as Error), ABORT_MS).unref();
-        };
-        // Also after the answer: what was begun may go on.
-        signal?.addEventListener('abort', abort, { once: true, signal: this.over.signal });
-        this.post({ type: 'ask', ask, method, args });
-      });
-    } catch (error) {
-      signal?.throwIfAborted();
-      throw error;
-    } finally {
-      this.pending.delete(ask);
-    }
+    root: Work = () => undefined,
+  ) {
+    this.functions = [root];
   }
 
-  /** Awaits no answer. */
-  tell(method: string, ...args: readonly unknown[]): void {
-    this.post({ type: 'ask', ask: 0, method, args });
+  /** @throws what the other end throws; the reason of a signal among the arguments, once it is aborted */
+  ask<T>(...args: readonly unknown[]): Promise<T> {
+    return this.call(0, args) as Promise<T>;
   }
 
   receive(message: PeerMessage): void {
     switch (message.type) {
       case 'ask': {
         const work = this.work(message).finally(() => this.working.delete(work));
-        this.working.add(work);
-        return;
+        return void this.working.add(work);
       }
       case 'abort':
-        return this.aborts.get(message.ask)?.abort();
+        return this.signals.get(message.id)?.abort();
       case 'answer':
         return this.answered(message.ask, message.outcome);
     }
@@ -108,11 +106,85 @@ export class Peer {
     while (this.working.size > 0) await Promise.all(this.working);
   }
 
-  private async work({ ask, method, args }: Extract<PeerMessage, { type: 'ask' }>): Promise<void> {
-    const abort = new AbortController();
-    if (ask > 0) this.aborts.set(ask, abort);
-    const outcome = await this.outcome(ask, () => this.methods[method]!(abort.signal, ...(args as never[])));
-    if (ask > 0) this.post({ type: 'answer', ask, outcome });
+  private async call(of: number, args: readonly unknown[]): Promise<unknown> {
+    const ask = ++this.lastId;
+    const kept: Kept[] = [];
+    const signals: AbortSignal[] = [this.over.signal];
+    const plain = args.map((arg, index) => this.plain(arg, [String(index)], kept, signals));
+    for (const signal of signals) signal.throwIfAborted();
+    try {
+      return await new Promise((resolve, reject) => {
+        this.pending.set(ask, { resolve, reject });
+        for (const signal of signals.slice(1)) {
+          signal.addEventListener('abort', () => setTimeout(() => reject(signal.reason as Error), ABORT_MS).unref());
+        }
+        this.post({ type: 'ask', ask, of, args: plain, kept });
+      });
+    } catch (error) {
+      for (const signal of signals) signal.throwIfAborted();
+      throw error;
+    } finally {
+      this.pending.delete(ask);
+    }
+  }
+
+  /** A value without what only this thread has, which is kept. */
+  private plain(value: unknown, path: readonly string[], kept: Kept[], signals: AbortSignal[]): unknown {
+    const keep = (work: Work) => this.functions.push(work) - 1;
+    if (typeof value === 'function') kept.push({ path, type: 'function', id: keep(value as Work) });
+    else if (value instanceof OutboundClient) {
+      const id = keep((hostname: string) => value.addresses(hostname));
+      kept.push({ path, type: 'client', id, settings: value.settings });
+    } else if (value instanceof AbortSignal) {
+      const id = ++this.lastId;
+      // Also after the answer: what was begun may go on.
+      const until = { once: true, signal: this.over.signal };
+      value.addEventListener('abort', () => this.post({ type: 'abort', id }), until);
+      signals.push(value);
+      kept.push({ path, type: 'signal', id });
+    } else if (path.length <= DEPTH && isObject(value)) {
+      const parts = Object.entries(value).map(([name, part]) => [
+        name,
+        this.plain(part, [...path, name], kept, signals),
+      ]);
+      return Object.fromEntries(parts);
+    } else return value;
+    return undefined;
+  }
+
+  /** Puts in what leads back to the other thread. */
+  private filled({ args, kept }: Asked): unknown[] {
+    const filled = [...args];
+    for (const { path, ...of } of kept) {
+      const [name, ...owners] = path.toReversed();
+      const owner = owners.reduceRight<unknown>((one, part) => (one as Record<string, unknown>)[part], filled);
+      (owner as Record<string, unknown>)[name!] = this.leadingBack(of);
+    }
+    return filled;
+  }
+
+  private leadingBack({ type, id, settings }: Omit<Kept, 'path'>): unknown {
+    if (type === 'signal') {
+      const controller = new AbortController();
+      this.signals.set(id, controller);
+      return controller.signal;
+    }
+    const ask = (...args: readonly unknown[]) => {
+      const answer = this.call(id, args);
+      // Not everyone who calls it waits for it.
+      answer.catch(() => undefined);
+      return answer;
+    };
+    return type === 'function' ? ask : new OutboundClient({ ...settings, resolve: ask as Resolve });
+  }
+
+  private async work(asked: Asked): Promise<void> {
+    const { ask, of } = asked;
+    this.post({
+      type: 'answer',
+      ask,
+      outcome: await this.outcome(ask, () => this.functions[of]!(...(this.filled(asked) as never[]))),
+    });
   }
 
   private async outcome(ask: number, work: () => unknown): Promise<Outcome> {
@@ -120,25 +192,20 @@ export class Peer {
       return { type: 'value', value: await work() };
     } catch (error) {
       if (error instanceof CallFailure) return { type: 'failure', failure: error.failure };
-      if (error instanceof RemoteError) return { type: 'yours', thrownAt: error.thrownAt };
+      if (error instanceof RemoteError) return { type: 'yours', ask: error.ask };
       this.thrown.set(ask, error);
       const { name, message, stack, code } = error as NodeJS.ErrnoException;
-      return { type: 'error', error: { name, message, ...(stack && { stack }), code, thrownAt: ask } };
+      return { type: 'thrown', thrown: { name, message, ...(stack && { stack }), code, ask } };
     }
   }
 
   private answered(ask: number, outcome: Outcome): void {
     const pending = this.pending.get(ask);
-    if (!pending) return;
-    switch (outcome.type) {
-      case 'value':
-        return pending.resolve(outcome.value as never);
-      case 'failure':
-        return pending.reject(new CallFailure(outcome.failure));
-      case 'error':
-        return pending.reject(new RemoteError(outcome.error));
-      case 'yours':
-        return pending.reject(this.thrown.get(outcome.thrownAt));
-    }
+    if (outcome.type === 'value') pending?.resolve(outcome.value);
+    else if (outcome.type === 'failure') pending?.reject(new CallFailure(outcome.failure));
+    else if (outcome.type === 'thrown') pending?.reject(new RemoteError(outcome.thrown));
+    else pending?.reject(this.thrown.get(outcome.ask));
   }
 }
+
+const isObject = (value: unknown): value is object => Object.prototype.toString.call(value) === '[object Object]';

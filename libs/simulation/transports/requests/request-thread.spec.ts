@@ -1,10 +1,9 @@
-import { OwnedThreads } from '../../../concurrency/index.js';
+import { OwnedThreads, type ThreadDeath } from '../../../concurrency/index.js';
 import type { DefinitionInput } from '../../../evaluation-definition/index.js';
 import { OutboundClient } from '../../../outbound-http/index.js';
 import { call } from '../../testing/calls.js';
 import { delta, event, streamText, TestServers } from '../../testing/servers.js';
 import { RealClock } from '../../time/clock.js';
-import type { ThreadDeath } from '../../voice/thread/media-thread.js';
 import type { AgentCall } from '../modules/endpoint.js';
 import { chatCompletionsModule } from '../text/chat-completions/index.js';
 import { vapi } from '../wires/vapi/index.js';
@@ -184,6 +183,6 @@ describe('requests to a platform in a thread of the workspace', () => {
       },
     });
     const { items } = await assistants!({ client, url, apiKey: 'k' }, { offset: 0, limit: 1 }, signal);
-    expect(items[0]!.name).toHaveLength(256 * 1024);
+    expect(items[0]!.name!.length).toBe(256 * 1024);
   });
 });

@@ -1,17 +1,7 @@
-import type { Worker } from 'node:worker_threads';
-import { type OwnedThread, startThread } from '../../../concurrency/index.js';
+import { abortable, CallThread, type CallThreadOptions } from '../../../concurrency/index.js';
 import { CallFailure } from '../../timeline/failure.js';
-import type { ThreadDeath } from '../../voice/thread/media-thread.js';
-import type { OpenedTask, RequestMessage, RequestReply } from './messages.js';
-import { Peer, type PeerMethods } from './peer.js';
-
-/** Heap of a thread in MiB: a hostile agent must not end the process. */
-const HEAP_MIB = 512;
-
-export interface RequestThreadOptions {
-  readonly heapMiB?: number;
-  readonly onDeath?: (death: ThreadDeath) => void;
-}
+import type { RequestMessage, RequestReply, TaskModule } from './messages.js';
+import { Peer } from './peer.js';
 
 interface Opened {
   readonly name: string;
@@ -24,107 +14,64 @@ const SETTLE_MS = 1_000;
 
 /**
  * A thread that sends requests to agents and platforms and reads what comes back: the lines of text calls, what goes before,
- * after and beside voice calls, and lists. Starts with the first task. If it ends unexpectedly its tasks fail, and the next
- * one starts another. Does not keep the process alive without a task.
+ * after and beside voice calls, and lists.
  */
-export class RequestThread implements OwnedThread {
-  private worker: Worker | undefined;
+export class RequestThread extends CallThread<RequestMessage, RequestReply> {
   private readonly opened = new Map<number, Opened>();
-  private memoryQuestions: ((bytes: number) => void)[] = [];
   private settled: () => void = () => undefined;
   private lastId = 0;
-  private isClosing = false;
 
-  constructor(private readonly options: RequestThreadOptions = {}) {}
+  constructor(options: CallThreadOptions = {}) {
+    super(new URL('./request-worker.js', import.meta.url), options);
+  }
 
   /**
    * Opens a task in the thread until the work with it is over.
    * @param name of the task, if the thread ends with it
-   * @param methods what the task may ask for
    * @throws CallFailure if the thread ends; what the work throws
    */
-  async run<R>(name: string, task: OpenedTask, methods: PeerMethods, work: (peer: Peer) => Promise<R>): Promise<R> {
+  async run<R>(name: string, module: TaskModule, work: (peer: Peer) => Promise<R>): Promise<R> {
     const id = ++this.lastId;
-    const worker = (this.worker ??= this.start());
-    const post = (message: RequestMessage) => worker.postMessage(message);
-    const peer = new Peer((message) => post({ type: 'peer', id, message }), methods);
+    const peer = new Peer((message) => this.tell({ type: 'peer', id, message }));
     const ended = new Promise<never>((_, fail) => this.opened.set(id, { name, peer, fail }));
-    worker.ref();
-    post({ type: 'open', id, opened: task, timeOrigin: performance.timeOrigin });
+    this.post({ type: 'open', id, module });
     try {
       return await Promise.race([work(peer), ended]);
     } finally {
       peer.close(new Error('The task is over'));
-      post({ type: 'close', id });
+      this.tell({ type: 'close', id });
     }
   }
 
-  memoryBytes(): Promise<number> {
-    if (!this.worker) return Promise.resolve(0);
-    this.worker.postMessage({ type: 'memory' } satisfies RequestMessage);
-    return new Promise((resolve) => this.memoryQuestions.push(resolve));
-  }
-
-  /** Blocks the thread, for tests of what a stall does. */
-  block(ms: number): void {
-    this.worker?.postMessage({ type: 'block', ms } satisfies RequestMessage);
-  }
-
-  /** Ends the thread unexpectedly, for tests. */
-  crash(): void {
-    this.worker?.postMessage({ type: 'crash' } satisfies RequestMessage);
-  }
-
-  async close(): Promise<void> {
-    this.isClosing = true;
+  override async close(): Promise<void> {
     if (this.opened.size > 0) {
-      await new Promise<void>((resolve) => {
-        this.settled = resolve;
-        setTimeout(resolve, SETTLE_MS).unref();
-      });
+      const settled = new Promise<void>((resolve) => (this.settled = resolve));
+      await abortable(settled, AbortSignal.timeout(SETTLE_MS)).catch(() => undefined);
     }
-    await this.worker?.terminate();
-    this.isClosing = false;
+    await super.close();
   }
 
-  private start(): Worker {
-    const worker = startThread<RequestReply>(new URL('./request-worker.js', import.meta.url), {
-      limits: { maxOldGenerationSizeMb: this.options.heapMiB ?? HEAP_MIB },
-      onMessage: (reply) => this.receive(reply),
-      onEnd: (reason) => this.ended(worker, reason),
-    });
-    return worker;
+  protected receive(reply: RequestReply): void {
+    if (reply.type === 'peer') return this.opened.get(reply.id)?.peer.receive(reply.message);
+    this.opened.delete(reply.id);
+    if (this.opened.size > 0) return;
+    this.rest();
+    this.settled();
   }
 
-  private receive(reply: RequestReply): void {
-    switch (reply.type) {
-      case 'memory':
-        return this.answerMemory(reply.bytes);
-      case 'peer':
-        return this.opened.get(reply.id)?.peer.receive(reply.message);
-      case 'closed':
-        this.opened.delete(reply.id);
-        if (this.opened.size > 0) return;
-        this.worker?.unref();
-        this.settled();
-    }
-  }
-
-  private answerMemory(bytes: number): void {
-    for (const answer of this.memoryQuestions) answer(bytes);
-    this.memoryQuestions = [];
-  }
-
-  private ended(worker: Worker, cause: Error): void {
-    if (this.worker === worker) this.worker = undefined;
-    this.answerMemory(0);
+  protected lost(cause: Error): readonly string[] {
     const tasks = [...this.opened.values()];
     this.opened.clear();
-    if (tasks.length > 0 || !this.isClosing) this.options.onDeath?.({ callIds: tasks.map(({ name }) => name), cause });
     for (const { peer, fail } of tasks) {
       const reason = new CallFailure('thread_ended', {}, { cause });
       peer.close(reason);
       fail(reason);
     }
+    return tasks.map(({ name }) => name);
   }
+}
+
+/** Where tasks run: a pool, or a thread for each. */
+export interface RequestThreads {
+  use<R>(owner: string, signal: AbortSignal, task: (thread: RequestThread) => Promise<R>): Promise<R>;
 }

@@ -1,51 +1,66 @@
 import { parentPort } from 'node:worker_threads';
-import { type HostedTask, hostTask } from './hosted-task.js';
-import type { RequestMessage, RequestReply } from './messages.js';
+import { diagnosed } from '../../../concurrency/index.js';
+import type { AgentCall, AgentEndpoint } from '../modules/endpoint.js';
+import type { ProtocolModule, WireSession } from '../modules/module.js';
+import { HostedLine, type LineSettings } from './hosted-line.js';
+import type { RequestMessage, RequestReply, TaskModule } from './messages.js';
 import { Peer } from './peer.js';
 
 const port = parentPort;
 if (!port) throw new Error('This module runs in a worker thread');
 
 const reply = (message: RequestReply) => port.postMessage(message);
-const open = new Map<number, { readonly peer: Peer; readonly task: HostedTask }>();
+const tasks = new Map<number, Task>();
 
-function begin({ id, opened, timeOrigin }: Extract<RequestMessage, { type: 'open' }>): void {
-  const main: Pick<Peer, 'ask' | 'tell'> = {
-    ask: (...asked) => peer.ask(...asked),
-    tell: (...told) => peer.tell(...told),
-  };
-  const task = hostTask(opened, timeOrigin, main);
-  const peer = new Peer((message) => reply({ type: 'peer', id, message }), task.methods);
-  open.set(id, { peer, task });
-}
+/** What the main thread has opened: it asks for methods of the module, of a session or of a line. */
+class Task {
+  readonly peer: Peer;
+  private session: WireSession | undefined;
+  private line: HostedLine | undefined;
 
-/** What still goes on, such as ending a call that was placed, may ask the main thread until it is over. */
-async function close(id: number): Promise<void> {
-  const { peer, task } = open.get(id)!;
-  task.close();
-  await peer.settled();
-  open.delete(id);
-  reply({ type: 'closed', id });
+  constructor(
+    private readonly id: number,
+    private readonly of: TaskModule,
+  ) {
+    this.peer = new Peer(
+      (message) => reply({ type: 'peer', id, message }),
+      (method: string, ...args: readonly never[]) => this.do(method, args),
+    );
+  }
+
+  /** What still goes on, such as ending a call that was placed, may ask the main thread until it is over. */
+  async close(): Promise<void> {
+    this.line?.close();
+    await this.peer.settled();
+    tasks.delete(this.id);
+    reply({ type: 'closed', id: this.id });
+  }
+
+  private async do(method: string, args: readonly never[]): Promise<unknown> {
+    const module = await this.load();
+    const [endpoint, call, settings] = args as unknown as [AgentEndpoint, AgentCall, LineSettings];
+    if (method === 'session' && module.medium === 'voice') this.session = module.session(endpoint, call);
+    else if (method === 'line' && module.medium === 'text') {
+      this.line = new HostedLine(module.transport(endpoint, call), settings);
+    } else return this.methods(module)[method]?.(...args);
+    return undefined;
+  }
+
+  private methods(module: ProtocolModule): Record<string, (...args: readonly never[]) => unknown> {
+    return (this.line ?? this.session ?? module) as unknown as ReturnType<Task['methods']>;
+  }
+
+  /** Only the module of the protocol, so that a thread stays small. */
+  private async load(): Promise<ProtocolModule> {
+    const exported = Object.values((await import(this.of.source)) as Record<string, Partial<ProtocolModule>>);
+    return exported.find(({ name, medium }) => name === this.of.name && medium !== undefined) as ProtocolModule;
+  }
 }
 
 port.on('message', (message: RequestMessage) => {
-  switch (message.type) {
-    case 'open':
-      return begin(message);
-    case 'peer':
-      return open.get(message.id)?.peer.receive(message.message);
-    case 'close':
-      return void close(message.id);
-    case 'memory': {
-      // Of this thread only, unlike the resident memory.
-      const { heapUsed, external } = process.memoryUsage();
-      return reply({ type: 'memory', bytes: heapUsed + external });
-    }
-    case 'crash':
-      throw new Error('The thread was asked to crash');
-    case 'block': {
-      const until = performance.now() + message.ms;
-      while (performance.now() < until);
-    }
-  }
+  if (diagnosed(message)) return;
+  const { id } = message;
+  if (message.type === 'open') tasks.set(id, new Task(id, message.module));
+  else if (message.type === 'peer') tasks.get(id)?.peer.receive(message.message);
+  else void tasks.get(id)?.close();
 });

@@ -3,10 +3,9 @@ import type { Stall } from '../../time/stalls.js';
 import { failureOf } from '../../timeline/failure.js';
 import type { AgentCall, AgentEndpoint } from '../modules/endpoint.js';
 import type { TextModule } from '../modules/module.js';
-import { HeldTask, ledgerMethods, plainCall, type RequestThreads } from './held-task.js';
+import { HeldTask } from './held-task.js';
 import type { LineReport } from './messages.js';
-
-type Phase = Parameters<NonNullable<LineOptions['onPhase']>>[0];
+import type { RequestThreads } from './request-thread.js';
 
 /** Reaches an agent over a protocol of text, which runs in a request thread. */
 export function textTransport(
@@ -52,14 +51,9 @@ class ThreadLine implements Line {
   ) {
     this.agentSpeaksFirst = agentSpeaksFirst;
     if (identity) this.identity = identity;
-    const { toolResults = [], isTest = false } = line;
-    const task = { type: 'line', endpoint, call: plainCall(call), options: { toolResults, isTest } } as const;
-    const methods = {
-      ...ledgerMethods(call),
-      report: (_signal: AbortSignal, report: LineReport) => this.take(report),
-      phase: (_signal: AbortSignal, phase: Phase, at: number) => line.onPhase?.(phase, at),
-    };
-    this.task = new HeldTask(threads, module, call, task, methods, (reason) => this.fail(reason));
+    const { toolResults, isTest, onPhase } = line;
+    const options = { toolResults, isTest, onPhase, report: (report: LineReport) => this.take(report) };
+    this.task = new HeldTask(threads, module, call, ['line', endpoint, call, options], (reason) => this.fail(reason));
   }
 
   async greet(): Promise<number> {
@@ -78,7 +72,7 @@ class ThreadLine implements Line {
 
   /** Never rejects: failures are events. */
   private ask<T>(method: string, ...args: readonly unknown[]): Promise<T | undefined> {
-    return this.task.ask<T>(method, args).catch((error: unknown) => {
+    return this.task.ask<T>(method, ...args).catch((error: unknown) => {
       this.fail(error);
       return undefined;
     });

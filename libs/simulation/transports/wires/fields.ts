@@ -47,3 +47,9 @@ export const objectOf = (value: unknown): Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
 
 export const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
+
+/** Characters of a text of an assistant: more than any agent of ours can have. */
+const MAX_LISTED = 256 * 1024;
+
+/** A text of an assistant that is listed. */
+export const listedText = (value: unknown): string | null => textOf(value)?.slice(0, MAX_LISTED) ?? null;

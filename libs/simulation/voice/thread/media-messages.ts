@@ -38,11 +38,7 @@ export type MediaRequest =
   | { readonly type: 'call'; readonly id: number; readonly task: MediaTask }
   | { readonly type: 'abort'; readonly id: number }
   /** The caller's answer to a question; ignored if it is not that to the latest one. */
-  | { readonly type: 'step'; readonly id: number; readonly answer: TurnAnswer }
-  | { readonly type: 'memory' }
-  /** For tests: blocks or ends the thread. */
-  | { readonly type: 'block'; readonly ms: number }
-  | { readonly type: 'crash' };
+  | { readonly type: 'step'; readonly id: number; readonly answer: TurnAnswer };
 
 /** How far the connection of a call is; `ready` is call time 0 unless the call was answered before. */
 export type ThreadStep = 'resolved' | 'connected' | 'secured' | 'websocket' | 'ready';
@@ -50,7 +46,6 @@ export type ThreadStep = 'resolved' | 'connected' | 'secured' | 'websocket' | 'r
 /** From the media thread. */
 export type MediaReply =
   | { readonly type: 'ready' }
-  | { readonly type: 'memory'; readonly bytes: number }
   /** @param at milliseconds since the epoch, with fractions */
   | { readonly type: 'step'; readonly id: number; readonly step: ThreadStep; readonly at: number }
   | { readonly type: 'audio'; readonly id: number; readonly interleaved: Uint8Array }

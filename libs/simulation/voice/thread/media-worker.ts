@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { preferThread } from '../../../concurrency/index.js';
+import { diagnosed, preferThread } from '../../../concurrency/index.js';
 import { OtherSide } from '../../other-side/other-side.js';
 import { failure, failureOf } from '../../timeline/failure.js';
 import { AgentSocket } from '../../transports/http/websocket.js';
@@ -186,6 +186,7 @@ function abort(id: number): void {
 }
 
 port.on('message', (request: MediaRequest) => {
+  if (diagnosed(request)) return;
   switch (request.type) {
     case 'call':
       return void begin(request.id, request.task);
@@ -193,17 +194,6 @@ port.on('message', (request: MediaRequest) => {
       return abort(request.id);
     case 'step':
       return calls.get(request.id)?.answer(request.answer);
-    case 'memory': {
-      // Of this thread only, unlike the resident memory.
-      const { heapUsed, external } = process.memoryUsage();
-      return reply({ type: 'memory', bytes: heapUsed + external });
-    }
-    case 'crash':
-      throw new Error('The thread was asked to crash');
-    case 'block': {
-      const until = performance.now() + request.ms;
-      while (performance.now() < until);
-    }
   }
 });
 reply({ type: 'ready' });

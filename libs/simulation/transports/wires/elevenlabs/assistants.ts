@@ -1,7 +1,7 @@
 import { PrioritySemaphore } from '../../../../concurrency/index.js';
 import { PlatformApi } from '../../http/platform-api.js';
 import type { Assistant, ListAssistants } from '../../modules/assistants.js';
-import { objectOf, textOf } from '../fields.js';
+import { listedText, objectOf, textOf } from '../fields.js';
 import { ELEVENLABS_RULES } from './refusals.js';
 
 const PATH = '/v1/convai/agents';
@@ -33,7 +33,7 @@ async function listed(api: PlatformApi, signal: AbortSignal): Promise<Listed[]> 
     for (const one of agents) {
       const { agent_id, name } = objectOf(one);
       const assistantId = textOf(agent_id);
-      if (assistantId !== null) found.set(assistantId, { assistantId, name: textOf(name) });
+      if (assistantId !== null) found.set(assistantId, { assistantId, name: listedText(name) });
     }
     cursor = textOf(next_cursor);
     if (has_more !== true || cursor === null) return [...found.values()];
@@ -49,10 +49,10 @@ async function described(api: PlatformApi, { assistantId, name }: Listed, signal
   const { phone_number, phone_number_id } = objectOf(Array.isArray(numbers) ? numbers[0] : undefined);
   return {
     assistantId,
-    name: textOf(agent['name']) ?? name,
+    name: listedText(agent['name']) ?? name,
     language: textOf(language),
     phoneNumber: textOf(phone_number),
     phoneNumberId: textOf(phone_number_id),
-    prompt: textOf(objectOf(prompt)['prompt']),
+    prompt: listedText(objectOf(prompt)['prompt']),
   };
 }

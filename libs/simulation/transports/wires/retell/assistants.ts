@@ -1,6 +1,6 @@
 import { PrioritySemaphore } from '../../../../concurrency/index.js';
 import type { Assistant, ListAssistants } from '../../modules/assistants.js';
-import { type Json, objectOf, textOf } from '../fields.js';
+import { type Json, listedText, objectOf, textOf } from '../fields.js';
 import { RetellApi } from './api.js';
 
 /** The most that the platform lists at once. */
@@ -25,7 +25,7 @@ export const retellAssistants: ListAssistants = async (account, { offset, limit 
     if (!Array.isArray(items)) throw api.failure('bad_response', { what: 'its list has no items' });
     for (const { agent_id, agent_name } of items.map(objectOf)) {
       const assistantId = textOf(agent_id);
-      if (assistantId !== null) found.set(assistantId, { assistantId, name: textOf(agent_name) });
+      if (assistantId !== null) found.set(assistantId, { assistantId, name: listedText(agent_name) });
     }
     key = textOf(pagination_key);
     if (has_more !== true || key === null) break;
@@ -35,7 +35,11 @@ export const retellAssistants: ListAssistants = async (account, { offset, limit 
   const describe = async ({ assistantId, name }: Listed): Promise<Assistant> => {
     const agent = await ask('GET', `/get-agent/${encodeURIComponent(assistantId.toWellFormed())}`);
     const prompt = await promptOf(objectOf(agent['response_engine']), ask);
-    const described = { assistantId, name: textOf(agent['agent_name']) ?? name, language: textOf(agent['language']) };
+    const described = {
+      assistantId,
+      name: listedText(agent['agent_name']) ?? name,
+      language: textOf(agent['language']),
+    };
     return { ...described, phoneNumber: null, phoneNumberId: null, prompt };
   };
   const shown = all.slice(offset, offset + limit);
@@ -47,5 +51,5 @@ export const retellAssistants: ListAssistants = async (account, { offset, limit 
 async function promptOf(engine: Json, ask: (method: 'GET', path: string) => Promise<Json>): Promise<string | null> {
   const id = engine['type'] === 'retell-llm' ? textOf(engine['llm_id']) : null;
   if (id === null) return null;
-  return textOf((await ask('GET', `/get-retell-llm/${encodeURIComponent(id.toWellFormed())}`))['general_prompt']);
+  return listedText((await ask('GET', `/get-retell-llm/${encodeURIComponent(id.toWellFormed())}`))['general_prompt']);
 }

@@ -5,8 +5,8 @@ import { toMulaw } from '../../../testing/telephone-sounds.js';
 import { twilioSignature } from '../../twiml/signature.js';
 import type { AgentScript } from '../../../testing/twilio-agent.js';
 import { agent, answering, AUTH_TOKEN, call, failed, SCRIPT, until, useAgents } from './testing/voice-calls.js';
-import { MediaThread, type ThreadDeath } from '../../../voice/thread/media-thread.js';
-import { OwnedThreads, ThreadPerCall } from '../../../../concurrency/index.js';
+import { MediaThread } from '../../../voice/thread/media-thread.js';
+import { OwnedThreads, type ThreadDeath, ThreadPerCall } from '../../../../concurrency/index.js';
 import { twilioMediaStreams } from './index.js';
 import { mediaThreads, callThreadEvents } from '../../protocols.js';
 

@@ -64,7 +64,13 @@ export class TwilioSession implements WireSession<TwilioStream> {
     await webhook.passPrelude(answeredAt, options);
     options.onStep('twiml');
     const { sounds } = webhook;
-    return { ...this.toStream(address, noun.parameters), answeredAt, sounds, found: { ...found, findings } };
+    return {
+      ...this.toStream(address, noun.parameters),
+      answeredAt,
+      sounds,
+      found: { ...found, findings },
+      stream: address,
+    };
   }
 
   async after(facts: VoiceFacts, signal: AbortSignal): Promise<Found> {

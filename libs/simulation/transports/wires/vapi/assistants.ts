@@ -1,7 +1,7 @@
 import { READ_LIMITS } from '../../../other-side/read-limits.js';
 import { PlatformApi } from '../../http/platform-api.js';
 import type { Assistant, ListAssistants } from '../../modules/assistants.js';
-import { type Json, objectOf, textOf } from '../fields.js';
+import { type Json, listedText, objectOf, textOf } from '../fields.js';
 import { VAPI_RULES } from './refusals.js';
 
 /** The most that the platform lists at once; its lists have no pages. */
@@ -34,7 +34,7 @@ function assistantOf({ id, name, model, transcriber }: Json, number: Json = {}):
   const language = textOf(objectOf(transcriber)['language']);
   return {
     assistantId: textOf(id)!,
-    name: textOf(name),
+    name: listedText(name),
     language: language !== null && LANGUAGE.test(language) ? language : null,
     phoneNumber: textOf(number['number']),
     phoneNumberId: textOf(number['id']),
@@ -44,5 +44,5 @@ function assistantOf({ id, name, model, transcriber }: Json, number: Json = {}):
 
 function promptOf({ messages }: Json): string | null {
   const prompts = Array.isArray(messages) ? messages.map(objectOf).filter(({ role }) => role === 'system') : [];
-  return textOf(prompts[0]?.['content']);
+  return listedText(prompts[0]?.['content']);
 }
