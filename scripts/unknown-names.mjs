@@ -18,7 +18,7 @@ const FOREIGN = {
   'docs/guides/connections.md': ['EPROTO', 'Trailer'], // an error of OpenSSL; a header, which the code has in lower case
   'docs/guides/storage.md': ['max_wal_size', 'pg_repack'], // a setting of PostgreSQL, and a program for it
   'docs/guides/webhooks.md': ['WEBHOOK_SECRET'], // a variable of the reader's program
-  'docs/operation/proxies.md': ['auth_basic', 'add_header', 'ALL_PROXY'], // settings of nginx; a variable that is not read
+  'docs/operation/proxies.md': ['add_header', 'ALL_PROXY'], // settings of nginx; a variable that is not read
   'docs/production.md': ['npm_config_cafile'], // a setting of npm
 };
 
