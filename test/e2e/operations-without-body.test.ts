@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { operations, successStatus } from '../support/conformance.js';
-import { expectInvalid } from '../support/expect.js';
+import { expectInvalid, expectNotFound } from '../support/expect.js';
 import { RawConnection } from '../support/hostile/wire.js';
 import { HttpClient } from '../support/http.js';
 import { pathFor, type WorkspaceWithKey, WITHOUT_WORKER, withoutWebhookLimits } from '../support/resources.js';
@@ -41,6 +41,15 @@ describe('an operation without a body', () => {
     }
     const { status } = await client.send(operation.method, path, ' { }\n', JSON_TYPE);
     expect(status).toBe(successStatus(operation));
+  });
+
+  it('is not meant by an unknown path or method, which stays unknown', async () => {
+    for (const [method, path] of [
+      ['PROPFIND', '/workspace/api-keys'],
+      ['POST', '/unknown'],
+    ] as const) {
+      expectNotFound(await client.send(method, path, '{"name":"x"}', JSON_TYPE));
+    }
   });
 
   it.each(['Content-Length: 0\r\n\r\n', 'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n'])(

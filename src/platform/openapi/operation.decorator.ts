@@ -21,6 +21,7 @@ import { TakesNoQuery } from '../http/dto/unknown-query.guard.js';
 import { PageMeta } from '../http/dto/pagination.js';
 import { Idempotent } from '../idempotency/idempotency.interceptor.js';
 import { type FormOptions, TakesForm } from '../http/body/form-body.js';
+import { TakesNoBody } from '../http/body/no-body.js';
 import { TakesText, type TextBodyOptions } from '../http/body/text-body.js';
 import type { Tag } from './info.js';
 import { headerRefs } from './responses.js';
@@ -172,6 +173,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
         ]
       : []),
     ...(file ? [TakesText(file)] : []),
+    ...(body || file || form ? [] : [TakesNoBody()]),
     ...(form
       ? [
           TakesForm(form),

@@ -6,7 +6,7 @@ import { closeSignal } from '../responses/close-signal.js';
 import type { BodyGate } from './body-gate.js';
 import { FORM_BODY, type FormGate, type FormOptions, readForm } from './form-body.js';
 import { JSON_BODY, readJson } from './json-body.js';
-import { refuseBody } from './no-body.js';
+import { NO_BODY, refuseBody } from './no-body.js';
 import { readRaw, TEXT_BODY, type TextBodyOptions } from './text-body.js';
 import { decodeUtf8 } from './utf8.js';
 
@@ -32,8 +32,9 @@ export class BodyInterceptor implements NestInterceptor {
     const isJson = this.reflector.get<boolean | undefined>(JSON_BODY, handler) ?? false;
     if (isJson) return handleJson(context, next);
     const [request, response] = exchangeOf(context);
+    const takesNone = this.reflector.get<boolean | undefined>(NO_BODY, handler) ?? false;
     // What a GET has for a body has no meaning (RFC 9110, 9.3.1), and some clients send one.
-    if (request.method === 'GET' || request.method === 'HEAD') return next.handle();
+    if (!takesNone || request.method === 'GET' || request.method === 'HEAD') return next.handle();
     return from(refuseBody(request, response)).pipe(mergeMap(() => next.handle()));
   }
 

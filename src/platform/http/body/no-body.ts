@@ -1,7 +1,13 @@
+import { SetMetadata } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { invalidInput } from '../../errors/domain-error.js';
 import { readBody } from './read-body.js';
 import { hasBody, sendContinue } from './text-body.js';
+
+export const NO_BODY = 'http:no-body';
+
+/** The operation takes no body. */
+export const TakesNoBody = () => SetMetadata(NO_BODY, true);
 
 /** Longer ones are not `{}`. */
 const MAX_BYTES = 1024;
