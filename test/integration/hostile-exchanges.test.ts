@@ -2,15 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { normalise } from '../../libs/evaluation-definition/index.js';
 import { OutboundClient } from '../../libs/outbound-http/index.js';
 import { executeCall, type CallResult, transportTo } from '../../libs/simulation/index.js';
-import { sample } from '../../libs/statistics/testing/sample.js';
+import { compared } from '../support/hostile/compared.js';
 import { ExchangeProxy } from '../support/hostile/exchange-proxy.js';
 import { FieldsOfExchange } from '../support/hostile/fields-of-exchange.js';
-import { shownField } from '../support/hostile/fields.js';
 import { KEY, TEXT_PLATFORMS, type Platform } from '../support/hostile/platforms.js';
-import { DEEP, HOSTILE_VALUES, unstorable } from '../support/hostile/values.js';
 import { withClient } from '../support/sql.js';
 
-const CALLS_AT_ONCE = 50;
 const DEFINITION = normalise({
   script: [{ say: 'Hello' }, { end: 'Greeted' }],
   checks: [{ name: 'Greets', type: 'says', text: 'welcome' }],
@@ -47,28 +44,10 @@ describe.each(Object.entries(TEXT_PLATFORMS))('a call over %s', (name, { path = 
 
   it('of which one field is hostile can be stored, and has the verdict of one with a harmless value there', async () => {
     expect(await call('healthy')).toMatchObject({ outcome: 'passed' });
-    const fields = [...exchange.fields];
-    expect(fields.length).toBeGreaterThan(8);
-    const harmless = new Map<string, Promise<string>>();
-    const results: CallResult[] = [];
-    const wrong: string[] = [];
-    const cases = fields.flatMap((field) => HOSTILE_VALUES.map((hostile) => [field, hostile] as const));
-    const waiting = sample(cases).map(([field, [what, json, other]], index) => async () => {
-      const [control, hostile] = [`c${index}`, `h${index}`];
-      exchange.changes.set(control, { field, json: other }).set(hostile, { field, json });
-      const key = `${shownField(field)} ${other}`;
-      if (!harmless.has(key)) harmless.set(key, call(control).then(verdictOf));
-      const result = await call(hostile);
-      results.push(result);
-      const [verdict, expected] = [verdictOf(result), await harmless.get(key)!];
-      const isSame = verdict === expected || (json === DEEP && result.failure?.code === 'answer_too_large');
-      const bad = unstorable(result);
-      if (!isSame || bad.length > 0) wrong.push(JSON.stringify([shownField(field), what, verdict, expected, bad]));
+    expect(exchange.fields.length).toBeGreaterThan(8);
+    const { results, wrong } = await compared(exchange, call, verdictOf, {
+      mayRefuse: ({ failure }) => failure?.code === 'answer_too_large',
     });
-    const next = async (): Promise<void> => {
-      for (let work = waiting.shift(); work; work = waiting.shift()) await work();
-    };
-    await Promise.all(Array.from({ length: CALLS_AT_ONCE }, next));
     expect(wrong).toEqual([]);
     await withClient(process.env['TEST_DATABASE_URL']!, async (database) => {
       for (const result of results) {

@@ -33,7 +33,7 @@ import { JUDGE_PROMPT_VERSION } from '../judge/prompt.js';
 import type { LanguageModel } from '../model/llm.js';
 import { measure, type Measures } from '../measures/measures.js';
 import { isReliable, type Reliability, reliabilityOf } from '../time/stalls.js';
-import { sanitizeText, truncate } from '../timeline/text.js';
+import { truncate } from '../timeline/text.js';
 import { ModelMeter, testerUsage } from '../measures/tester-usage.js';
 import { type EndEntry, Timeline, type TimelineEntry } from '../timeline/timeline.js';
 import { withStoredResults } from '../conversation/tool-results.js';
@@ -338,7 +338,7 @@ class Call {
 
   private readonly onUnusable = (answer: string): void => {
     if (this.unusable.length === UNUSABLE_ANSWER_LIMITS.answers) return;
-    this.unusable.push({ task: 'caller', text: truncate(sanitizeText(answer), UNUSABLE_ANSWER_LIMITS.text) });
+    this.unusable.push({ task: 'caller', text: truncate(answer, UNUSABLE_ANSWER_LIMITS.text) });
   };
 
   private enter(phase: CallPhase): void {

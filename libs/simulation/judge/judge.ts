@@ -163,7 +163,7 @@ export class Judge {
   }
 }
 
-const shown = (answer: string): string => truncate(sanitizeText(answer), MAX_UNUSABLE);
+const shown = (answer: string): string => truncate(answer, MAX_UNUSABLE);
 
 /** The results of criteria that were not judged. @param cause that makes the call an error if one is required */
 export const unjudged = (criteria: readonly Criterion[], reason: string, cause?: Failure): CriterionResult[] =>

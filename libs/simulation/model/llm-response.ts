@@ -1,4 +1,5 @@
 import { type EnvironmentProxy, fetchThrough } from '../../environment-proxy/index.js';
+import { sanitizeText } from '../timeline/text.js';
 
 /** Bytes of one answer. */
 const MAX_ANSWER = 1024 * 1024;
@@ -51,7 +52,7 @@ export async function fetchAnswer(url: string, init?: RequestInit, proxy?: Envir
 const originOf = (location: string | null): string | undefined =>
   location !== null && URL.canParse(location) ? new URL(location).origin : undefined;
 
-/** The library does not validate what the server sends. @throws UnreadableAnswer; errors of the connection */
+/** The library does not validate what the server sends. The text is stored and sent back. @throws UnreadableAnswer; errors of the connection */
 export async function readCompletion(response: Response) {
   const { text, isWhole } = await read(response, { maxBytes: MAX_ANSWER });
   if (!isWhole) throw new UnreadableAnswer(text, true);
@@ -59,7 +60,7 @@ export async function readCompletion(response: Response) {
   if (!Array.isArray(choices)) throw new UnreadableAnswer(text);
   const choice = (choices as ({ message?: { content?: unknown } } | null)[])[0];
   const content = choice?.message?.content;
-  return { text: typeof content === 'string' ? content : '', tokens: readUsage(usage) };
+  return { text: typeof content === 'string' ? sanitizeText(content) : '', tokens: readUsage(usage) };
 }
 
 function parse(text: string): unknown {

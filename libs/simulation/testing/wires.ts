@@ -4,4 +4,12 @@ export { default as realtimeWire, type RealtimeState } from '../transports/wires
 export { default as elevenlabsWire, type ElevenLabsState } from '../transports/wires/elevenlabs/wire.js';
 export { default as vapiWire, type VapiState } from '../transports/wires/vapi/wire.js';
 /** Messages of a Realtime server. */
-export { ends, says, speechStarted } from '../transports/wires/openai-realtime/testing/double/agent.js';
+export {
+  calls,
+  ends,
+  says,
+  ScriptedRealtime,
+  speechStarted,
+  updated,
+} from '../transports/wires/openai-realtime/testing/double/agent.js';
+export { event } from '../transports/wires/openai-realtime/testing/double/events.js';

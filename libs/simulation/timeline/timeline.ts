@@ -201,7 +201,9 @@ export class Timeline {
       if (this.speaking) this.speaking.text += part;
       return;
     }
-    if (this.speaking && at - this.spokenAt >= PAUSE_MS) {
+    // A pair of surrogates that a stream divides is one character.
+    const isDivided = /[\uD800-\uDBFF]$/.test(this.speaking?.text ?? '') && /^[\uDC00-\uDFFF]/.test(part);
+    if (this.speaking && !isDivided && at - this.spokenAt >= PAUSE_MS) {
       const separator = /\s$/.test(this.speaking.text) || /^\s/.test(part) ? ' ' : '';
       this.agentPaused(at);
       this.startSpeech(separator + part.trimStart(), at, { continues: true });

@@ -21,7 +21,11 @@ export function readTranscription(json: string, durationMs: number): Transcripti
   if (!isObject(answer)) return undefined;
   const segments = objectsIn(answer['segments']);
   const pieces = piecesOf([answer, ...segments].flatMap(({ words }) => objectsIn(words)));
-  const given = [answer['text'], segments.map(({ text }) => text).join(' '), joined(pieces)];
+  const given = [
+    answer['text'],
+    segments.map(({ text }) => (typeof text === 'string' ? text : '')).join(' '),
+    joined(pieces),
+  ];
   const text = given.find((one): one is string => typeof one === 'string' && one.trim() !== '');
   if (text === undefined) return typeof answer['text'] === 'string' ? { text: '' } : undefined;
   const clean = sanitised(text);

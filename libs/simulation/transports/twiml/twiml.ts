@@ -1,5 +1,6 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { CallFailure } from '../../timeline/failure.js';
+import { truncate } from '../../timeline/text.js';
 
 /** Twilio's own limit (error 11750). */
 export const MAX_TWIML_BYTES = 64 * 1024;
@@ -67,7 +68,25 @@ export function parseTwiml(xml: string): Verb[] {
   return verbs.map(readVerb);
 }
 
+/** What XML 1.0 cannot contain (section 2.2), not even as a reference; in comments and CDATA there are no references. */
+const FORBIDDEN = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
+const REFERENCES = /<!--[^]*?(?:-->|$)|<!\[CDATA\[[^]*?(?:\]\]>|$)|&#(?:x([0-9a-f]+)|([0-9]+));/gi;
+
+/** The first such character, in words. */
+function forbiddenIn(xml: string): string | undefined {
+  const [character] = FORBIDDEN.exec(xml) ?? [];
+  if (character !== undefined) return `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
+  for (const [reference, hex, decimal] of xml.matchAll(REFERENCES)) {
+    const code = hex === undefined ? Number(decimal) : parseInt(hex, 16);
+    // NaN in a comment.
+    if (code > 0x10ffff || (code >= 0 && FORBIDDEN.test(String.fromCodePoint(code)))) return reference;
+  }
+  return undefined;
+}
+
 function documentOf(xml: string): Node[] {
+  const forbidden = forbiddenIn(xml);
+  if (forbidden !== undefined) throw invalid(`it contains ${truncate(forbidden, 20)}, which XML cannot contain`);
   const found = XMLValidator.validate(xml);
   if (found !== true) throw invalid(`line ${found.err.line}: ${found.err.msg}`);
   try {
