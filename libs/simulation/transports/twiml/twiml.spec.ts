@@ -15,7 +15,7 @@ describe('parseTwiml', () => {
 
   // Twilio reads TwiML with a strict parser (twilio/twilio-php#509, bmlt-enabled/yap#415), which refuses what XML 1.0 cannot
   // contain: TreeBASE/treebase#193, fugerit-org/fj-doc#214, ohler55/ox#250. The parser here would take them.
-  it.each([
+  it.each<readonly [string, string]>([
     ['\u0000', 'U+0000'],
     ['\u001a', 'U+001A'],
     ['\uffff', 'U+FFFF'],
