@@ -4,13 +4,15 @@ import { chatCompletions, LanguageModel, RealClock, type CallResult } from '../.
 import { agentSaying, call } from '../../libs/simulation/testing/calls.js';
 import { stubModel, verdict } from '../../libs/simulation/testing/llm-stub.js';
 import { delta, event, TestServers } from '../../libs/simulation/testing/servers.js';
+import { handleOf } from '../../libs/simulation/testing/vapi.js';
 import { HttpRecogniser } from '../../libs/speech/index.js';
 import { TranscriptionDouble } from '../../libs/speech/testing/transcription.js';
 import { compared } from '../support/hostile/compared.js';
 import { ExchangeProxy } from '../support/hostile/exchange-proxy.js';
 import { FieldsOfExchange } from '../support/hostile/fields-of-exchange.js';
+import { fieldsOf, shownField, withField } from '../support/hostile/fields.js';
 import { hostOf } from '../support/hostile/platforms.js';
-import { HOSTILE_VALUES } from '../support/hostile/values.js';
+import { HOSTILE_VALUES, unstorable } from '../support/hostile/values.js';
 
 const client = new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] });
 const servers = new TestServers();
@@ -115,5 +117,20 @@ describe('the conversation that is sent back to an agent', () => {
       entry.type === 'speech' && entry.speaker === 'agent' ? entry.text : [],
     );
     expect([outcome, spoken]).toEqual(['passed', ['Welcome \u{1f600}!', 'Welcome \u{1f600}!']]);
+  });
+});
+
+describe('the record of a call of Vapi', () => {
+  const record = { id: 'c1', name: 'vat', status: 'queued', monitor: { controlUrl: 'https://a.example/c1/control' } };
+
+  it('is kept as what can be stored, or not at all, whichever of its fields is hostile', () => {
+    expect(handleOf(record)).toEqual({ id: 'c1', controlUrl: record.monitor.controlUrl });
+    const json = JSON.stringify(record);
+    for (const field of fieldsOf(json)) {
+      for (const [, hostile] of HOSTILE_VALUES) {
+        const changed: unknown = JSON.parse(withField(json, field, hostile)!);
+        expect([shownField(field), unstorable(handleOf(changed))]).toEqual([shownField(field), []]);
+      }
+    }
   });
 });

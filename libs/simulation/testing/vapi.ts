@@ -8,3 +8,4 @@ export {
 } from '../transports/wires/vapi/testing/double/chats.js';
 export { VapiServer } from '../transports/wires/vapi/testing/double/server.js';
 export { execute } from '../transports/wires/vapi/testing/scripted-call.js';
+export { handleOf } from '../transports/wires/vapi/calls.js';
