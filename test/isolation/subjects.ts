@@ -46,7 +46,7 @@ export async function prepare(client: HttpClient, name: string, of: Prepared): P
 }
 
 /** A text agent with an evaluation of four turns and a latency limit. @param fault of the agent */
-export const prepareText = (client: HttpClient, fault: string): Promise<Subject> =>
+export const prepareText = (client: HttpClient, fault: string, limitMs = LIMIT_MS): Promise<Subject> =>
   prepare(client, `Text, ${fault}`, {
     fault,
     evaluation: {
@@ -54,7 +54,7 @@ export const prepareText = (client: HttpClient, fault: string): Promise<Subject>
         say,
       })),
       checks: [
-        { name: 'Quick', type: 'max_latency_ms', ms: LIMIT_MS },
+        { name: 'Quick', type: 'max_latency_ms', ms: limitMs },
         { name: 'Address', type: 'says', text: 'Harbour Street' },
       ],
     },

@@ -16,6 +16,11 @@ import {
 
 const VOICE_CALLS = 10;
 const TEXT_CALLS = 20;
+/**
+ * Of text calls: a measured time carries the sum of the stalls inside it, and fifteen floods at once leave two processors no
+ * idle time. A limit just above the agent's latency is undecided then, as it should be.
+ */
+const TEXT_LIMIT_MS = 1_500;
 /** How long victims are measured, with and without the flood; the calls that have begun then are part of it. */
 const WINDOW_MS = { full: 60_000, short: 10_000 };
 const REST_MS = 120_000;
@@ -146,7 +151,10 @@ export async function besideVoiceAttacks(
   const slots = { WORKER_CONCURRENCY: '40', VOICE_CONCURRENCY: '50' };
   await processes.startService(agent.text, MEMORY_MB, slots);
   const client = await processes.createWorkspace('Victim');
-  const victims = { voice: await prepareVoiceVictim(client, agent.voice), text: await prepareText(client, 'healthy') };
+  const victims = {
+    voice: await prepareVoiceVictim(client, agent.voice),
+    text: await prepareText(client, 'healthy', TEXT_LIMIT_MS),
+  };
   const attacker = await processes.createWorkspace('Attacker');
   const script = [{ say: 'Hello.' }, { waitSeconds: 50 }, { say: 'Hello.' }, { waitSeconds: 50 }];
   const evaluation = { script, checks: [{ name: 'Short', type: 'max_turns', turns: 20 }] };
