@@ -19,7 +19,7 @@ import { welcome } from './welcome.js';
 import { voiceMemoryWarning } from './voice-memory.js';
 
 /** Names of the process that says what is true of all: the only one of an administrator, or the first of several. */
-const FIRST: ReadonlySet<string | undefined> = new Set([undefined, 'api-1', 'worker-1']);
+const FIRST: ReadonlySet<string | undefined> = new Set([undefined, 'api', 'api-1', 'worker-1']);
 
 /** What differs between the process that was started and those that it started. */
 export interface ProcessHost {
