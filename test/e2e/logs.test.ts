@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Readiness } from '../../src/platform/observability/readiness.js';
 import { agentBody } from '../factories/bodies.js';
 import { UUID } from '../support/expect.js';
 import { type ApiResponse, HttpClient } from '../support/http.js';
@@ -49,6 +50,18 @@ describe('the log', () => {
     const [line] = await linesOf(await client.as(undefined).get('/agents'));
     expect(line).toMatchObject({ msg: 'GET 401', level: 30 });
     expect(line).not.toHaveProperty('workspaceId');
+  });
+
+  // FgForrest/evitaDB#1364, gofr-dev/gofr#3858: probes during a rolling restart set off alerts on lines of level error.
+  it('has no line of level error for the readiness of a process that starts or ends', async () => {
+    const readiness = app.nest.get(Readiness);
+    for (const state of ['isStarting', 'isShuttingDown'] as const) {
+      readiness[state] = true;
+      const response = await client.get('/readyz').finally(() => (readiness[state] = false));
+      expect(response.status).toBe(503);
+      const lines = await linesOf(response);
+      expect(lines.map(({ level }) => Number(level))).toEqual([20, 20]);
+    }
   });
 
   it('contains the request id of the client', async () => {

@@ -46,7 +46,8 @@ const TOKEN = /[\w-]{43,}/g;
 export const isHealthCheck = ({ url }: Request): boolean => url === '/healthz' || url === '/readyz';
 
 function levelOf(request: Request, status: number): 'debug' | 'info' | 'error' {
-  if (status >= 500) return 'error';
+  // 503 is the answer of a health check, not a fault; its cause, if it is one, has a line of its own.
+  if (status >= 500 && !(status === 503 && isHealthCheck(request))) return 'error';
   // Load balancers poll every few seconds; at info these lines would bury all others.
   return isHealthCheck(request) ? 'debug' : 'info';
 }

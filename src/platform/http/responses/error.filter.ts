@@ -2,6 +2,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Injecta
 import type { Request, Response } from 'express';
 import { isDatabaseUnavailable } from '../../database/failures.js';
 import { DomainError, invalidInput, notFound, unavailable } from '../../errors/domain-error.js';
+import { isHealthCheck } from '../../observability/request-log.js';
 import { RateLimiter } from '../../throttling/rate-limiter.js';
 import { errorBody } from './error-body.js';
 import { STATUS_OF } from './error-status.js';
@@ -21,7 +22,9 @@ export class ErrorFilter implements ExceptionFilter {
     const response = http.getResponse<Response>();
     const error = toDomainError(exception);
     if (error.code === 'INTERNAL_SERVER_ERROR' || error.code === 'SERVICE_UNAVAILABLE') {
-      request.log.error({ err: error.cause ?? exception }, error.message);
+      // A process that starts or ends is not ready either, and sets off no alert on lines of level error.
+      const level = error.cause === undefined && isHealthCheck(request) ? 'debug' : 'error';
+      request.log[level]({ err: error.cause ?? exception }, error.message);
     }
     // A response that has started can only be cut off, so that the client does not take it for a complete one.
     if (response.headersSent) return void response.destroy();
