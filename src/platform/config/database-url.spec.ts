@@ -118,3 +118,18 @@ describe('DATABASE_URL', () => {
     expect(databaseUrlWarnings(read('postgresql://u:p@/db?options=-c%20search_path=vat'))).toEqual([]);
   });
 });
+
+// getsentry/self-hosted#1566, hepengju/redis-me#68
+it.each([
+  ['redis://:hunter2#b@cache', 'has a #: write # as %23 in user names and passwords'],
+  ['redis://u:12#hunter2@cache', 'has a #: write # as %23 in user names and passwords'],
+  ['redis://:hunter2%b@cache', 'has a % that begins no code: write % as %25 in user names and passwords'],
+  [
+    'rediss://:hunter2/b@cache:6379',
+    'has a / or ? before its host: write / as %2F and ? as %3F in user names and passwords',
+  ],
+  ['redis://:hunter2@cache:port', 'has no valid host and port: write them as host:6379'],
+])('REDIS_URL is refused with what is wrong, without its password: %s', (url, fault) => {
+  expect(() => readSettings({ REDIS_URL: url })).toThrow(`REDIS_URL ${fault}`);
+  expect(() => readSettings({ REDIS_URL: url })).toThrow(/^(?!.*hunter2)/);
+});

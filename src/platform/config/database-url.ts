@@ -14,8 +14,8 @@ const isUtf8 = (encoded: string): boolean => {
   }
 };
 
-/** Faults of an address that begins with a scheme of PostgreSQL, before it is parsed. */
-function faultOf(rest: string): string | undefined {
+/** Credentials that are not percent-encoded, in an address without its scheme. */
+function credentialsFault(rest: string): string | undefined {
   const [authority = ''] = /^[^/?#]*/.exec(rest) ?? [];
   const encoded = 'in user names and passwords';
   if (/%(?![0-9a-f]{2})/i.test(rest)) return `has a % that begins no code: write % as %25 ${encoded}`;
@@ -26,6 +26,14 @@ function faultOf(rest: string): string | undefined {
   if (hasCredentials && (!URL.canParse(`postgres://${authority}`) || rest.lastIndexOf('/') > rest.indexOf('@'))) {
     return `has a / or ? before its host: write / as %2F and ? as %3F ${encoded}`;
   }
+  return undefined;
+}
+
+/** Faults of an address that begins with a scheme of PostgreSQL, before it is parsed. */
+function faultOf(rest: string): string | undefined {
+  const fault = credentialsFault(rest);
+  if (fault !== undefined) return fault;
+  const [authority = ''] = /^[^/?]*/.exec(rest) ?? [];
   const host = authority.slice(authority.lastIndexOf('@') + 1);
   if (host.includes(',') || /[?&]host=[^&]*,/.test(rest)) {
     return 'names several hosts: name the one that accepts writes, or an address that always leads to it';
@@ -59,6 +67,15 @@ export const databaseUrl = makeValidator<string>((input) => {
   return strict
     .replace(/([?&])sslrootcert=system(?=&|$)/, '$1sslmode=verify-full')
     .replace(/([?&]ssl=)false(?=&|$)/, (_, name: string) => `${name}0`);
+});
+
+/** A Redis client would take `u:12#x@host` for a host `u`, without a word. */
+export const redisUrl = makeValidator<string>((input) => {
+  if (!/^rediss?:\/\//i.test(input)) throw new EnvError('must be an address that begins with redis:// or rediss://');
+  const fault = credentialsFault(input.replace(/^rediss?:\/\//i, ''));
+  if (fault !== undefined) throw new EnvError(fault);
+  if (!URL.canParse(input)) throw new EnvError('has no valid host and port: write them as host:6379');
+  return input;
 });
 
 /** One sentence for each parameter of DATABASE_URL that looks as if it had an effect. */

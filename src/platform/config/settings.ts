@@ -2,7 +2,7 @@ import { cleanEnv, EnvError, EnvMissingError, makeValidator, str } from 'envalid
 import ipaddr from 'ipaddr.js';
 import { REDACTED } from '../../../libs/text/index.js';
 import type { AgentProvider } from './agent-providers.js';
-import { databaseUrl } from './database-url.js';
+import { databaseUrl, redisUrl } from './database-url.js';
 import { PLANS, type Plan } from './plans.js';
 import { type Proxied, proxied } from './proxied.js';
 import { agentProviders, type AgentProviderSetting, agentProviderSettings } from './provider-settings.js';
@@ -190,7 +190,7 @@ export function settingSpecs(isTerminal: boolean) {
     ROLE: str<ProcessRole>({ choices: PROCESS_ROLES, default: 'all' }),
     DATABASE_URL: databaseUrl({ default: undefined }),
     DATA_DIR: str({ default: './data' }),
-    REDIS_URL: address('redis:', 'rediss:')({ default: undefined }),
+    REDIS_URL: redisUrl({ default: undefined }),
     DEFAULT_PLAN: str<Plan>({ choices: PLANS, default: undefined }),
     PLAN_FREE_REQUESTS_PER_MINUTE: { ...perMinute, default: 60 },
     PLAN_PRO_REQUESTS_PER_MINUTE: { ...perMinute, default: 300 },

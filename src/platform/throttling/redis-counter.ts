@@ -13,6 +13,9 @@ const RETRY_MS = 1_000;
 /** Keeps an idle connection from being closed by Redis or by a proxy, in milliseconds. */
 const PING_MS = 15_000;
 
+/** What Node says of a certificate whose authority it does not know. */
+const UNTRUSTED = /unable to (verify|get)|self[- ]signed/;
+
 const createRedisClient = (url: string) =>
   createClient({
     url,
@@ -112,8 +115,10 @@ export class RedisCounter extends WindowCounter implements OnModuleInit, OnModul
     if (this.client?.isOpen) this.client.destroy();
     if (this.state === 'closed') return;
     if (this.state !== 'down') {
+      const message = messageOf(error);
+      const cure = UNTRUSTED.test(message) ? '; its authority is named with NODE_EXTRA_CA_CERTS=FILE' : '';
       this.logger.warn(
-        `${this.name} is unavailable (${messageOf(error)}): each process counts rate limits by itself until it is back`,
+        `${this.name} is unavailable (${message}${cure}): each process counts rate limits by itself until it is back`,
       );
     }
     this.state = 'down';
