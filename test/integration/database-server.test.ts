@@ -8,6 +8,8 @@ import { createDataSource } from '../../src/bootstrap/data-source.js';
 import { migrate } from '../../src/bootstrap/migrate.js';
 import { checkDatabaseServer } from '../../src/bootstrap/database-server.js';
 import { readSettings } from '../../src/platform/config/settings.js';
+import { PROJECT_ROOT } from '../../src/platform/project-root.js';
+import { documentedCommand } from '../production/documented-command.js';
 import { callEnv, createRunApp, executeRun, prepareAgent } from '../support/run-app.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { sql } from '../support/sql.js';
@@ -256,6 +258,26 @@ describeWithPrograms('a PostgreSQL server of the operating system', () => {
     } finally {
       standby.stop();
     }
+  });
+
+  // SwiftPackageIndex/SwiftPackageIndex-Server#1001, dimitri/pgcopydb#8: a provider's administrator creates the extension
+  it('takes a backup with the documented commands, also where pg_trgm belongs to another role', async () => {
+    const url = database();
+    await migrate(createDataSource(url, 2));
+    const restored = new URL(database());
+    await sql(restored.toString(), `CREATE ROLE restorer LOGIN`);
+    await sql(restored.toString(), `ALTER DATABASE ${restored.pathname.slice(1)} OWNER TO restorer`);
+    await sql(restored.toString(), `CREATE EXTENSION pg_trgm`);
+    restored.username = 'restorer';
+    for (const [program, address] of [
+      ['pg_dump', url],
+      ['pg_restore', restored.toString()],
+    ] as const)
+      execFileSync('bash', ['-c', documentedCommand(PROJECT_ROOT, program)], {
+        cwd: folder,
+        env: { ...process.env, DATABASE_URL: address },
+      });
+    expect(await sql(restored.toString(), `SELECT count(*)::int AS agents FROM agents`)).toEqual([{ agents: 0 }]);
   });
 
   it('warns once, with both numbers, if the role allows fewer connections than the processes may open', async () => {
