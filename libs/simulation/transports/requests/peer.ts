@@ -12,8 +12,8 @@ interface Kept {
   readonly settings?: OutboundClient['settings'];
 }
 
-/** An error as plain data, and the question in which it was thrown. */
-type Thrown = Pick<Error, 'name' | 'message' | 'stack'> & { readonly code?: unknown; readonly ask: number };
+/** An error as plain data, with its fields such as `code` or `isPermanent`, and the question in which it was thrown. */
+type Thrown = Pick<Error, 'name' | 'message' | 'stack'> & { readonly ask: number };
 
 type Outcome =
   | { readonly type: 'value'; readonly value: unknown }
@@ -194,8 +194,9 @@ export class Peer {
       if (error instanceof CallFailure) return { type: 'failure', failure: error.failure };
       if (error instanceof RemoteError) return { type: 'yours', ask: error.ask };
       this.thrown.set(ask, error);
-      const { name, message, stack, code } = error as NodeJS.ErrnoException;
-      return { type: 'thrown', thrown: { name, message, ...(stack && { stack }), code, ask } };
+      const { name, message, stack } = error as Error;
+      const fields = Object.fromEntries(Object.entries(error as Error).filter(([, value]) => Object(value) !== value));
+      return { type: 'thrown', thrown: { ...fields, name, message, ...(stack && { stack }), ask } };
     }
   }
 
