@@ -3,10 +3,11 @@
  * with a memory limit, and agents in processes of their own. Fails unless all criteria hold.
  * - imports: verdicts and response times beside hostile imports.
  * - voice: ten voice calls and twenty text calls beside agents that flood their voice calls.
+ * - text: eight voice calls and eight text calls beside large text answers, records and lists of platforms.
  * - threads: 300 voice calls of one workspace in one thread, and in as many as there are processors.
  *
- * Usage: npm run isolation [-- [imports|voice|threads] [--calls N] [--short] [--only ATTACK[,ATTACK]] [--hostile-calls N]]
- * The short form, for CI, has the voice side alone, and no limits of time: every victim must pass, at most
+ * Usage: npm run isolation [-- [imports|voice|text|threads] [--calls N] [--short] [--only ATTACK[,ATTACK]] [--hostile-calls N]]
+ * The short form, for CI, has the sides of voice and text, and no limits of time: every victim must pass, at most
  * one in twenty in its second attempt.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -18,6 +19,7 @@ import { besideImports } from './imports.js';
 import { besideThemselves } from './one-workspace.js';
 import { Processes } from './processes.js';
 import { print } from './subjects.js';
+import { besideTextAttacks, TEXT_ATTACKS } from './text.js';
 import { besideVoiceAttacks } from './voice.js';
 
 const { values, positionals } = parseArgs({
@@ -30,10 +32,11 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const { short: isShort, only } = values;
-const attacks = only === undefined ? VOICE_ATTACKS : only.split(',');
-for (const attack of attacks) {
-  if (!VOICE_ATTACKS.includes(attack)) throw new Error(`There is no attack ${attack}: ${VOICE_ATTACKS.join(', ')}`);
+const known = [...VOICE_ATTACKS, ...TEXT_ATTACKS];
+for (const attack of only?.split(',') ?? []) {
+  if (!known.includes(attack)) throw new Error(`There is no attack ${attack}: ${known.join(', ')}`);
 }
+const chosenOf = (attacks: readonly string[]) => attacks.filter((attack) => only?.split(',').includes(attack) ?? true);
 const directories: string[] = [];
 async function open(): Promise<Processes> {
   directories.push(await mkdtemp(path.join(tmpdir(), 'isolation-')));
@@ -51,11 +54,15 @@ async function within(side: (processes: Processes) => Promise<boolean>): Promise
 
 const SIDES: Readonly<Record<string, () => Promise<boolean>>> = {
   imports: () => within((processes) => besideImports(processes, Number(values.calls))),
-  voice: () => within((processes) => besideVoiceAttacks(processes, attacks, Number(values['hostile-calls']), isShort)),
+  voice: () =>
+    within((processes) =>
+      besideVoiceAttacks(processes, chosenOf(VOICE_ATTACKS), Number(values['hostile-calls']), isShort),
+    ),
+  text: () => within((processes) => besideTextAttacks(processes, chosenOf(TEXT_ATTACKS), isShort)),
   threads: () => besideThemselves(open),
 };
 
-const chosen = positionals.length > 0 ? positionals : isShort ? ['voice'] : Object.keys(SIDES);
+const chosen = positionals.length > 0 ? positionals : isShort ? ['voice', 'text'] : Object.keys(SIDES);
 let holds = true;
 for (const name of chosen) {
   const side = SIDES[name];

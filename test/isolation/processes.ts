@@ -47,10 +47,10 @@ export class Processes {
     return { text: `${url}/agents/{assistantId}/v1/chat/completions`, voice: `${url}/voice` };
   }
 
-  /** @returns the address, without scheme, of hostile voice agents in a process of the lowest priority */
-  async startAttacker(): Promise<string> {
+  /** @returns the address, without scheme, of hostile agents in a process of the lowest priority */
+  async startAttacker(program = 'attacker.ts'): Promise<string> {
     const args = ['-n', '19', process.execPath, '--import', '@swc-node/register/esm-register'];
-    const child = this.spawn([...args, 'test/isolation/attacker.ts'], process.env, 'nice');
+    const child = this.spawn([...args, `test/isolation/${program}`], process.env, 'nice');
     let output = '';
     child.stdout?.on('data', (text: Buffer) => (output += String(text)));
     await until('the attacker listens', () => /listening on \S+\n/.test(output), START_MS);
