@@ -1,5 +1,5 @@
 import { OutboundClient } from '../../outbound-http/index.js';
-import { RealClock, transportTo, type Transport, VirtualClock } from '../../simulation/index.js';
+import { PROTOCOLS, RealClock, type Transport, VirtualClock } from '../../simulation/index.js';
 import { type ReferenceAgentServer, startReferenceAgent } from '../index.js';
 import { accuracyOf, AGENTS, executeTrial, tally, type Trial, type Tried, trials } from '../testing/accuracy.js';
 
@@ -15,8 +15,11 @@ describe('the evaluations of the text agent over Retell', () => {
   let agent: ReferenceAgentServer;
   let tried: Tried[];
 
-  const transport = (fault: string): Transport =>
-    transportTo(
+  /** Of the module itself: in a thread of its own it would take real time. */
+  const transport = (fault: string): Transport => {
+    const module = PROTOCOLS.of('retell-text');
+    if (module.medium !== 'text') throw new Error('not a protocol of text');
+    return module.transport(
       {
         ...{ protocol: 'retell-text', url: agent.url, headers: {}, firstSpeaker: 'agent', options: {} },
         apiKey: KEY,
@@ -25,7 +28,8 @@ describe('the evaluations of the text agent over Retell', () => {
         client: new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] }),
         ...{ assistantId: `booking:${fault}`, phoneNumber: '', workspaceId: 'w-1', callId: 'c-1' },
       },
-    ) as Transport;
+    );
+  };
 
   beforeAll(async () => {
     agent = await startReferenceAgent({ port: 0, now: () => NOW, retell: { apiKey: KEY } });
