@@ -55,7 +55,7 @@ export class Supervisor {
    * @returns the address that it serves, or undefined if it ended before it was ready
    */
   start(spec: ProcessSpec): Promise<string | undefined> {
-    return this.fork(this.manage(spec));
+    return this.fork(this.manage(spec), true);
   }
 
   /** Keeps a process running; waits until it is ready for the first time. */
@@ -100,20 +100,21 @@ export class Supervisor {
 
   /**
    * Starts a process, which replaces the current one of its name as soon as it is ready.
+   * @param isStart whether its end before it is ready ends the start, of which it has said why in one line
    * @returns its address, empty if it serves none, or undefined if it ended before it was ready
    */
-  private fork(managed: Managed): Promise<string | undefined> {
+  private fork(managed: Managed, isStart = false): Promise<string | undefined> {
     const child = managed.spec.fork();
     this.running.add(child);
     let readyAt = Infinity;
     return new Promise((resolve) => {
-      const ended = (how: string, isReplaced: boolean) => {
+      const ended = (how: string, isReplaced: boolean, code: number | null = null) => {
         // A process that cannot be created has an error, and may have an exit as well.
         if (!this.running.delete(child)) return;
         resolve(undefined);
         if (this.isStopping || isReplaced) return;
         managed.failures = performance.now() - readyAt > STABLE_MS ? 0 : managed.failures + 1;
-        this.logEnd(managed, child, how);
+        if (!isStart || code === null || readyAt !== Infinity) this.logEnd(managed, child, how);
         if (managed.current !== child) return;
         managed.current = undefined;
         this.replaced.inc({ process: managed.spec.name });
@@ -124,7 +125,7 @@ export class Supervisor {
       });
       child.once('exit', (code, signal) => {
         const isReplaced = code === 0 && readyAt !== Infinity && managed.current !== child;
-        ended(signal ?? `exit code ${code}`, isReplaced);
+        ended(signal ?? `exit code ${code}`, isReplaced, code);
       });
       child.on('message', ({ kind, address = '' }: { kind?: string; address?: string }) => {
         if (kind !== 'ready') return;
