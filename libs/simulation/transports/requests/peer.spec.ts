@@ -64,6 +64,19 @@ describe('Peer', () => {
     });
   });
 
+  it.each<[string, () => unknown, object]>([
+    ['a result that cannot be copied', () => ({ socket: () => 0 }), { name: 'DataCloneError' }],
+    ['null', () => AbortSignal.abort(null).throwIfAborted(), { name: 'Error', message: 'null' }],
+    ['a text', () => AbortSignal.abort('lost').throwIfAborted(), { message: "'lost'" }],
+    [
+      'an error with a field that cannot be copied',
+      () => Promise.reject(Object.assign(new Error('e'), { kind: Symbol('s'), code: 'E' })),
+      { message: 'e', code: 'E' },
+    ],
+  ])('gets an error from work that ends with %s, and the other end lives', async (_what, work, error) => {
+    expect(await errorOf(askingFor(work).ask())).toMatchObject(error);
+  });
+
   it('aborts what it asked for, also after the answer, and throws its own reason', async () => {
     let begun: AbortSignal | undefined;
     const peer = askingFor(({ signal }: { signal: AbortSignal }, waits: boolean) => {

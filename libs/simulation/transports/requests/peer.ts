@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { OutboundClient, type OutboundOptions } from '../../../outbound-http/index.js';
 import { CallFailure, type Failure } from '../../timeline/failure.js';
 
@@ -180,24 +181,24 @@ export class Peer {
 
   private async work(asked: Asked): Promise<void> {
     const { ask, of } = asked;
-    this.post({
-      type: 'answer',
-      ask,
-      outcome: await this.outcome(ask, () => this.functions[of]!(...(this.filled(asked) as never[]))),
-    });
+    try {
+      const value = await this.functions[of]!(...(this.filled(asked) as never[]));
+      this.post({ type: 'answer', ask, outcome: { type: 'value', value } });
+    } catch (error) {
+      // Also of the post, which throws for what cannot be copied: an answer that never comes would end the thread.
+      this.post({ type: 'answer', ask, outcome: this.outcomeOf(error, ask) });
+    }
   }
 
-  private async outcome(ask: number, work: () => unknown): Promise<Outcome> {
-    try {
-      return { type: 'value', value: await work() };
-    } catch (error) {
-      if (error instanceof CallFailure) return { type: 'failure', failure: error.failure };
-      if (error instanceof RemoteError) return { type: 'yours', ask: error.ask };
-      this.thrown.set(ask, error);
-      const { name, message, stack } = error as Error;
-      const fields = Object.fromEntries(Object.entries(error as Error).filter(([, value]) => Object(value) !== value));
-      return { type: 'thrown', thrown: { ...fields, name, message, ...(stack && { stack }), ask } };
-    }
+  private outcomeOf(error: unknown, ask: number): Outcome {
+    if (error instanceof CallFailure) return { type: 'failure', failure: error.failure };
+    if (error instanceof RemoteError) return { type: 'yours', ask: error.ask };
+    this.thrown.set(ask, error);
+    const shown = error instanceof Error ? error : new Error(inspect(error));
+    const { name, message, stack } = shown;
+    const isPlain = (value: unknown) => Object(value) !== value && typeof value !== 'symbol';
+    const fields = Object.fromEntries(Object.entries(shown).filter(([, value]) => isPlain(value)));
+    return { type: 'thrown', thrown: { ...fields, name, message, ...(stack && { stack }), ask } };
   }
 
   private answered(ask: number, outcome: Outcome): void {
