@@ -103,6 +103,13 @@ describe('a form', () => {
     expect(await read(of(`${FIELD}a\r\n--b--`), `multipart/form-data; ${parameter}`)).toEqual(outcome);
   });
 
+  it.each(['', 'application/json', 'multipart/form-data\u00a0; boundary=b', 'multipart/form-data/; boundary=b'])(
+    'is refused with another Content-Type: "%s"',
+    async (type) => {
+      expect(await read(of(`${FIELD}a\r\n--b--`), type)).toEqual(['body must be sent as multipart/form-data']);
+    },
+  );
+
   it.each([
     ['spaces', `${FIELD.slice(0, -5)}"${' '.repeat(16_000)}x`],
     ['quotes', `--b\r\nContent-Disposition: form-data${'; a="\\'.repeat(1_600)}`],

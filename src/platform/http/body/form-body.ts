@@ -93,8 +93,8 @@ export async function readForm(
 
 /** @throws DomainError for a request that is refused by its headers */
 function boundaryOf({ headers }: Request, options: FormOptions): string {
-  const type = headers['content-type'] ?? '';
-  if (type.split(';', 1)[0]?.trim().toLowerCase() !== 'multipart/form-data') {
+  const type = typeOf(headers['content-type']);
+  if (type?.essence !== 'multipart/form-data') {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', undefined, ['body must be sent as multipart/form-data']);
   }
   if ((headers['content-encoding'] ?? 'identity').trim().toLowerCase() !== 'identity') {
@@ -102,9 +102,18 @@ function boundaryOf({ headers }: Request, options: FormOptions): string {
   }
   const maxBytes = maxBytesOf(options);
   if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLarge('body', maxBytes);
-  const boundary = new MIMEType(type).params.get('boundary');
+  const boundary = type.params.get('boundary');
   if (!boundary) throw invalidInput('body must name its boundary in Content-Type');
   return boundary;
+}
+
+/** @returns undefined for none, such as one that ends with a non-breaking space */
+function typeOf(contentType = ''): MIMEType | undefined {
+  try {
+    return new MIMEType(contentType);
+  } catch {
+    return undefined;
+  }
 }
 
 async function fieldsOf(
