@@ -2,5 +2,5 @@
 export { findJsonViolations, type JsonLimits, SizeBudget, SizeExceeded } from './json-violations.js';
 export { MAX_SUGGESTIONS, nearestName, suggestion, unknownField, unknownFields } from './nearest-name.js';
 export { type Path, sentence, shownPath, type Violation } from './paths.js';
-export { StructureCounter } from './structure-counter.js';
+export { StructureCounter, structureOf } from './structure-counter.js';
 export { codePoints, shownName, textViolation } from './text.js';

@@ -22,6 +22,9 @@ describe('StructureCounter', () => {
     ['{},'.repeat(1_000), 3_000],
     [`{"payload":"${'A'.repeat(1_000)}"}`, 3],
     ['"never closed {{{{', 0],
+    // JSON allows no line end in a string (RFC 8259, section 7); the comment of an event stream may have any quote.
+    [': "\n\ndata: {"a":[{},{}]}', 12],
+    ['"\\\r{},', 3],
   ])('counts what is outside strings: %#', (text, count) => {
     expect(pushed([Buffer.from(text)])).toBe(count);
   });

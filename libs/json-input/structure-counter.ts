@@ -1,4 +1,4 @@
-const [QUOTE, BACKSLASH] = [0x22, 0x5c];
+const [QUOTE, BACKSLASH, LINE_FEED, CARRIAGE_RETURN] = [0x22, 0x5c, 0x0a, 0x0d];
 const STRUCTURAL = new Uint8Array(256);
 for (const character of '{}[],:') STRUCTURAL[character.charCodeAt(0)] = 1;
 
@@ -16,7 +16,9 @@ export class StructureCounter {
     let { isInString, isEscaped, found } = this;
     for (let at = 0; at < bytes.length; at++) {
       const byte = bytes[at]!;
-      if (!isInString) {
+      // No string of JSON goes on: a lone quote in a comment of an event stream must not hide what follows.
+      if (byte === LINE_FEED || byte === CARRIAGE_RETURN) isInString = isEscaped = false;
+      else if (!isInString) {
         if (byte === QUOTE) isInString = true;
         else found += STRUCTURAL[byte]!;
       } else if (isEscaped) isEscaped = false;
@@ -27,3 +29,6 @@ export class StructureCounter {
     return found;
   }
 }
+
+/** Structural characters of a text of JSON. */
+export const structureOf = (json: string): number => new StructureCounter().push(Buffer.from(json));

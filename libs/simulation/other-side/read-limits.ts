@@ -1,4 +1,4 @@
-import { StructureCounter } from '../../json-input/index.js';
+import { StructureCounter, structureOf } from '../../json-input/index.js';
 
 const MIB = 1024 * 1024;
 
@@ -35,7 +35,23 @@ export class ReadCount {
     this.bytes += part.length;
     if (this.bytes > bytes) return `${name} is larger than ${bytes / MIB} MiB`;
     const found = this.structure.push(part);
-    if (found <= structure) return undefined;
-    return `${name} has ${found.toLocaleString('en')} structural characters or more, where ${structure.toLocaleString('en')} are allowed`;
+    return found <= structure ? undefined : tooMuchStructure(`${name} has`, found, structure);
   }
 }
+
+/** Structural characters in the arguments of all tools of a call: they reach the main thread as objects. */
+const MAX_ARGUMENTS = 100_000;
+
+/** Counts the arguments of the tools of a call. They are JSON in strings, where `ReadCount` finds no structure. */
+export class ArgumentsCount {
+  private found = 0;
+
+  /** @returns as `ReadCount.push` */
+  push(json: string): string | undefined {
+    this.found += structureOf(json);
+    return this.found <= MAX_ARGUMENTS ? undefined : tooMuchStructure('its tool calls have', this.found, MAX_ARGUMENTS);
+  }
+}
+
+const tooMuchStructure = (who: string, found: number, allowed: number): string =>
+  `${who} ${found.toLocaleString('en')} structural characters or more, where ${allowed.toLocaleString('en')} are allowed`;

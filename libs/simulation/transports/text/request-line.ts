@@ -1,8 +1,10 @@
 import { Connections } from '../../../outbound-http/index.js';
 import type { AgentEvent, Line, LineOptions, RequestRecord } from '../../conversation/transport.js';
 import { EXCHANGE_LIMITS } from '../../other-side/call-exchange.js';
-import { failureOf } from '../../timeline/failure.js';
+import { ArgumentsCount } from '../../other-side/read-limits.js';
+import { CallFailure, failureOf } from '../../timeline/failure.js';
 import { type JsonValue, parseArguments } from '../../timeline/text.js';
+import { ANSWER_LIMITS } from './chat-completions/limits.js';
 import { Pacer } from './pacer.js';
 
 /** One per process, because all calls share its event loop. */
@@ -22,6 +24,9 @@ export abstract class RequestLine implements Line {
   abstract readonly identity: NonNullable<Line['identity']>;
   /** Kept for the whole call, so that latencies do not include repeated connection set-up. */
   protected readonly connections = new Connections();
+  private readonly arguments = new ArgumentsCount();
+  /** What the answer has said so far. */
+  private characters = 0;
   private isOver = false;
 
   constructor(protected readonly line: LineOptions) {}
@@ -59,6 +64,7 @@ export abstract class RequestLine implements Line {
 
   protected begin(): RequestRecord {
     const request: RequestRecord = { tokensAt: [] };
+    this.characters = 0;
     this.emit({ type: 'request', at: this.now, request });
     return request;
   }
@@ -78,13 +84,19 @@ export abstract class RequestLine implements Line {
     };
   }
 
+  /** @throws CallFailure */
   protected spoke(text: string, record: RequestRecord): void {
+    this.characters += text.length;
+    if (this.characters > ANSWER_LIMITS.text) throw new CallFailure('answer_too_large', 'its text');
     const at = this.now;
     if (record.tokensAt.length < EXCHANGE_LIMITS.tokens) record.tokensAt.push(at);
     this.emit({ type: 'speech', at, text });
   }
 
+  /** @throws CallFailure */
   protected calledTool({ name, json, result }: SaidToolCall, at = this.now, endedAt = at): void {
+    const exceeded = this.arguments.push(json);
+    if (exceeded !== undefined) throw new CallFailure('answer_too_large', exceeded);
     const args = parseArguments(json);
     this.emit({
       ...{ type: 'tool_call', at, endedAt, name, arguments: args },

@@ -1,3 +1,4 @@
+import { structureOf } from '../../../json-input/index.js';
 import { type ToolAnswers, toolAnswers } from '../../conversation/tool-results.js';
 import { parseArguments, sanitizeText } from '../../timeline/text.js';
 import type { HeardCallerFact, SaidFact, ToolCallFact, VoiceFacts } from '../facts/facts.js';
@@ -11,6 +12,8 @@ const MAX_REPORT = 64 * 1024;
 const MAX_WORDS = 5_000;
 /** What a report keeps beside its text. */
 const REPORT_BYTES = 64;
+/** Of a structural character of JSON, once it is parsed. */
+const STRUCTURE_BYTES = 128;
 
 /** What the platform reports beside audio: words of the agent, what it understood of the caller, and tool calls. */
 export class AgentReports {
@@ -44,6 +47,7 @@ export class AgentReports {
   callTool(atMs: number, { id, name, json }: Parameters<WireSide['toolCall']>[1], isAwaited: boolean): void {
     if (this.toolCalls.length >= MAX_REPORTS) return;
     const call: ToolCallFact = { atMs, name: this.shortened(name), json: json === null ? null : this.shortened(json) };
+    this.kept += STRUCTURE_BYTES * structureOf(call.json ?? '');
     this.toolCalls.push(call);
     if (isAwaited) this.unanswered.push({ id, call });
   }

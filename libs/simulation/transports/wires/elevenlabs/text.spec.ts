@@ -142,6 +142,14 @@ describe('a conversation in text with an agent of ElevenLabs', () => {
     expect(ms).toBeLessThan(900);
   });
 
+  it('takes no more structure in the arguments of tools than the main thread can take', async () => {
+    const many = Array.from({ length: 20_000 }, () => ({}));
+    const tools = [1, 2, 3].map((n) => server.clientTool(`t${n}`, 'search', { many }));
+    const called = await call(script([{ send: [server.metadata(), ...tools] }]));
+    expect(called.failure).toMatchObject({ code: 'answer_too_large', retryable: false });
+    expect(called.failure!.message).toContain('its tool calls have 120,008 structural characters or more');
+  });
+
   it('answers tools of the client, sees those of the platform, and waits for the words after them', async () => {
     const tools = [server.clientTool('t1', 'find_table', { people: 4 }), server.toolRequest('t2', 'search')];
     const onTurn = [[{ send: [server.response('One moment.'), ...tools] }]];

@@ -3,6 +3,7 @@ import { Redaction } from '../../../../text/index.js';
 import type { AgentEvent, Line, LineOptions, RequestRecord, Transport } from '../../../conversation/transport.js';
 import { type ToolAnswers, toolAnswers } from '../../../conversation/tool-results.js';
 import { EXCHANGE_LIMITS } from '../../../other-side/call-exchange.js';
+import { ArgumentsCount } from '../../../other-side/read-limits.js';
 import { OtherSide } from '../../../other-side/other-side.js';
 import { CallFailure, type Failure, failure, failureOf } from '../../../timeline/failure.js';
 import { parseArguments } from '../../../timeline/text.js';
@@ -61,6 +62,7 @@ class TextLine implements Line {
   private streamed = '';
   private whole = '';
   private readonly toolCalls = new Set<string>();
+  private readonly arguments = new ArgumentsCount();
   /** Characters and messages of the present turn. */
   private size = { characters: 0, messages: 0 };
   private error: PlatformError | undefined;
@@ -250,6 +252,8 @@ class TextLine implements Line {
   private toolCall({ id, ...said }: Pick<Of<'tool_call'>, 'id' | 'name' | 'json'>): void {
     if (this.toolCalls.has(id) || this.isTooMuch(said.json ?? '')) return;
     this.toolCalls.add(id);
+    const exceeded = this.arguments.push(said.json ?? '');
+    if (exceeded !== undefined) return this.fail(failure('answer_too_large', exceeded));
     const at = this.now;
     const name = this.words.clean(said.name);
     const args = said.json === null ? null : parseArguments(this.words.clean(said.json));

@@ -119,6 +119,26 @@ describe('a chat with an assistant of Vapi', () => {
     expect(timeline.length).toBeLessThan(10);
   });
 
+  it('takes no more words in one turn than other agents of text may say', async () => {
+    const { failure, timeline } = await call({ chat: [Array.from({ length: 100 }, () => says('many '.repeat(600)))] });
+    expect(failure).toMatchObject({
+      code: 'answer_too_large',
+      message: "The agent's response is too large: its text",
+    });
+    expect(timeline.filter(({ type }) => type === 'speech').length).toBeLessThan(90);
+  });
+
+  it('takes no more structure in the arguments of tools than the main thread can take, though they are JSON in a string', async () => {
+    const many = Array.from({ length: 20_000 }, () => ({}));
+    const chat = [1, 2, 3].map((n) => [calls(`c${n}`, 'search', { many }), says('And more.')]);
+    const { failure, timeline } = await call({ chat }, { script: [{ say: 'A' }, { say: 'B' }, { say: 'C' }] });
+    expect(failure).toMatchObject({ code: 'answer_too_large', retryable: false });
+    expect(failure!.message).toContain(
+      'its tool calls have 120,008 structural characters or more, where 100,000 are allowed',
+    );
+    expect(timeline.filter(({ type }) => type === 'tool_call')).toHaveLength(1);
+  });
+
   it('is tested step by step, with advice about what failed', async () => {
     const test = async (options: VapiServerOptions) => {
       const { endpoint } = await serve(options);

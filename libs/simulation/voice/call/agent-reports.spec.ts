@@ -1,0 +1,19 @@
+import { SEND_LIMITS } from '../../other-side/send-limits.js';
+import { planOf } from '../testing/virtual-calls.js';
+import { AgentReports } from './agent-reports.js';
+
+describe('the reports of a voice call', () => {
+  it('count the arguments of tools as what they are once they are parsed', () => {
+    const reports = new AgentReports(planOf([]));
+    const json = `{"many":[${'{},'.repeat(21_000)}{}]}`;
+    for (let n = 0; n < 3; n++) reports.callTool(0, { id: `t${n}`, name: 'search', json }, false);
+    expect(reports.bytes).toBeGreaterThan(SEND_LIMITS.memoryBytes);
+  });
+
+  it('have room for the arguments of a thousand tools as agents call them', () => {
+    const reports = new AgentReports(planOf([]));
+    const json = '{"day":"Friday","guests":[{"name":"Ada","diets":["none"]},{"name":"Bob","diets":[]}]}';
+    for (let n = 0; n < 1_000; n++) reports.callTool(0, { id: `t${n}`, name: 'reserve', json }, false);
+    expect(reports.bytes).toBeLessThan(SEND_LIMITS.memoryBytes / 4);
+  });
+});
