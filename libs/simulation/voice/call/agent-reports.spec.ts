@@ -10,6 +10,13 @@ describe('the reports of a voice call', () => {
     expect(reports.bytes).toBeGreaterThan(SEND_LIMITS.memoryBytes);
   });
 
+  it('count words with times as objects, of which the main thread takes no more than 65,000', () => {
+    const reports = new AgentReports(planOf([]));
+    const words = Array.from({ length: 5_000 }, (_, n) => ({ text: 'a', startMs: n, endMs: n + 1 }));
+    for (let n = 0; n < 13; n++) reports.say(n, '', { words });
+    expect(reports.bytes).toBeGreaterThan(SEND_LIMITS.memoryBytes * 0.99);
+  });
+
   it('have room for the arguments of a thousand tools as agents call them', () => {
     const reports = new AgentReports(planOf([]));
     const json = '{"day":"Friday","guests":[{"name":"Ada","diets":["none"]},{"name":"Bob","diets":[]}]}';

@@ -10,8 +10,8 @@ const MAX_REPORTS = 10_000;
 const MAX_REPORT = 64 * 1024;
 /** Words with places in one report. */
 const MAX_WORDS = 5_000;
-/** What a report keeps beside its text. */
-const REPORT_BYTES = 64;
+/** What a report or a word keeps beside its text, with its copy in the main thread. */
+const REPORT_BYTES = 256;
 /** Of a structural character of JSON, once it is parsed. */
 const STRUCTURE_BYTES = 128;
 
