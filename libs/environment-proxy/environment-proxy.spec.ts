@@ -88,6 +88,9 @@ describe('environmentProxy', () => {
     'http://user:s%6qcret@p.test',
     'http://user:s3c#ret@p.test',
     'http://user:s3c/ret@p.test',
+    // A port, and what looks like a path.
+    'http://s3c:12/ret@p.test',
+    'http://s3c:12#ret@p.test',
     'socks5://s3c:ret@p:1',
   ])('refuses what is not the address of a proxy without repeating it: %s', (value) => {
     const refused = () => of('https://a.test', { HTTPS_PROXY: value });

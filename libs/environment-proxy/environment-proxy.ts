@@ -38,7 +38,8 @@ const givenOf = (name: string, env: NodeJS.ProcessEnv): string | undefined =>
 function proxyOf(variable: string, value: string): EnvironmentProxy {
   const address = /^[a-z][a-z\d+.-]*:\/\//i.test(value) ? value : `http://${value}`;
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  if (!url || !['http:', 'https:'].includes(url.protocol)) {
+  // An @ behind the host: its name and port are the beginning of credentials.
+  if (!url || !['http:', 'https:'].includes(url.protocol) || /@/.test(url.pathname + url.search + url.hash)) {
     throw new InvalidProxyError(`${variable} must be the address of an http or https proxy, ${ENCODED}`);
   }
   const { username, password, origin } = url;
