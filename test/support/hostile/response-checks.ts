@@ -94,7 +94,10 @@ function issueViolations(status: number, issues: unknown): string[] {
  */
 export function issuesWithoutField(text: string, names: readonly string[]): string[] {
   const { issues = [] } = JSON.parse(text) as { issues?: { message: string }[] };
-  const known = [...GENERAL_SUBJECTS, ...names.map((name) => (name === '' ? '""' : name))];
+  const known = [
+    ...GENERAL_SUBJECTS,
+    ...names.map((name) => (name.length <= 100 && name.trim() === '' ? `"${name}"` : name)),
+  ];
   return issues
     .map(({ message }) => message)
     .filter(
