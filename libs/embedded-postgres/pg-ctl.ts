@@ -59,7 +59,9 @@ export class PgCtl {
   ) {}
 
   /** Starts the server in its own session, writing to the log file, and waits until it accepts connections. */
-  start(settings: Readonly<Record<string, string>>, log: string, timeoutMs: number): Promise<Outcome> {
+  async start(settings: Readonly<Record<string, string>>, log: string, timeoutMs: number): Promise<Outcome> {
+    // The server needs its absolute path, which pg_ctl reaches here only if the account may pass the folders above.
+    if (this.account) await this.run('pgCtl', ['status', '--pgdata', this.dataDirectory]);
     // pg_ctl passes the options, the data directory and the log through a shell, in which it quotes the last two badly.
     const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
     const options = Object.entries(settings).map(([name, value]) => `-c ${quote(`${name}=${value}`)}`);
