@@ -1,8 +1,7 @@
 // Loaded into the processes of a service by NODE_OPTIONS: makes errors that nothing catches. The service has no such switch.
-import { subscribe } from 'node:diagnostics_channel';
 import { readFileSync, rmSync } from 'node:fs';
 import { IncomingMessage } from 'node:http';
-import { isMainThread } from 'node:worker_threads';
+import { isMainThread, Worker } from 'node:worker_threads';
 
 const PROVOKED = {
   listener: () => {
@@ -23,19 +22,21 @@ IncomingMessage.prototype.emit = function (event, ...values) {
   return emit.call(this, event, ...values);
 };
 
-// When the next request to an agent is made, if a file says how.
+// When a call next asks its thread for something, if a file says how. The requests to its agent are made in that thread.
 const file = process.env.PROVOKE_FILE;
-if (file !== undefined) {
-  subscribe('undici:request:create', () => {
+if (file !== undefined && isMainThread) {
+  const { postMessage } = Worker.prototype;
+  Worker.prototype.postMessage = function (...message) {
     let how;
     try {
       how = readFileSync(file, 'utf8');
       rmSync(file);
     } catch {
-      return;
+      // Not now.
     }
-    PROVOKED[how]();
-  });
+    PROVOKED[how]?.();
+    return postMessage.apply(this, message);
+  };
 }
 
 if (isMainThread) process.once('SIGWINCH', PROVOKED.listener);
