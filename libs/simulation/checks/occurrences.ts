@@ -23,10 +23,18 @@ export interface Occurrence {
   readonly text: string;
   /** Where words were found in what the side said in this turn. */
   readonly match?: { readonly text: string; readonly position: number };
+  /** Of a tool call, the entry of the words with which it came in one message. */
+  readonly beside?: number;
 }
 
-/** Whether an occurrence is later than another one. */
-export const isAfter = (a: Occurrence, b: Occurrence): boolean =>
+/** Whether an occurrence is later than another one. @throws NotKnown when both came in one message, which has no order */
+export function isAfter(a: Occurrence, b: Occurrence): boolean {
+  if (a.beside === b.evidence.entry || b.beside === a.evidence.entry)
+    throw new NotKnown(`Which came first is not known: ${a.text} and ${b.text} in one message`);
+  return isLater(a, b);
+}
+
+const isLater = (a: Occurrence, b: Occurrence): boolean =>
   a.evidence.entry - b.evidence.entry > 0 || (a.evidence.entry === b.evidence.entry && a.position > b.position);
 
 /** Search limit for a whole call, as a multiple of the limit per turn; keeps a check from taking minutes. */
@@ -95,7 +103,9 @@ export class EventFinder {
       if (call.entry.name !== matcher.tool) continue;
       await this.yieldToEventLoop();
       if (misfit(matcher, call.entry) === undefined) {
-        yield { position: 0, evidence: toolEvidence(call), text: `the agent called ${toolCallText(call.entry)}` };
+        const text = `the agent called ${toolCallText(call.entry)}`;
+        const beside = call.entry.isBesideWords ? this.view.wordsBefore(call.index) : undefined;
+        yield { position: 0, evidence: toolEvidence(call), text, ...(beside !== undefined && { beside }) };
       }
     }
     return true;

@@ -246,6 +246,7 @@ class Conversation {
     // Events after the end of the call are ignored.
     if (this.end) return;
     if (event.type === 'request') return this.exchange.add(event.request, this.timeline.turn);
+    if (event.type === 'idle') return this.time.exclude(event.since, event.at);
     const at = this.time.at(event.at);
     this.lastHeard = at;
     this.isAgentActing = event.type !== 'turn_end';
@@ -254,6 +255,12 @@ class Conversation {
         return this.timeline.agentSpeaks(event.text, at);
       case 'speech_end':
         return this.timeline.agentPaused(at);
+      case 'speech_split':
+        return this.timeline.agentSplits();
+      case 'tool_start':
+        return this.timeline.toolStarts();
+      case 'warning':
+        return this.timeline.warned(event, at);
       case 'tool_call':
         return this.timeline.toolCalled(toolCall(event), at, this.time.at(event.endedAt));
       case 'turn_end':
@@ -291,9 +298,16 @@ class Conversation {
   }
 }
 
-const toolCall = ({ name, arguments: args, rawArguments, result }: Extract<AgentEvent, { type: 'tool_call' }>) => ({
+const toolCall = ({
+  name,
+  arguments: args,
+  rawArguments,
+  result,
+  isBesideWords,
+}: Extract<AgentEvent, { type: 'tool_call' }>) => ({
   name: truncate(name, 255),
   arguments: args,
   ...(rawArguments !== undefined && { rawArguments: truncate(rawArguments, 2_000) }),
   ...(result !== undefined && { result }),
+  ...(isBesideWords && { isBesideWords }),
 });

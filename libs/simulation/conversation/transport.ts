@@ -5,7 +5,7 @@ import type { Clock } from '../time/clock.js';
 import type { Stall } from '../time/stalls.js';
 import type { Failure } from '../timeline/failure.js';
 import type { SentSecrets } from '../other-side/secrets.js';
-import type { ToolCallEntry } from '../timeline/timeline.js';
+import type { FindingEntry, ToolCallEntry } from '../timeline/timeline.js';
 
 /**
  * The agent's actions, in order. `at` is the clock time of the action, from which latencies are computed.
@@ -14,10 +14,18 @@ export type AgentEvent =
   /** The next part of the agent's words; the first one after a `speech_end` starts a new speech entry. */
   | { readonly type: 'speech'; readonly at: number; readonly text: string }
   | { readonly type: 'speech_end'; readonly at: number }
+  /** The next words go on in an entry of their own, because a tool call comes with them. */
+  | { readonly type: 'speech_split'; readonly at: number }
+  /** A tool call begins, whose `tool_call` follows when it is complete; this is its place among the words. */
+  | { readonly type: 'tool_start'; readonly at: number }
   | ({ readonly type: 'tool_call'; readonly at: number; readonly endedAt: number } & Pick<
       ToolCallEntry,
-      'name' | 'arguments' | 'rawArguments' | 'result'
+      'name' | 'arguments' | 'rawArguments' | 'result' | 'isBesideWords'
     >)
+  /** A deviation that does not change what is heard. */
+  | ({ readonly type: 'warning'; readonly at: number } & Pick<FindingEntry, 'code' | 'detail'>)
+  /** The end of an answer was waited for, which does not count as time of the call. */
+  | { readonly type: 'idle'; readonly since: number; readonly at: number }
   /** The agent waits for the caller. Text transports detect this by the end of the answer. */
   | { readonly type: 'turn_end'; readonly at: number }
   /** A request begins, which is not an action of the agent. */

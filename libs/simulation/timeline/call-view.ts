@@ -171,6 +171,12 @@ export class CallView {
     return this.wholeAnswers.length;
   }
 
+  /** Index of the agent's words with which the tool call at an index came in one message. */
+  wordsBefore(index: number): number | undefined {
+    const at = this.entries.findLastIndex(({ type }, at) => at < index && type === 'speech');
+    return at === -1 ? undefined : at;
+  }
+
   said(speaker: Speaker): Utterance[] {
     return this.utterances.filter((utterance) => utterance.speaker === speaker);
   }

@@ -110,6 +110,11 @@ export interface ToolCallEntry extends Span {
   readonly result?: JsonValue;
   /** Present when the result is not stored because the call has too many. */
   readonly isResultOmitted?: true;
+  /**
+   * Present when it came in one message with the words before it, such as an answer that is not streamed: which came first is
+   * not known.
+   */
+  readonly isBesideWords?: true;
 }
 
 /** The agent did not answer, or the caller waited as its script says. */
@@ -160,6 +165,10 @@ export class Timeline {
   /** When the latest words of the agent arrived. */
   private spokenAt = 0;
   private turnNumber = 0;
+  /** White space between words that a tool call divides; undefined if the next words begin an answer. */
+  private divided: string | undefined;
+  /** Of each tool call that has begun, what stands before it. */
+  private places: (TimelineEntry | undefined)[] = [];
 
   /**
    * @param onEntry called with every complete entry
@@ -199,6 +208,7 @@ export class Timeline {
   agentSpeaks(part: string, at: number): void {
     if (part.trim() === '') {
       if (this.speaking) this.speaking.text += part;
+      else if (this.divided !== undefined) this.divided += part;
       return;
     }
     // A pair of surrogates that a stream divides is one character.
@@ -210,7 +220,12 @@ export class Timeline {
     } else if (this.speaking) {
       this.speaking.text += part;
       this.speaking.end = rounded(at);
-    } else this.startSpeech(part, at);
+    } else if (this.divided === undefined) this.startSpeech(part, at);
+    else {
+      const separator = this.divided !== '' || /^\s/.test(part) ? ' ' : '';
+      this.divided = undefined;
+      this.startSpeech(separator + part.trimStart(), at, { continues: true });
+    }
     this.spokenAt = at;
   }
 
@@ -222,21 +237,51 @@ export class Timeline {
   /** Ends what the agent is saying: after its latest words if it has paused since. */
   agentPaused(at: number, cut = false): void {
     const { speaking } = this;
+    this.divided = undefined;
     if (!speaking) return;
     this.speaking = undefined;
-    const text = this.cleaned(speaking.text);
-    speaking.text = speaking.continues ? text.trimEnd() : text.trim();
     if (at - this.spokenAt < PAUSE_MS) speaking.end = Math.max(speaking.end, rounded(at));
     if (cut) speaking.cut = true;
+    this.finish(speaking);
+  }
+
+  private finish(speaking: Writable<SpeechEntry>): void {
+    const text = this.cleaned(speaking.text);
+    speaking.text = speaking.continues ? text.trimEnd() : text.trim();
     this.onEntry(speaking);
   }
 
+  /** The agent's next words go on in an entry of their own. */
+  agentSplits(): void {
+    const { speaking } = this;
+    if (!speaking) return;
+    this.speaking = undefined;
+    this.divided = /\s*$/.exec(speaking.text.slice(-100))![0];
+    this.finish(speaking);
+  }
+
+  /** A tool call begins here, whatever comes before it is complete. */
+  toolStarts(): void {
+    this.agentSplits();
+    this.places.push(this.recorded.at(-1));
+  }
+
+  warned({ code, detail }: Pick<FindingEntry, 'code' | 'detail'>, at: number): void {
+    this.add({ type: 'finding', code, severity: 'warning', detail, ...this.span(at, at) });
+  }
+
   toolCalled(
-    call: Pick<ToolCallEntry, 'name' | 'arguments' | 'rawArguments' | 'result'>,
+    { isBesideWords, ...call }: ToolCall & Pick<ToolCallEntry, 'isBesideWords'>,
     start: number,
     end: number,
   ): void {
-    this.add({ type: 'tool_call', ...redacted(call, this.redaction), ...this.span(start, end) });
+    const beside = isBesideWords && { isBesideWords };
+    const said = { type: 'tool_call', ...redacted(call, this.redaction), ...beside, ...this.span(start, end) } as const;
+    if (this.places.length === 0) return void this.add(said);
+    const before = this.places.shift();
+    const entry = this.add(said, before === undefined ? 0 : this.recorded.indexOf(before) + 1);
+    // The next one in this place follows this one.
+    this.places = this.places.map((place) => (place === before ? entry : place));
   }
 
   /** Another timeline of the same call, without an entry. */
@@ -308,13 +353,18 @@ export class Timeline {
   }
 
   /** The one place where what others said is guarded: checks, reports and storage see the entries. */
-  private add(said: TimelineEntry): void {
+  private add(said: TimelineEntry, place = this.placeAt(said.start)): TimelineEntry {
     const entry = guarded(said);
-    // A silence is recorded when it ends, so it may belong before later entries.
-    let index = this.recorded.length;
-    while (index > 0 && this.recorded[index - 1]!.start > entry.start) index--;
-    this.recorded.splice(index, 0, entry);
+    this.recorded.splice(place, 0, entry);
     this.onEntry(entry);
+    return entry;
+  }
+
+  /** A silence is recorded when it ends, so it may belong before later entries. */
+  private placeAt(start: number): number {
+    let index = this.recorded.length;
+    while (index > 0 && this.recorded[index - 1]!.start > start) index--;
+    return index;
   }
 }
 

@@ -74,6 +74,29 @@ describe('HostedLine', () => {
     }
   });
 
+  it('keeps a tool call between the words that came before and after it at the same time', () => {
+    const { emit, reports, line } = hosted();
+    const all: AgentEvent[] = [
+      { type: 'speech', at: 0, text: 'One ' },
+      { type: 'speech', at: 0, text: 'moment.' },
+      { type: 'tool_start', at: 0 },
+      { type: 'speech', at: 0, text: ' Booked.' },
+      { type: 'speech_end', at: 0 },
+      { type: 'tool_call', at: 0, endedAt: 0, name: 'book', arguments: {} },
+      { type: 'turn_end', at: 0 },
+    ];
+    for (const event of all) emit(event);
+    const timeline = new Timeline();
+    for (const event of reports.flatMap(({ events }) => events)) {
+      if (event.type === 'speech') timeline.agentSpeaks(event.text, event.at);
+      else if (event.type === 'tool_start') timeline.toolStarts();
+      else if (event.type === 'tool_call') timeline.toolCalled(event, event.at, event.endedAt);
+      else timeline.agentPaused(event.at);
+    }
+    expect(timeline.entries).toMatchObject([{ text: 'One moment.' }, { name: 'book' }, { text: ' Booked.' }]);
+    line.close();
+  });
+
   it('reports what becomes known of a request although the agent says nothing', () => {
     jest.useFakeTimers();
     const { emit, reports, line } = hosted();

@@ -16,6 +16,7 @@ interface SaidToolCall {
   readonly json: string;
   /** Absent if the agent does not wait for it. */
   readonly result?: JsonValue | undefined;
+  readonly isBesideWords?: boolean;
 }
 
 /** A conversation in requests over HTTP: one for each turn of the agent, or more. */
@@ -28,6 +29,7 @@ export abstract class RequestLine implements Line {
   /** What the answer has said so far. */
   private characters = 0;
   private isOver = false;
+  private readonly warned = new Set<string>();
 
   constructor(protected readonly line: LineOptions) {}
 
@@ -93,8 +95,14 @@ export abstract class RequestLine implements Line {
     this.emit({ type: 'speech', at, text });
   }
 
+  /** Once a call. */
+  protected warn(code: string, detail: string): void {
+    if (!this.warned.has(code)) this.emit({ type: 'warning', at: this.now, code, detail });
+    this.warned.add(code);
+  }
+
   /** @throws CallFailure */
-  protected calledTool({ name, json, result }: SaidToolCall, at = this.now, endedAt = at): void {
+  protected calledTool({ name, json, result, isBesideWords }: SaidToolCall, at = this.now, endedAt = at): void {
     const exceeded = this.arguments.push(json);
     if (exceeded !== undefined) throw new CallFailure('answer_too_large', exceeded);
     const args = parseArguments(json);
@@ -102,6 +110,7 @@ export abstract class RequestLine implements Line {
       ...{ type: 'tool_call', at, endedAt, name, arguments: args },
       ...(args === null && { rawArguments: json }),
       ...(result !== undefined && { result }),
+      ...(isBesideWords && { isBesideWords }),
     });
   }
 

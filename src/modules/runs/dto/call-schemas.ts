@@ -127,8 +127,12 @@ const ENTRIES = {
       rawArguments: text,
       result: { description: 'What the tester returned, if the agent waited for it: any JSON value' },
       isResultOmitted: { ...flag, description: 'Present when the result is not stored because the call has too many' },
+      isBesideWords: {
+        ...flag,
+        description: 'Present when it came in one message with the words before it: which came first is not known',
+      },
     },
-    ['rawArguments', 'result', 'isResultOmitted'],
+    ['rawArguments', 'result', 'isResultOmitted', 'isBesideWords'],
   ),
   silence: entry('silence', { of: speaker }),
   error: entry('error', { code: text, message: text }),

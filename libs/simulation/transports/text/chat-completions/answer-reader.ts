@@ -3,13 +3,20 @@ import { OutboundError, type OutboundStream } from '../../../../outbound-http/in
 import { READ_LIMITS, ReadCount } from '../../../other-side/read-limits.js';
 import { CallFailure } from '../../../timeline/failure.js';
 import type { CompletionAssembler } from './completion.js';
-import { EventStreamParser } from './event-stream.js';
+import { EventStreamParser, type ServerSentEvent } from './event-stream.js';
 import { ANSWER_LIMITS, CLOSING_GRACE_MS } from './limits.js';
 
 type Kind = 'event-stream' | 'json';
 
 /** Characters of the body that are kept for failures. */
 const MAX_BEGINNING = 4_000;
+
+/** Names of events that only keep the connection open. */
+const HEARTBEAT = /^(ping|heart-?beat|keep-?alive)$/i;
+
+/** Whether the agent calls tools at the end of its answer, in the words of several servers. */
+export const callsTools = (finishReason: string | undefined): boolean =>
+  /^(tool_calls?|function_call|tool_use)$/i.test(finishReason ?? '');
 
 /** Reads a chat completion from a response, streamed or not, within the limits. */
 export class AnswerReader {
@@ -20,28 +27,54 @@ export class AnswerReader {
   private readonly utf8 = new TextDecoder('utf-8', { fatal: true });
   private readonly events = new EventStreamParser();
   private kind: Kind | undefined;
+  private isDeclaredStream = false;
   private readonly count = new ReadCount(READ_LIMITS.answer);
   private text = '';
+  private hasLine = false;
+  private eventCount = 0;
+  /** The first event without choices. */
+  private foreign: string | undefined;
+  /** When the latest event came, after which the end of the stream was waited for in vain. */
+  idleSince: number | undefined;
+  /** Whether the body ended without a reason and `[DONE]`. */
+  isEndUnsaid = false;
 
-  constructor(private readonly assembler: CompletionAssembler) {}
+  constructor(
+    private readonly assembler: CompletionAssembler,
+    private readonly now: () => number,
+  ) {}
 
   /** @throws CallFailure, OutboundError */
   async read({ headers, body, close }: OutboundStream): Promise<void> {
-    this.kind = kindOf(headers['content-type']);
+    this.isDeclaredStream = /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
     let grace: NodeJS.Timeout | undefined;
     try {
       for await (const chunk of body) {
-        if (this.take(chunk)) return;
-        // The answer is complete; do not wait long for the formal end of the stream.
-        if (this.assembler.finishReason !== undefined) grace ??= setTimeout(close, CLOSING_GRACE_MS);
+        const before = this.eventCount;
+        if (this.take(chunk)) return this.requireAnswer();
+        if (this.assembler.finishReason === undefined || this.eventCount === before) continue;
+        // The answer may be complete; do not wait long for the formal end of the stream.
+        clearTimeout(grace);
+        grace = this.closeLater(close);
       }
     } catch (error) {
-      // Our own close after the grace time looks like a broken connection.
-      if (grace === undefined || !(error instanceof OutboundError)) throw error;
+      // Our own close looks like a broken connection. One that breaks after a reason has lost nothing, unless more had begun.
+      const isComplete = this.idleSince !== undefined || (grace !== undefined && !this.assembler.hasMore);
+      if (!isComplete || !(error instanceof OutboundError)) throw error;
     } finally {
       clearTimeout(grace);
     }
-    this.end();
+    this.end(headers);
+  }
+
+  private closeLater(close: () => void): NodeJS.Timeout {
+    const { hasMore, finishReason } = this.assembler;
+    const since = this.now();
+    const graceMs = CLOSING_GRACE_MS[hasMore ? 'more' : callsTools(finishReason) ? 'toolCalls' : 'reason'];
+    return setTimeout(() => {
+      this.idleSince = since;
+      close();
+    }, graceMs);
   }
 
   /** @returns whether the answer is complete */
@@ -55,8 +88,13 @@ export class AnswerReader {
       // Trimmed, so that endless white space is not scanned again with every chunk.
       this.text = this.text.trimStart();
       this.piece = this.text;
-      this.kind = detectKind(this.text);
+      this.kind = this.isDeclaredStream && /^[^{]/.test(this.text) ? 'event-stream' : detectKind(this.text);
       this.piece = undefined;
+    }
+    // The first line tells lines of chunks from one object.
+    if (this.kind === 'json' && !this.hasLine && decoded.includes('\n')) {
+      this.hasLine = true;
+      if (isChunk(this.text.slice(0, this.text.indexOf('\n')))) this.kind = 'event-stream';
     }
     if (this.kind === 'event-stream') {
       const isComplete = this.takeEvents(this.events.push(this.text));
@@ -68,28 +106,51 @@ export class AnswerReader {
   }
 
   /** @returns whether the stream has ended with `[DONE]` */
-  private takeEvents(events: readonly string[]): boolean {
-    for (const event of events) {
-      if (event.trim() === '[DONE]') {
-        this.assembler.finishReason ??= 'stop';
-        return true;
+  private takeEvents(events: readonly ServerSentEvent[]): boolean {
+    for (const { name, data } of events) {
+      for (const text of textsOf(data)) {
+        if (text === '[DONE]') {
+          this.assembler.finishReason ??= 'stop';
+          return true;
+        }
+        this.piece = text;
+        this.assembler.chunk(text, name);
+        this.piece = undefined;
+        if (!this.assembler.isAnswer) this.foreign ??= text;
+        if (!HEARTBEAT.test(name)) this.eventCount++;
       }
-      this.piece = event;
-      this.assembler.chunk(event);
-      this.piece = undefined;
     }
     return false;
   }
 
   /** The body has ended. */
-  private end(): void {
+  private end(headers: OutboundStream['headers']): void {
     if (this.kind === 'json') {
-      this.piece = this.text;
-      this.assembler.whole(this.text);
-    } else if (this.kind === undefined) {
-      this.piece = this.text;
+      this.piece = withoutDone(this.text);
+      this.assembler.whole(this.piece);
+      return;
+    }
+    this.piece = this.text;
+    if (this.kind === undefined)
       throw new CallFailure('invalid_answer', this.text === '' ? 'it is empty' : 'it is cut short');
-    } else if (this.assembler.finishReason === undefined) throw new CallFailure('stream_cut');
+    this.piece = undefined;
+    const left = this.events.end();
+    const isHalf = left.some(({ data }) => !textsOf(data).every((text) => text === '[DONE]' || isJson(text)));
+    const isDone = !isHalf && this.takeEvents(left);
+    if (!isDone && this.assembler.finishReason === undefined) {
+      // The end of a body of unknown length does not show that it is whole.
+      const isWhole = headers['transfer-encoding'] !== undefined || headers['content-length'] !== undefined;
+      if (isHalf || !isWhole) throw new CallFailure('stream_cut');
+      this.isEndUnsaid = true;
+    }
+    this.requireAnswer();
+  }
+
+  /** A stream in which no event had choices is another protocol. @throws CallFailure */
+  private requireAnswer(): void {
+    if (this.assembler.isAnswer || (this.foreign === undefined && !this.isEndUnsaid)) return;
+    this.piece = this.foreign;
+    throw new CallFailure('invalid_answer', 'it has no list of choices');
   }
 
   /** Chunks may end in the middle of a character. @throws CallFailure for invalid UTF-8 */
@@ -103,16 +164,35 @@ export class AnswerReader {
   }
 }
 
-function kindOf(contentType: string | undefined): Kind | undefined {
-  if (contentType === undefined) return undefined;
-  if (/^text\/event-stream\b/i.test(contentType)) return 'event-stream';
-  return /^application\/(.+\+)?json\b/i.test(contentType) ? 'json' : undefined;
-}
-
-/** Detects the kind when the content type is missing or different. @throws CallFailure when it is neither */
+/** Detects the kind by the first characters: headers are often wrong. @throws CallFailure when it is neither */
 function detectKind(beginning: string): Kind | undefined {
   if (beginning.startsWith('{')) return 'json';
   if (/^(data|event|id|retry)?:/.test(beginning)) return 'event-stream';
   if (beginning.length >= 'event:'.length) throw new CallFailure('invalid_answer', 'it is neither a stream nor JSON');
   return undefined;
+}
+
+/** The texts of an event: several where a server leaves out the blank lines between its events. */
+function textsOf(data: string): readonly string[] {
+  const lines = data.split('\n').flatMap((line) => line.trim() || []);
+  const isOne = lines.length < 2 || isJson(data) || !lines.every((line) => line === '[DONE]' || isJson(line));
+  return isOne ? [data.trim()].filter((text) => text !== '') : lines;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const isChunk = (line: string): boolean =>
+  isJson(line) && (JSON.parse(line) as { choices?: { delta?: unknown }[] } | null)?.choices?.[0]?.delta !== undefined;
+
+/** Some gateways put the end of a stream behind one JSON object. */
+function withoutDone(text: string): string {
+  const at = text.lastIndexOf('data:');
+  return at !== -1 && text.slice(at + 5).trim() === '[DONE]' ? text.slice(0, at) : text;
 }

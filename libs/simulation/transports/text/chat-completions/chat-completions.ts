@@ -8,7 +8,9 @@ import { agentUrl } from '../../http/agent-url.js';
 import { hangUpReason, HANG_UP_TOOLS } from '../hang-up.js';
 import { History } from '../history.js';
 import { RequestLine } from '../request-line.js';
-import type { RawToolCall } from './completion.js';
+import { callsTools } from './answer-reader.js';
+import type { CompletionAssembler } from './completion.js';
+import type { RawToolCall } from './tool-call-parts.js';
 import { requestCompletion } from './completion-request.js';
 import { ANSWER_LIMITS, DEFAULT_ANSWER_TIMEOUT_MS } from './limits.js';
 import { OtherSide, secretsOfUrl, withoutSecrets } from '../../../other-side/other-side.js';
@@ -52,7 +54,9 @@ const PROTOCOL = 'chat-completions';
 type Message =
   | { readonly role: 'user' | 'assistant'; readonly content: string }
   | { readonly role: 'assistant'; readonly content: string | null; readonly tool_calls: readonly object[] }
-  | { readonly role: 'tool'; readonly tool_call_id: string; readonly content: string };
+  | { readonly role: 'assistant'; readonly content: string | null; readonly function_call: object }
+  | { readonly role: 'tool'; readonly tool_call_id: string; readonly content: string }
+  | { readonly role: 'function'; readonly name: string; readonly content: string };
 
 interface AnsweredToolCall extends RawToolCall {
   /** Absent if the agent does not wait for it. */
@@ -108,7 +112,7 @@ class ChatLine extends RequestLine {
     const { client, assistantId, model = assistantId, answerTimeoutMs } = this.options;
     const { onPhase } = this.line;
     const record = this.begin();
-    const { text, toolCalls, finishReason } = await requestCompletion(
+    const { completion, idleSince, isEndUnsaid } = await requestCompletion(
       client,
       {
         url: this.url,
@@ -121,15 +125,31 @@ class ChatLine extends RequestLine {
         ...(onPhase && { onPhase }),
         onSent: this.recording(record, onSent).onSent,
       },
-      { now: () => this.now, text: (part) => this.spoke(part, record) },
+      {
+        now: () => this.now,
+        text: (part, isApart) => {
+          if (isApart) this.emit({ type: 'speech_split', at: this.now });
+          this.spoke(part, record);
+        },
+        toolStarts: () => this.emit({ type: 'tool_start', at: this.now }),
+      },
     );
+    const { text, toolCalls, finishReason } = completion;
+    if (idleSince !== undefined) this.emit({ type: 'idle', since: idleSince, at: this.now });
+    this.warnOf(completion, isEndUnsaid);
     if (text !== '') this.emit({ type: 'speech_end', at: this.now });
     // An agent that said something and does not end with `tool_calls` ran its tools itself.
-    const isWaiting = toolCalls.length > 0 && (finishReason === 'tool_calls' || text.trim() === '');
+    const isWaiting = toolCalls.length > 0 && (callsTools(finishReason) || text.trim() === '');
     const calls = toolCalls.map((call) => this.answered(call, isWaiting));
     this.rememberAnswer(text, calls);
     for (const { arguments: json, start, end, ...call } of calls) this.calledTool({ ...call, json }, start, end);
     return { isWaiting, hangUp: toolCalls.find(({ name }) => HANG_UP_TOOLS.has(name)) };
+  }
+
+  private warnOf({ text }: CompletionAssembler, isEndUnsaid: boolean): void {
+    if (isEndUnsaid) this.warn('end_unsaid', 'An answer ended without finish_reason and [DONE]: it may not be whole');
+    const tag = /<\/?think(ing)?>/i.exec(text)?.[0];
+    if (tag !== undefined) this.warn('thinking_said', `An answer contains ${tag}, which a voice would read aloud`);
   }
 
   /** A hang-up has no result. */
@@ -144,9 +164,15 @@ class ChatLine extends RequestLine {
       if (text !== '') this.remember({ role: 'assistant', content: text });
       return;
     }
+    const content = text === '' ? null : text;
+    const older = toolCalls.find(({ isFunctionCall }) => isFunctionCall);
+    if (older && toolCalls.length === 1) {
+      const { name, arguments: json, result = DEFAULT_TOOL_RESULT } = older;
+      this.remember({ role: 'assistant', content, function_call: { name, arguments: json } });
+      return this.remember({ role: 'function', name, content: contentOf(result) });
+    }
     this.remember({
-      role: 'assistant',
-      content: text === '' ? null : text,
+      ...{ role: 'assistant', content },
       tool_calls: toolCalls.map(({ id, name, arguments: json }) => ({
         id,
         type: 'function',

@@ -28,6 +28,10 @@ export interface CompletionRequest {
   readonly record: RequestRecord;
 }
 
+interface ReadCompletion extends Pick<AnswerReader, 'idleSince' | 'isEndUnsaid'> {
+  readonly completion: CompletionAssembler;
+}
+
 /**
  * Sends a chat-completions request and reads its answer, streamed or not, within the limits.
  * @throws CallFailure
@@ -36,7 +40,7 @@ export async function requestCompletion(
   client: OutboundClient,
   request: CompletionRequest,
   sink: CompletionSink,
-): Promise<CompletionAssembler> {
+): Promise<ReadCompletion> {
   const { agent, record } = request;
   const begun = performance.now();
   const stream = await open(client, request);
@@ -44,11 +48,11 @@ export async function requestCompletion(
   record.status = status;
   record.firstByteAt = sink.now();
   const assembler = new CompletionAssembler(sink);
-  const reader = new AnswerReader(assembler);
+  const reader = new AnswerReader(assembler, () => sink.now());
   try {
     if (status < 200 || status >= 300) throw await refusal(stream, request);
     await reader.read(stream);
-    return assembler;
+    return { completion: assembler, idleSince: reader.idleSince, isEndUnsaid: reader.isEndUnsaid };
   } catch (cause) {
     if (cause instanceof Refusal) throw cause;
     record.said = agent.excerpt(reader.piece ?? reader.beginning);

@@ -1,120 +1,155 @@
 import { CallFailure } from '../../../timeline/failure.js';
 import { truncate } from '../../../timeline/text.js';
 import { ANSWER_LIMITS } from './limits.js';
-
-/** A complete tool call. */
-export interface RawToolCall {
-  readonly id: string;
-  readonly name: string;
-  /** JSON, if the agent follows the protocol. */
-  readonly arguments: string;
-  /** Clock time of its first and last chunk. */
-  readonly start: number;
-  readonly end: number;
-}
+import { type RawToolCall, type ToolCallPart, ToolCallParts } from './tool-call-parts.js';
 
 export interface CompletionSink {
   now(): number;
-  /** A part of what the agent says. */
-  text(part: string): void;
+  /** A part of what the agent says. @param isApart whether it came in one message with a tool call */
+  text(part: string, isApart: boolean): void;
+  /** A tool call begins. */
+  toolStarts(): void;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-interface OpenToolCall {
-  id: string;
-  name: string;
-  arguments: string;
-  start: number;
-  end: number;
-}
 
+/** Parts of content that are said; servers also send what the model thinks, references and the like. */
+const SAID_PARTS: readonly unknown[] = ['text', 'output_text', undefined];
 /**
  * Assembles a chat completion from its chunks. Unknown fields are ignored; known fields must have the right type.
  */
 export class CompletionAssembler {
-  private readonly calls = new Map<number, OpenToolCall>();
+  private readonly calls: ToolCallParts;
   private words = '';
-  /** `stop`, `tool_calls`, …; the answer is complete once it is set. */
+  /** `stop`, `tool_calls`, …: the last one, which is not the end if more follows. */
   finishReason: string | undefined;
+  /** Whether something was said or called after the last reason. */
+  hasMore = false;
+  /** Whether anything was a chat completion, or a chunk of one. */
+  isAnswer = false;
 
-  constructor(private readonly sink: CompletionSink) {}
+  constructor(private readonly sink: CompletionSink) {
+    this.calls = new ToolCallParts(sink);
+  }
 
   get text(): string {
     return this.words;
   }
 
-  get toolCalls(): RawToolCall[] {
-    return [...this.calls.values()];
+  get toolCalls(): readonly RawToolCall[] {
+    return this.calls.all;
   }
 
-  /** A `chat.completion.chunk`. @throws CallFailure */
-  chunk(json: string): void {
-    const choice = this.choice(json);
+  /**
+   * A `chat.completion.chunk`. Anything else without choices is passed over, unless it reports an error.
+   * @param name of its event; others than `message` and `error` are the agent's own
+   * @throws CallFailure
+   */
+  chunk(json: string, name = ''): void {
+    const isOwn = name !== '' && name !== 'message' && name !== 'error';
+    const value = parsed(json, isOwn);
+    if (value === null || (isOwn && typeof value !== 'object')) return;
+    const choice = this.choice(object(value, 'answer'), name);
     if (!choice) return;
-    if (choice.delta !== undefined && choice.delta !== null) this.message(object(choice.delta, 'delta'));
-    if (typeof choice.finish_reason === 'string') this.finishReason = choice.finish_reason;
+    const message = choice.delta ?? choice.message;
+    if (message !== undefined && message !== null) this.message(object(message, 'delta'));
+    this.finish(choice);
   }
 
   /** A whole `chat.completion`. @throws CallFailure */
   whole(json: string): void {
-    const choice = this.choice(json);
+    const choice = this.choice(object(parsed(json, false), 'answer'), '');
+    if (!this.isAnswer) throw new CallFailure('invalid_answer', 'it has no list of choices');
     if (!choice) throw new CallFailure('invalid_answer', 'it has no choice');
-    this.message(object(choice.message, 'message'));
-    this.finishReason = typeof choice.finish_reason === 'string' ? choice.finish_reason : 'stop';
+    this.message(object(choice.message ?? choice.delta, 'message'));
+    this.finish(choice);
+    this.finishReason ??= 'stop';
   }
 
-  private choice(json: string): Fields | undefined {
-    let value: unknown;
-    try {
-      value = JSON.parse(json);
-    } catch (cause) {
-      throw new CallFailure('invalid_answer', 'a part of it is not JSON', { cause });
-    }
-    const { error, choices } = object(value, 'answer');
-    if (error !== undefined && error !== null) throw new CallFailure('agent_error', { what: errorText(error) });
-    if (!Array.isArray(choices)) throw new CallFailure('invalid_answer', 'it has no list of choices');
-    // The last chunk may only contain token counts.
-    return choices.length === 0 ? undefined : object(choices[0], 'choice');
+  private finish({ finish_reason: reason }: Fields): void {
+    if (reason === 'error') throw new CallFailure('agent_error', { what: 'its finish_reason is error' });
+    // Many servers send an empty one with each chunk.
+    if (typeof reason !== 'string' || reason.trim() === '') return;
+    this.finishReason = reason;
+    this.hasMore = false;
   }
 
-  private message({ content, tool_calls: calls }: Fields): void {
-    if (typeof content === 'string') this.say(content);
-    else if (content !== undefined && content !== null)
-      throw new CallFailure('invalid_answer', 'its content is not text');
-    if (calls === undefined || calls === null) return;
-    if (!Array.isArray(calls)) throw new CallFailure('invalid_answer', 'its tool calls are not a list');
-    calls.forEach((call, position) => this.toolCall(object(call, 'tool call'), position));
+  private choice(value: Fields, name: string): Fields | undefined {
+    const { error, choices } = value;
+    const list = Array.isArray(choices) ? (choices as readonly unknown[]) : undefined;
+    // An event of the agent's own may tell of an error of a tool.
+    const isError =
+      list || name === '' || name === 'message' ? Boolean(error) || value['object'] === 'error' : name === 'error';
+    if (isError) throw new CallFailure('agent_error', { what: errorText(error || value) });
+    if (!list) return undefined;
+    this.isAnswer = true;
+    // The first and the last chunk may have none.
+    const first = list.find((choice) => (choice as Fields | null)?.['index'] === 0) ?? list[0];
+    return first === undefined || first === null ? undefined : object(first, 'choice');
   }
 
-  private say(part: string): void {
-    if (part === '') return;
+  private message({ content, refusal, tool_calls: calls, function_call: call }: Fields): void {
+    const said = `${saidIn(content)}${typeof refusal === 'string' ? refusal : ''}`;
+    if (calls !== undefined && calls !== null && !Array.isArray(calls))
+      throw new CallFailure('invalid_answer', 'its tool calls are not a list');
+    const parts = ((calls ?? []) as readonly unknown[]).map((one, position) => toolCallPart(one, position));
+    // An agent that sends both forms means one call.
+    const isRepeated = () => parts.length > 0 || this.toolCalls.some(({ isFunctionCall }) => !isFunctionCall);
+    if (call && !isRepeated()) parts.push({ ...toolCallPart({ function: call }, -1), isFunctionCall: true });
+    const isBesideWords = parts.length > 0 && said.trim() !== '';
+    if (said !== '') this.say(said, isBesideWords);
+    for (const part of parts) this.calls.take({ ...part, isBesideWords });
+    if (said !== '' || parts.length > 0) this.hasMore = true;
+  }
+
+  private say(part: string, isApart: boolean): void {
     this.words += part;
     if (this.words.length > ANSWER_LIMITS.text) throw new CallFailure('answer_too_large', 'its text');
-    this.sink.text(part);
-  }
-
-  private toolCall(part: Fields, position: number): void {
-    const index = typeof part.index === 'number' ? part.index : position;
-    const { name, arguments: text } = part.function === undefined ? {} : object(part.function, 'function');
-    const call = this.calls.get(index) ?? this.openCall(index);
-    if (typeof part.id === 'string' && part.id !== '') call.id = part.id;
-    if (typeof name === 'string') call.name += name;
-    if (typeof text === 'string') call.arguments += text;
-    // Some servers send the arguments as an object instead of as text.
-    else if (typeof text === 'object' && text !== null) call.arguments = jsonOf(text);
-    call.end = this.sink.now();
-    const size = call.id.length + call.name.length + call.arguments.length;
-    if (size > ANSWER_LIMITS.toolCall) throw new CallFailure('answer_too_large', 'a tool call');
-  }
-
-  private openCall(index: number): OpenToolCall {
-    if (this.calls.size === ANSWER_LIMITS.toolCalls) throw new CallFailure('answer_too_large', 'its tool calls');
-    const now = this.sink.now();
-    const call = { id: `call_${index}`, name: '', arguments: '', start: now, end: now };
-    this.calls.set(index, call);
-    return call;
+    this.sink.text(part, isApart);
   }
 }
+
+/** @param isOwn whether it need not be JSON. @throws CallFailure */
+function parsed(json: string, isOwn: boolean): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (cause) {
+    if (isOwn) return undefined;
+    throw new CallFailure('invalid_answer', 'a part of it is not JSON', { cause });
+  }
+}
+
+/** The words of a content, which is a text or a list of parts. @throws CallFailure */
+function saidIn(content: unknown): string {
+  if (content === undefined || content === null) return '';
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) throw new CallFailure('invalid_answer', 'its content is not text');
+  return content.map(saidInPart).join('');
+}
+
+function saidInPart(part: unknown): string {
+  if (typeof part === 'string') return part;
+  const { type, text, refusal } = (part ?? {}) as Fields;
+  if (type === 'refusal') return typeof refusal === 'string' ? refusal : '';
+  return SAID_PARTS.includes(type) && typeof text === 'string' ? text : '';
+}
+
+/** @throws CallFailure */
+function toolCallPart(value: unknown, position: number): ToolCallPart {
+  const call = object(value, 'tool call');
+  const { name, arguments: given } = object(call.function ?? call, 'function');
+  const index = typeof call.index === 'string' && /^\d{1,3}$/.test(call.index) ? Number(call.index) : call.index;
+  return {
+    id: textOf(call.id),
+    name: textOf(name),
+    // Some servers send the arguments as an object instead of as text.
+    arguments: typeof given === 'object' && given !== null ? jsonOf(given) : textOf(given),
+    index: typeof index === 'number' ? index : undefined,
+    ...{ position, isBesideWords: false, isFunctionCall: false },
+  };
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 function object(value: unknown, what: string): Fields {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;

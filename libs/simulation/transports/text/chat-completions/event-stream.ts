@@ -1,6 +1,12 @@
 import { CallFailure } from '../../../timeline/failure.js';
 import { ANSWER_LIMITS } from './limits.js';
 
+export interface ServerSentEvent {
+  /** Empty for one without a name. */
+  readonly name: string;
+  readonly data: string;
+}
+
 /**
  * Parses server-sent events from text chunks. Used in place of eventsource-parser 3.1, which loses an event when a chunk ends
  * between two lone carriage returns.
@@ -11,15 +17,17 @@ export class EventStreamParser {
   private length = 0;
   /** Whether the line ends with a carriage return, which may be the first half of a CRLF. */
   private isUndecided = false;
+  private name = '';
   private data: string[] = [];
   private size = 0;
 
   /**
-   * Returns the data of all events that this chunk completes (WHATWG HTML, 9.2.6).
+   * Returns all events that this chunk completes (WHATWG HTML, 9.2.6). A line that begins with `{` is one, too: some servers send
+   * their chunks without `data:`.
    * @throws CallFailure when an event is too large
    */
-  push(piece: string): string[] {
-    const events: string[] = [];
+  push(piece: string): ServerSentEvent[] {
+    const events: ServerSentEvent[] = [];
     this.pieces.push(piece);
     this.length += piece.length;
     // Only search for complete lines when there may be one: long lines in small chunks would take quadratic time.
@@ -28,7 +36,14 @@ export class EventStreamParser {
     return events;
   }
 
-  private takeLines(events: string[]): void {
+  /** The event that the end of the body leaves without its blank line: the standard drops it, servers rely on it. */
+  end(): ServerSentEvent[] {
+    const events = this.push('\n');
+    this.line('', events);
+    return events;
+  }
+
+  private takeLines(events: ServerSentEvent[]): void {
     const text = this.pieces.join('');
     let from = 0;
     for (let end = nextLineEnd(text, from); end; end = nextLineEnd(text, from)) {
@@ -41,12 +56,15 @@ export class EventStreamParser {
     this.isUndecided = rest.endsWith('\r');
   }
 
-  private line(line: string, events: string[]): void {
+  private line(line: string, events: ServerSentEvent[]): void {
     if (line === '') {
-      if (this.data.length > 0) events.push(this.data.join('\n'));
+      if (this.data.length > 0) events.push({ name: this.name, data: this.data.join('\n') });
       this.data = [];
+      this.name = '';
       this.size = 0;
-    } else if (line.startsWith('data:')) {
+    } else if (line.startsWith('{')) events.push({ name: '', data: line });
+    else if (line.startsWith('event:')) this.name = line.slice(6, 100).trim();
+    else if (line.startsWith('data:')) {
       this.data.push(line.slice(line.startsWith('data: ') ? 6 : 5));
       this.size += line.length;
     }

@@ -17,8 +17,11 @@ export const ANSWER_LIMITS = {
 
 /** For one complete HTTP response, in milliseconds. */
 export const DEFAULT_ANSWER_TIMEOUT_MS = 60_000;
-/** How long the stream may stay open after the answer is complete, in milliseconds. */
-export const CLOSING_GRACE_MS = 500;
+/**
+ * How long the stream may stay open without an event, in milliseconds: after a `finish_reason`; after one for tool calls, which
+ * many agents run themselves before they go on; where more has come after the reason.
+ */
+export const CLOSING_GRACE_MS = { reason: 1_000, toolCalls: 2_000, more: 10_000 } as const;
 
 export const tooManyMessages = (): CallFailure =>
   new CallFailure('answer_too_large', `more than ${ANSWER_LIMITS.messages} messages`);

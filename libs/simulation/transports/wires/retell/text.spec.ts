@@ -74,6 +74,14 @@ describe('a conversation in text with an agent of Retell', () => {
     expect(called.exchange).toMatchObject({ protocol: 'retell-text', requests: [{ status: 200 }] });
   });
 
+  it('reads arguments as an object, content as a list, and the role assistant', async () => {
+    const invocation = { role: 'tool_call_invocation', tool_call_id: 't1', name: 'book', arguments: { people: 4 } };
+    const said = { role: 'assistant', content: [{ type: 'text', text: 'From noon ' }, 'to ten.'] };
+    const called = await call({ answer: () => ({ messages: [invocation, said] as never }) });
+    expect(called.timeline.find(({ type }) => type === 'tool_call')).toMatchObject({ arguments: { people: 4 } });
+    expect(spoken(called)).toEqual(['caller: When are you open?', 'agent: From noon to ten.']);
+  });
+
   it('carries messages, state, node, component and variables from turn to turn', async () => {
     const state = { current_state: 'booking', current_node_id: 'node-2', component_id: 'component-1' };
     const transition = { role: 'node_transition', new_node_id: 'node-2', transition_type: 'normal' };

@@ -110,17 +110,23 @@ class RetellLine extends RequestLine {
   }
 
   private report(message: Json, all: readonly Json[], record: RequestRecord): void {
-    const content = textOf(message['content']);
-    if (message['role'] === 'agent' && content !== null) {
+    const { role, content: given, arguments: args } = message;
+    const content = (Array.isArray(given) ? given : [given])
+      .map((part) => textOf(part) ?? textOf(objectOf(part)['text']) ?? '')
+      .join('');
+    if ((role === 'agent' || role === 'assistant') && content !== '') {
       this.spoke(content, record);
       this.emit({ type: 'speech_end', at: this.now });
     }
-    if (message['role'] !== 'tool_call_invocation') return;
+    if (role !== 'tool_call_invocation') return;
     const id = message['tool_call_id'];
     const answer = all.find(({ role, tool_call_id }) => role === 'tool_call_result' && tool_call_id === id);
     const result = answer?.['content'];
     this.calledTool({
-      ...{ name: textOf(message['name']) ?? '', json: textOf(message['arguments']) ?? '{}' },
+      ...{
+        name: textOf(message['name']) ?? '',
+        json: typeof args === 'object' ? JSON.stringify(args ?? {}) : (textOf(args) ?? '{}'),
+      },
       ...(typeof result === 'string' && { result }),
     });
   }
