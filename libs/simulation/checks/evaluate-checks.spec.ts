@@ -60,6 +60,18 @@ describe('checks', () => {
     expect(sentText.met).not.toBeNull();
   });
 
+  it.each<[string, string, boolean | null]>([
+    ['It is half past seven.', '7:30', true],
+    ['It is half seven.', '7:30', null],
+    ['It is a couple.', '2', null],
+    ['It is eight.', '7:30', false],
+  ])('compare a value in "%s" with %s, and do not decide what is ambiguous', async (said, value, met) => {
+    const sources = [{ pattern: 'It is (?P<value>[^.]+)' }, { value }];
+    const result = await check({ type: 'same_value', sources }, [speech('agent', said, 0, 1, 0)]);
+    expect(result).toMatchObject({ met, ...(met === null && { undecided: 'evidence' }) });
+    if (met === null) expect(result.detail).toMatch(/^Whether this is the same value is not known: the agent said "/);
+  });
+
   it.each([
     ['45 euros', 'That is 145 euros.', false],
     ['45 euros', 'That is **45** euros.', true],

@@ -4,7 +4,7 @@ import {
   type PersonalDataKind,
 } from '../../evaluation-definition/index.js';
 import { type CallView, partAt } from '../timeline/call-view.js';
-import { LANGUAGES } from '../values/same-value.js';
+import { LANGUAGES } from '../values/readings.js';
 import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
 import { failedBy, type Finding } from './check-result.js';
 

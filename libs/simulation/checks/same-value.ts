@@ -7,7 +7,7 @@ import {
 } from '../../evaluation-definition/index.js';
 import type { Evidence } from '../timeline/evidence.js';
 import { truncate } from '../timeline/text.js';
-import { areSameValues } from '../values/same-value.js';
+import { compareValues } from '../values/same-value.js';
 import type { Finding } from './check-result.js';
 import { never } from './happens.js';
 import { argumentsOf, type EventFinder, type Occurrence } from './occurrences.js';
@@ -19,7 +19,7 @@ interface Held {
   readonly evidence: readonly Evidence[];
 }
 
-/** Whether all sources hold the same value. */
+/** Whether all sources hold the same value; undecided if two values are not understood well enough to be compared. */
 export async function holdSameValue(sources: readonly ValueSource[], finder: EventFinder): Promise<Finding> {
   const held: Held[] = [];
   const missing: string[] = [];
@@ -30,12 +30,19 @@ export async function holdSameValue(sources: readonly ValueSource[], finder: Eve
   }
   const evidence = held.flatMap((each) => each.evidence);
   if (missing.length > 0) return { met: false, detail: missing.join('; '), evidence };
-  const different = held.find((one, index) =>
-    held.slice(0, index).some(({ value }) => !areSameValues(value, one.value)),
+  const pairs = held.flatMap((one, index) =>
+    held.slice(0, index).map((other) => compareValues(other.value, one.value)),
   );
-  const met = different === undefined;
-  const texts = held.map(({ who, value }) => `${who} ${truncate(JSON.stringify(value), 80)}`);
-  return { met, detail: `${met ? 'The same value' : 'Not the same value'}: ${texts.join(', ')}`, evidence };
+  const texts = held.map(({ who, value }) => `${who} ${truncate(JSON.stringify(value), 80)}`).join(', ');
+  if (pairs.includes('different')) return { met: false, detail: `Not the same value: ${texts}`, evidence };
+  if (!pairs.includes('unknown')) return { met: true, detail: `The same value: ${texts}`, evidence };
+  // Spoken values are ambiguous, and not all forms are known: that is not the agent's fault.
+  return {
+    met: null,
+    detail: `Whether this is the same value is not known: ${texts}`,
+    evidence,
+    undecided: 'evidence',
+  };
 }
 
 /** @returns a clause when there is no value */

@@ -9,6 +9,7 @@ export interface DateValue {
   readonly day?: number;
   /** 0 is Sunday. */
   readonly weekday?: number;
+  readonly isPossible?: true;
 }
 
 /** All readings of a date: `4/12` may be a day in December or in April. */
@@ -20,6 +21,12 @@ export function readDates(text: string, table: ValueWords): DateValue[] {
     const [a, b, y] = [Number(figures[1]), Number(figures[2]), Number(figures[3])];
     const year = y < 100 ? 2000 + y : y;
     return [...(b <= 12 ? [date(year, b, a)] : []), ...(a <= 12 && a !== b ? [date(year, a, b)] : [])];
+  }
+  // A fraction, or a date without its year.
+  const [, a, b] = /^(\d{1,2})\/(\d{1,2})$/.exec(text)?.map(Number) ?? [];
+  if (a !== undefined && b !== undefined) {
+    const monthsAndDays = [[a, b] as const, [b, a] as const].filter(([month]) => month <= 12);
+    return monthsAndDays.map(([month, day]) => ({ kind: 'date', month, day, isPossible: true }));
   }
   const said = readSpoken(text, table);
   return said ? [said] : [];
@@ -38,7 +45,7 @@ function readSpoken(text: string, table: ValueWords): DateValue | undefined {
   const words = text
     .replace(/[.,]/g, ' ')
     .split(/[ -]+/)
-    .filter((word) => word !== '' && !table.fillers.has(word));
+    .filter((word) => word !== '' && word !== table.of && !table.fillers.has(word));
   const weekday = table.weekdays[words[0] ?? ''];
   if (weekday !== undefined) words.shift();
   if (words.length === 0) return weekday === undefined ? undefined : { kind: 'date', weekday };

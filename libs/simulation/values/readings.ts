@@ -1,0 +1,198 @@
+import { normaliseText } from '../../text/index.js';
+import { type DateValue, readDates } from './dates.js';
+import { ENGLISH } from './english.js';
+import { readNumber, readOrdinal } from './numbers.js';
+import { compact, readAddresses, readPhone, readSpelling } from './spelling.js';
+import { readTimes, type TimeValue } from './times.js';
+import type { ValueWords } from './value-words.js';
+
+/** The languages in which values are read. */
+export const LANGUAGES: readonly ValueWords[] = [ENGLISH];
+
+interface Amount {
+  readonly kind: 'number' | 'percent' | 'ordinal';
+  readonly amount: number;
+  readonly isPossible?: true;
+}
+
+interface Money {
+  readonly kind: 'money';
+  readonly amount: number;
+  /** Empty if it is any: cents. */
+  readonly currency: string;
+  readonly isPossible?: true;
+}
+
+interface Text {
+  readonly kind: 'text' | 'phone';
+  readonly text: string;
+  readonly isPossible?: true;
+}
+
+interface Answer {
+  readonly kind: 'answer';
+  readonly is: boolean;
+  /** Whether it was said ("yes"), not written as true or false. */
+  readonly isSaid: boolean;
+  readonly isPossible?: true;
+}
+
+/** One reading of a value; with `isPossible` it may be meant, and may not. */
+export type Value = Amount | Money | Text | Answer | TimeValue | DateValue;
+
+/** All readings of a value. */
+export interface Readings {
+  readonly values: readonly Value[];
+  /**
+   * What else it may mean: nothing if a quantity or spelled characters were read, `text` for other words, `quantity` if they
+   * say one that was not understood.
+   */
+  readonly rest: 'nothing' | 'text' | 'quantity';
+  readonly hasFigures: boolean;
+}
+
+/** Longer texts are only compared as texts. */
+const MAX_READ = 200;
+
+export function readValue(value: unknown): Readings {
+  if (typeof value === 'number') {
+    const { values, hasFigures } = readValue(String(value));
+    return { values: [{ kind: 'number', amount: value }, ...values], rest: 'nothing', hasFigures };
+  }
+  if (typeof value !== 'string') {
+    const text: Value = { kind: 'text', text: compact(JSON.stringify(value) ?? '') };
+    const answer: Value[] = typeof value === 'boolean' ? [{ kind: 'answer', is: value, isSaid: false }] : [];
+    return { values: [text, ...answer], rest: 'nothing', hasFigures: false };
+  }
+  const text = plainText(value);
+  const read = text.length > MAX_READ ? [] : LANGUAGES.flatMap((table) => readIn(text, table));
+  const hasFigures = /\d/.test(text);
+  const rest = read.length > 0 || compact(text) === '' ? 'nothing' : restOf(text);
+  // The signs of an amount have a meaning: "1.50" is not "150", and "$45" not "€45". Only digits may be a telephone number.
+  const isAmount = read.some(({ kind }) => kind === 'number' || kind === 'money') && !/^\+?\d+$/.test(text);
+  // So have those of an e-mail address and a time, but a recogniser may leave them out.
+  const isExact = /@|^\d{1,2}:\d\d$/.test(text);
+  const written: Value = { kind: 'text', text: isAmount || isExact ? text : compact(text) };
+  const withoutSigns: Value[] = isExact ? [{ kind: 'text', text: compact(text), isPossible: true }] : [];
+  return { values: [written, ...withoutSigns, ...read], rest, hasFigures };
+}
+
+/** Normalised, with digits of any script as 0 to 9, and fractions in one character as figures. */
+const plainText = (value: string): string =>
+  normaliseText(value.replace(/[¼-¾⅐-⅞]/g, (character) => ` ${character.normalize('NFKC').replace('⁄', '/')}`))
+    .replace(/(?!\d)\p{Nd}/gu, asciiDigit)
+    .replace(/\bo clock\b/g, "o'clock")
+    .replace(/[.,;:!?]+$/, '');
+
+/** The digits of a script are ten characters in a row. */
+function asciiDigit(digit: string): string {
+  let value = 0;
+  while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(digit.codePointAt(0)! - value - 1))) value++;
+  return String(value);
+}
+
+function restOf(text: string): 'text' | 'quantity' {
+  const says = (word: string): boolean =>
+    LANGUAGES.some(
+      (table) =>
+        [
+          table.units,
+          table.tens,
+          table.scales,
+          table.ordinals,
+          table.fractions,
+          table.numberSigns,
+          table.hundredths,
+        ].some((names) => Object.hasOwn(names, word)) || table.quantities.has(word),
+    );
+  return text.split(/[ ,.-]+/).some(says) ? 'quantity' : 'text';
+}
+
+function readIn(text: string, table: ValueWords): Value[] {
+  const words = text.split(/[ -]+/);
+  const amount = readAmount(text, table);
+  const percent = table.percent.test(text) ? readAmount(text.replace(table.percent, ''), table) : undefined;
+  const ordinal = readOrdinal(words, table);
+  const money = readMoney(text, table);
+  const spelling = readSpelling(text, table);
+  const phone = readPhone(text, spelling?.text, table);
+  const answer = table.answers[text] ?? (text === 'true' || text === 'false' ? text === 'true' : undefined);
+  const [, dayPart, timePart] = /^(\d{4}-\d\d-\d\d)[t ](\d\d:\d\d)/.exec(text) ?? [];
+  return [
+    ...(amount === undefined ? [] : [{ kind: 'number', amount } as const]),
+    ...otherAmounts(text, table),
+    ...(percent === undefined ? [] : [{ kind: 'percent', amount: percent } as const]),
+    ...(ordinal === undefined ? [] : [{ kind: 'ordinal', amount: ordinal } as const]),
+    ...(money ? [money] : []),
+    ...readTimes(timePart ?? text, table),
+    ...readDates(dayPart ?? text, table),
+    ...(spelling ? spelledValues(spelling) : []),
+    ...readAddresses(text, table).map((address): Value => ({
+      kind: 'text',
+      text: address.includes('@') ? address : compact(address),
+    })),
+    ...(phone === undefined ? [] : [{ kind: 'phone', text: phone } as const]),
+    ...(answer === undefined
+      ? []
+      : [{ kind: 'answer', is: answer, isSaid: Object.hasOwn(table.answers, text) } as const]),
+  ];
+}
+
+const readAmount = (text: string, table: ValueWords): number | undefined =>
+  readNumber([text], table) ?? readNumber(text.split(/[ -]+/), table);
+
+const MAGNITUDES: Readonly<Record<string, number>> = { k: 1_000, m: 1_000_000, mn: 1_000_000 };
+
+/** What may be meant: the other sense of "1.000", thousands by "five k", millions by "5m", the range of "ten to eleven". */
+function otherAmounts(text: string, table: ValueWords): Value[] {
+  const [, units, thousandths] = /^(\d{1,3})[.,](\d{3})$/.exec(text) ?? [];
+  const [, count, magnitude] = /^(.+?) ?(k|mn?)$/.exec(text) ?? [];
+  const amounts = [
+    Number(`${units}${thousandths}`),
+    Number(`${units}.${thousandths}`),
+    magnitude === undefined ? NaN : (readAmount(count!, table) ?? NaN) * MAGNITUDES[magnitude]!,
+  ];
+  const [, from, to] = /^(\S+) ?(?:-| to ) ?(\S+)$/.exec(text) ?? [];
+  const ends = [from, to].map((word) => (word === undefined ? undefined : readNumber([word], table)));
+  const isRange = ends.every((end) => end !== undefined) && !(/-/.test(text) && /[a-z]/.test(text));
+  return [
+    ...amounts.filter(Number.isFinite).map((amount): Value => ({ kind: 'number', amount, isPossible: true })),
+    ...(isRange ? [{ kind: 'text', text: ends.join(' to '), isPossible: true } as const] : []),
+  ];
+}
+
+function spelledValues({ text, isPossible, hundredths }: NonNullable<ReturnType<typeof readSpelling>>): Value[] {
+  const possible = isPossible ? ({ isPossible } as const) : {};
+  const spelled: Value = { kind: 'text', text, ...possible };
+  if (hundredths === undefined) return [spelled];
+  const whole: Value = { kind: 'number', amount: Number(text), ...possible };
+  return [spelled, whole, { kind: 'number', amount: hundredths, isPossible: true }];
+}
+
+function readMoney(text: string, table: ValueWords): Value | undefined {
+  const symbols = Object.keys(table.currencies).sort((a, b) => b.length - a.length);
+  const before = symbols.find((symbol) => text.startsWith(symbol) && isAmountStart(text.slice(symbol.length)));
+  if (before !== undefined) return money(text.slice(before.length).trim(), before, '', table);
+  // "45€", "forty-five euros and fifty cents"
+  const words = text.replace(/(\d)([^\s\d.,'-])/g, '$1 $2').split(/[ -]+/);
+  const cents = words.length > 1 ? table.hundredths[words.at(-1)!] : undefined;
+  const amount = cents === undefined ? undefined : readNumber(words.slice(0, -1), table);
+  if (cents !== undefined && amount !== undefined) return { kind: 'money', amount: amount / 100, currency: cents };
+  const position = words.findIndex((word) => table.currencies[word] !== undefined);
+  if (position < 1) return undefined;
+  return money(words.slice(0, position).join(' '), words[position]!, words.slice(position + 1).join(' '), table);
+}
+
+const isAmountStart = (text: string): boolean => /^ ?\d/.test(text);
+
+function money(whole: string, currency: string, rest: string, table: ValueWords): Value | undefined {
+  const millions = /^(.*\d) ?(?:m|mn)$/.exec(whole)?.[1];
+  const amount = readAmount(millions ?? whole, table);
+  const isCents = (word: string): boolean => table.hundredths[word] === undefined && !table.fillers.has(word);
+  const cents = rest.split(/[ -]+/).filter((word) => word !== '' && isCents(word));
+  const said = table.letters[cents[0] ?? ''] === '0' ? cents.slice(1) : cents;
+  const fraction = said.length === 0 ? 0 : readNumber(said, table);
+  if (amount === undefined || fraction === undefined || fraction > 99) return undefined;
+  const scale = millions === undefined ? 1 : 1_000_000;
+  return { kind: 'money', amount: amount * scale + fraction / 100, currency: table.currencies[currency]! };
+}
