@@ -8,14 +8,17 @@ export interface CsvLines {
   readonly tooWide?: number;
 }
 
+/** What may stand between cells; spreadsheets write the list separator of the user's country. */
+export const SEPARATORS = [',', ';', '\t', '|'] as const;
+export type Separator = (typeof SEPARATORS)[number];
+
 /**
  * Finds the first lines of CSV records without parsing cells: after an odd number of quotes, a separator is inside a cell.
  * The parser's line numbers are wrong after a cell with line breaks, and it has no limit for the length of a line.
- * @param most maximum number of records
  */
-export function csvLines(text: string, most: number): CsvLines {
+export function csvLines(text: string, separator: Separator = ','): CsvLines {
   const starts: number[] = [];
-  const token = /["\r\n,]/g;
+  const token = new RegExp(`["\\r\\n${separator}]`, 'g');
   let line = 1;
   let recordLine = 1;
   let recordStart = 0;
@@ -28,14 +31,13 @@ export function csvLines(text: string, most: number): CsvLines {
     const at = token.lastIndex - 1;
     const character = text[at];
     if (character === '"') isQuoted = !isQuoted;
-    else if (character === ',') {
+    else if (character === separator) {
       if (!isQuoted && (cells += 1) > MAX_CELLS) return { starts, tooWide: recordLine };
     } else {
       if (character === '\r' && text[at + 1] === '\n') token.lastIndex += 1;
       line += 1;
       if (isQuoted) continue;
       endRecord(at);
-      if (starts.length >= most) return { starts };
       recordLine = line;
       recordStart = token.lastIndex;
       cells = 1;

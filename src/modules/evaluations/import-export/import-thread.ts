@@ -1,8 +1,8 @@
 /** Entry of the threads of `ImportThreads`. It imports nothing of the framework, so that a thread starts quickly. */
 import { serveTasks } from '../../../../libs/concurrency/index.js';
 import { DomainError, type ErrorCode } from '../../../platform/errors/domain-error.js';
-import { decodeUtf8 } from '../../../platform/http/body/utf8.js';
 import { type CheckedFile, checkFile } from './check-file.js';
+import { decodeFile } from './file.js';
 
 export interface ImportTask {
   /** One of `FORMAT_OF`. */
@@ -20,7 +20,7 @@ export type ImportOutcome = { readonly file: CheckedFile } | { readonly refusal:
 
 serveTasks(({ mediaType, bytes }: ImportTask): ImportOutcome => {
   try {
-    return { file: checkFile({ mediaType, text: decodeUtf8(bytes) }) };
+    return { file: checkFile({ mediaType, text: decodeFile(mediaType, bytes) }) };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     return { refusal: { code: error.code, issues: error.issues ?? [] } };

@@ -5,6 +5,7 @@ import {
   dump,
   DUMP_SCHEMA,
   type Event,
+  mergeTag,
   NOT_RESOLVED,
   parseEvents,
   Schema,
@@ -18,12 +19,15 @@ import { YamlLines } from './yaml-lines.js';
 
 /** Far more than in hand-written files; their resolved size is limited by the validation. */
 const MAX_ALIASES = 10_000;
+/** As for aliases: each of 5,000 evaluations may take all its fields from a base. */
+const MAX_MERGED_KEYS = 200_000;
+const SCHEMA = CORE_SCHEMA.withTags(mergeTag);
 
 /** Also matches inside a text only if it is not indented, which YAML forbids. */
 const DOCUMENT_START = /^---(?=\s|$)/gm;
 
 /**
- * YAML 1.2 with its core schema: only JSON values, no duplicate keys.
+ * YAML 1.2 with its core schema and merge keys: only JSON values, no duplicate keys.
  * @throws DomainError BAD_REQUEST
  */
 export function readYaml(text: string): FileContents {
@@ -37,7 +41,7 @@ export function readYaml(text: string): FileContents {
 function parse(text: string): { value: unknown; events: Event[] } {
   try {
     const events = parseEvents(text, { maxDepth: MAX_DEPTH });
-    const options = { source: text, schema: CORE_SCHEMA, maxAliases: MAX_ALIASES };
+    const options = { source: text, schema: SCHEMA, maxAliases: MAX_ALIASES, maxTotalMergeKeys: MAX_MERGED_KEYS };
     const [value, ...more] = constructFromEvents(events, options);
     if (events.length === 0) throw new YAMLException('expected a document, but the input is empty');
     if (more.length > 0) throw invalidInput('body must hold one YAML document');
@@ -45,8 +49,17 @@ function parse(text: string): { value: unknown; events: Event[] } {
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
     const { reason, mark } = error;
-    throw invalidInput(`body must be valid YAML: ${reason}${mark ? placeOf(mark, text) : ''}`);
+    const line = mark ? (text.split(/\r\n|\n|\r/)[mark.line] ?? '') : '';
+    throw invalidInput(`body must be valid YAML: ${clearReason(reason, line)}${mark ? placeOf(mark, text) : ''}`);
   }
+}
+
+/** What to do about the commonest faults of YAML that is written by hand; the parser names what follows from them. */
+function clearReason(reason: string, line: string): string {
+  if (reason.includes('merge mappings')) return '<< takes a mapping, or a list of mappings, found something else';
+  if (/^[ -]*\t/.test(line)) return 'a tab in the indentation, use spaces';
+  const isUnquoted = /bad indentation|alias/.test(reason) && /: .*: |: *[*@%`]/.test(line);
+  return isUnquoted ? `${reason}, put the text in quotation marks` : reason;
 }
 
 function placeOf({ line, column }: NonNullable<YAMLException['mark']>, text: string): string {

@@ -23,7 +23,8 @@ export class YamlLines {
     // The first event begins the document.
     let found: Child = { event: 1, offset: this.offsetOf(1) ?? 0 };
     for (const step of path) {
-      const child = this.childrenOf(found.event).get(step);
+      const children = this.childrenOf(found.event);
+      const child = children.get(step) ?? children.get('<<');
       if (!child) break;
       found = child;
     }
