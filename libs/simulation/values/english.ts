@@ -114,3 +114,7 @@ export const ENGLISH: ValueWords = {
   spokenEmail:
     /\b[\p{L}\d]{1,30}(?: (?:dot|underscore|dash) [\p{L}\d]{1,30}){0,4} at [\p{L}\d]{1,30}(?: dot [\p{L}\d]{1,30}){0,3} dot [a-z]{2,10}\b/giu,
 };
+
+// "Constructor" is not a name of the tables.
+for (const names of Object.values(ENGLISH))
+  if (Object.getPrototypeOf(names) === Object.prototype) Object.setPrototypeOf(names, null);

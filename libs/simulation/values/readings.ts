@@ -9,36 +9,16 @@ import type { ValueWords } from './value-words.js';
 /** The languages in which values are read. */
 export const LANGUAGES: readonly ValueWords[] = [ENGLISH];
 
-interface Amount {
-  readonly kind: 'number' | 'percent' | 'ordinal';
-  readonly amount: number;
-  readonly isPossible?: true;
-}
-
-interface Money {
-  readonly kind: 'money';
-  readonly amount: number;
-  /** Empty if it is any: cents. */
-  readonly currency: string;
-  readonly isPossible?: true;
-}
-
-interface Text {
-  readonly kind: 'text' | 'phone';
-  readonly text: string;
-  readonly isPossible?: true;
-}
-
-interface Answer {
-  readonly kind: 'answer';
-  readonly is: boolean;
-  /** Whether it was said ("yes"), not written as true or false. */
-  readonly isSaid: boolean;
-  readonly isPossible?: true;
-}
+type Plain =
+  | { readonly kind: 'number' | 'percent' | 'ordinal'; readonly amount: number }
+  /** Cents may be of any currency: it is empty. */
+  | { readonly kind: 'money'; readonly amount: number; readonly currency: string }
+  | { readonly kind: 'text' | 'phone'; readonly text: string }
+  /** Said as "yes", or written as true or false. */
+  | { readonly kind: 'answer'; readonly is: boolean; readonly isSaid: boolean };
 
 /** One reading of a value; with `isPossible` it may be meant, and may not. */
-export type Value = Amount | Money | Text | Answer | TimeValue | DateValue;
+export type Value = (Plain & { readonly isPossible?: true }) | TimeValue | DateValue;
 
 /** All readings of a value. */
 export interface Readings {
@@ -53,6 +33,7 @@ export interface Readings {
 
 /** Longer texts are only compared as texts. */
 const MAX_READ = 200;
+const AMOUNTS: ReadonlySet<Value['kind']> = new Set(['number', 'percent', 'money']);
 
 export function readValue(value: unknown): Readings {
   if (typeof value === 'number') {
@@ -69,13 +50,17 @@ export function readValue(value: unknown): Readings {
   const hasFigures = /\d/.test(text);
   const rest = read.length > 0 || compact(text) === '' ? 'nothing' : restOf(text);
   // The signs of an amount have a meaning: "1.50" is not "150", and "$45" not "€45". Only digits may be a telephone number.
-  const isAmount = read.some(({ kind }) => kind === 'number' || kind === 'money') && !/^\+?\d+$/.test(text);
+  const isAmount = read.some(({ kind }) => AMOUNTS.has(kind)) && !/^\+?\d+$/.test(text);
   // So have those of an e-mail address and a time, but a recogniser may leave them out.
   const isExact = /@|^\d{1,2}:\d\d$/.test(text);
-  const written: Value = { kind: 'text', text: isAmount || isExact ? text : compact(text) };
-  const withoutSigns: Value[] = isExact ? [{ kind: 'text', text: compact(text), isPossible: true }] : [];
-  return { values: [written, ...withoutSigns, ...read], rest, hasFigures };
+  const written = isExact ? exact(text) : [{ kind: 'text', text: isAmount ? text : compact(text) } as const];
+  return { values: [...written, ...read], rest, hasFigures };
 }
+
+const exact = (text: string): Value[] => [
+  { kind: 'text', text },
+  { kind: 'text', text: compact(text), isPossible: true },
+];
 
 /** Normalised, with digits of any script as 0 to 9, and fractions in one character as figures. */
 const plainText = (value: string): string =>
@@ -92,20 +77,14 @@ function asciiDigit(digit: string): string {
 }
 
 function restOf(text: string): 'text' | 'quantity' {
-  const says = (word: string): boolean =>
-    LANGUAGES.some(
-      (table) =>
-        [
-          table.units,
-          table.tens,
-          table.scales,
-          table.ordinals,
-          table.fractions,
-          table.numberSigns,
-          table.hundredths,
-        ].some((names) => Object.hasOwn(names, word)) || table.quantities.has(word),
-    );
-  return text.split(/[ ,.-]+/).some(says) ? 'quantity' : 'text';
+  const words = text.split(/[ ,.-]+/);
+  return LANGUAGES.some((table) => words.some((word) => saysQuantity(word, table))) ? 'quantity' : 'text';
+}
+
+function saysQuantity(word: string, table: ValueWords): boolean {
+  const { units, tens, scales, ordinals, fractions, numberSigns, hundredths } = table;
+  const names = [units, tens, scales, ordinals, fractions, numberSigns, hundredths];
+  return table.quantities.has(word) || names.some((each) => Object.hasOwn(each, word));
 }
 
 function readIn(text: string, table: ValueWords): Value[] {
@@ -118,24 +97,20 @@ function readIn(text: string, table: ValueWords): Value[] {
   const phone = readPhone(text, spelling?.text, table);
   const answer = table.answers[text] ?? (text === 'true' || text === 'false' ? text === 'true' : undefined);
   const [, dayPart, timePart] = /^(\d{4}-\d\d-\d\d)[t ](\d\d:\d\d)/.exec(text) ?? [];
-  return [
-    ...(amount === undefined ? [] : [{ kind: 'number', amount } as const]),
+  const read: (Value | undefined)[] = [
+    amount === undefined ? undefined : { kind: 'number', amount },
+    percent === undefined ? undefined : { kind: 'percent', amount: percent },
+    ordinal === undefined ? undefined : { kind: 'ordinal', amount: ordinal },
+    phone === undefined ? undefined : { kind: 'phone', text: phone },
+    answer === undefined ? undefined : { kind: 'answer', is: answer, isSaid: Object.hasOwn(table.answers, text) },
+    money,
     ...otherAmounts(text, table),
-    ...(percent === undefined ? [] : [{ kind: 'percent', amount: percent } as const]),
-    ...(ordinal === undefined ? [] : [{ kind: 'ordinal', amount: ordinal } as const]),
-    ...(money ? [money] : []),
     ...readTimes(timePart ?? text, table),
     ...readDates(dayPart ?? text, table),
     ...(spelling ? spelledValues(spelling) : []),
-    ...readAddresses(text, table).map((address): Value => ({
-      kind: 'text',
-      text: address.includes('@') ? address : compact(address),
-    })),
-    ...(phone === undefined ? [] : [{ kind: 'phone', text: phone } as const]),
-    ...(answer === undefined
-      ? []
-      : [{ kind: 'answer', is: answer, isSaid: Object.hasOwn(table.answers, text) } as const]),
+    ...readAddresses(text, table).flatMap((address) => exact(address.includes('@') ? address : compact(address))),
   ];
+  return read.filter((value) => value !== undefined);
 }
 
 const readAmount = (text: string, table: ValueWords): number | undefined =>
