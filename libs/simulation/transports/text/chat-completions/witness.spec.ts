@@ -1,21 +1,34 @@
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { jsonSchema, streamText, tool } from 'ai';
 import fc from 'fast-check';
 import OpenAI from 'openai';
 import { shareOf } from '../../../../statistics/testing/sample.js';
-import { allDialects, answers, commonDialects, inPieces, type Item, written } from './testing/dialects.js';
+import {
+  aiSdkDialects,
+  allDialects,
+  answers,
+  commonDialects,
+  inPieces,
+  type Item,
+  written,
+} from './testing/dialects.js';
 import { readAnswer } from './testing/read-answer.js';
 
 const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 8 });
 
-/** What OpenAI's own client reads. */
-async function readByOpenAi(pieces: readonly Uint8Array[]) {
+function answering(pieces: readonly Uint8Array[]): () => Promise<Response> {
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       for (const piece of pieces) controller.enqueue(piece);
       controller.close();
     },
   });
-  const answer = new Response(body, { headers: { 'content-type': 'text/event-stream' } });
-  const client = new OpenAI({ apiKey: 'k', maxRetries: 0, fetch: () => Promise.resolve(answer) });
+  return () => Promise.resolve(new Response(body, { headers: { 'content-type': 'text/event-stream' } }));
+}
+
+/** What OpenAI's own client reads. */
+async function readByOpenAi(pieces: readonly Uint8Array[]) {
+  const client = new OpenAI({ apiKey: 'k', maxRetries: 0, fetch: answering(pieces) });
   const stream = client.chat.completions.stream({
     model: 'm',
     messages: [{ role: 'user', content: 'Hi.' }],
@@ -27,6 +40,31 @@ async function readByOpenAi(pieces: readonly Uint8Array[]) {
     (call) => call.type === 'function' && [call.function.name, call.function.arguments],
   );
   return { words: message.content ?? '', calls };
+}
+
+const anyTool = tool({ inputSchema: jsonSchema({}) });
+
+/** What Vercel's AI SDK reads. */
+async function readByAiSdk(pieces: readonly Uint8Array[]) {
+  const provider = createOpenAICompatible({ name: 'agent', baseURL: 'http://agent.test', fetch: answering(pieces) });
+  const calls: unknown[] = [];
+  const order: string[] = [];
+  let isWord = false;
+  const { fullStream } = streamText({
+    model: provider('m'),
+    prompt: 'Hi.',
+    tools: { book: anyTool, find_table: anyTool, sms: anyTool },
+    maxRetries: 0,
+    onError: () => undefined,
+  });
+  for await (const part of fullStream) {
+    if (part.type === 'error') throw part.error;
+    if (part.type === 'tool-call') calls.push([part.toolName, part.input]);
+    if (part.type === 'tool-input-start') order.push('(call)');
+    if (part.type === 'text-delta') order.push(isWord ? order.pop()! + part.text : part.text);
+    if (part.type === 'text-delta' || part.type === 'tool-input-start') isWord = part.type === 'text-delta';
+  }
+  return { words: order.filter((text) => text !== '(call)').join(''), calls, order };
 }
 
 /** What was sent. */
@@ -52,6 +90,18 @@ describe('generated dialects', () => {
         const { words, calls, order } = await readAnswer(pieces);
         expect({ words, calls }).toEqual(await readByOpenAi(pieces));
         expect({ words, calls, order }).toEqual(meantBy(items));
+      }),
+      { numRuns: shareOf(2_000) },
+    );
+  });
+
+  it("are read as by Vercel's AI SDK, in the same order, also without an index", async () => {
+    await fc.assert(
+      fc.asyncProperty(answers, aiSdkDialects, cuts, async (items, dialect, ends) => {
+        const pieces = inPieces(written(items, dialect), ends);
+        const { words, calls, order } = await readAnswer(pieces);
+        const parsed = calls.map(([name, json]) => [name, JSON.parse(json) as unknown]);
+        expect({ words, calls: parsed, order }).toEqual(await readByAiSdk(pieces));
       }),
       { numRuns: shareOf(2_000) },
     );

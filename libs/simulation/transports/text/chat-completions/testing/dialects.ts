@@ -63,6 +63,17 @@ export const commonDialects: fc.Arbitrary<Dialect> = fc.record({
   content: fc.constant('text' as const),
   objects: fc.constant(false),
 });
+/** Those that Vercel's AI SDK reads. Without an index it needs the id in each part of a call, and it loses lone CRs. */
+export const aiSdkDialects: fc.Arbitrary<Dialect> = fc
+  .record({
+    ...common,
+    lineEnd: fc.constantFrom('\n' as const, '\r\n' as const),
+    index: fc.constantFrom<Dialect['index']>('counted', null, undefined, 'from 1'),
+    events: fc.constant(false),
+    content: fc.constant('text' as const),
+    objects: fc.constant(false),
+  })
+  .filter(({ index, id }) => typeof index === 'string' || id === 'repeated');
 export const allDialects: fc.Arbitrary<Dialect> = fc.record({
   ...common,
   index: fc.constantFrom<Dialect['index']>('counted', null, undefined, 'always 0', 'from 1', 'text'),
