@@ -97,3 +97,20 @@ export async function endOf({ client }: Subject, runId: string): Promise<any[]> 
   const { body } = await client.get(`/runs/${runId}/calls?limit=100`);
   return Promise.all(body.data.map(async ({ id }: { id: string }) => (await client.get(`/calls/${id}`)).body.data));
 }
+
+/** Calls the hostile agent without pause until the signal aborts. @returns how its calls ended */
+export async function attack(subject: Subject, calls: number, signal: AbortSignal): Promise<Record<string, number>> {
+  const ends: Record<string, number> = {};
+  while (!signal.aborted) {
+    const id = await startRun(subject, 50, calls);
+    const cancel = () => void subject.client.post(`/runs/${id}/cancel`).catch(() => undefined);
+    signal.addEventListener('abort', cancel, { once: true });
+    if (signal.aborted) cancel();
+    for (const call of await endOf(subject, id)) {
+      const end = call.failure?.code ?? call.outcome ?? call.status;
+      ends[end] = (ends[end] ?? 0) + 1;
+    }
+    signal.removeEventListener('abort', cancel);
+  }
+  return ends;
+}

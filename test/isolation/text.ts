@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpClient } from '../support/http.js';
 import type { Processes } from './processes.js';
-import { endOf, MEMORY_MB, prepare, prepareVoiceVictim, print, startRun, type Subject } from './subjects.js';
+import { attack, endOf, MEMORY_MB, prepare, prepareVoiceVictim, print, startRun, type Subject } from './subjects.js';
 
 const CALLS = 8;
 const LINES = 20;
@@ -50,23 +50,6 @@ const textVictim = (client: HttpClient): Promise<Subject> =>
       ],
     },
   });
-
-/** Calls the hostile agent without pause until the signal aborts. @returns how its calls ended */
-async function attack(subject: Subject, calls: number, signal: AbortSignal): Promise<Record<string, number>> {
-  const ends: Record<string, number> = {};
-  while (!signal.aborted) {
-    const id = await startRun(subject, 50, calls);
-    const cancel = () => void subject.client.post(`/runs/${id}/cancel`).catch(() => undefined);
-    signal.addEventListener('abort', cancel, { once: true });
-    if (signal.aborted) cancel();
-    for (const call of await endOf(subject, id)) {
-      const end = call.failure?.code ?? call.outcome ?? call.status;
-      ends[end] = (ends[end] ?? 0) + 1;
-    }
-    signal.removeEventListener('abort', cancel);
-  }
-  return ends;
-}
 
 /** @returns what is wrong with the victims' calls */
 async function victims(subjects: readonly Subject[], title: string, isShort: boolean): Promise<string[]> {

@@ -3,6 +3,7 @@ import { isRealtime } from './attacks.js';
 import type { Processes } from './processes.js';
 import {
   AGENT_MS,
+  attack,
   endOf,
   MEMORY_MB,
   prepare,
@@ -108,29 +109,10 @@ function show(title: string, { voice, text }: Awaited<ReturnType<typeof measure>
   }
 }
 
-/** Calls hostile agents without pause until the signal aborts. @returns how their calls ended, by attack */
-async function attack(
-  subjects: ReadonlyMap<string, Subject>,
-  atOnce: number,
-  signal: AbortSignal,
-): Promise<Record<string, unknown>> {
-  const ends: Record<string, Record<string, number>> = {};
-  const one = async (name: string, subject: Subject) => {
-    const own: Record<string, number> = (ends[name] = {});
-    while (!signal.aborted) {
-      const id = await startRun(subject, 50, atOnce);
-      const cancel = () => void subject.client.post(`/runs/${id}/cancel`).catch(() => undefined);
-      signal.addEventListener('abort', cancel, { once: true });
-      if (signal.aborted) cancel();
-      for (const call of await endOf(subject, id)) {
-        const end = call.failure?.code ?? call.outcome ?? call.status;
-        own[end] = (own[end] ?? 0) + 1;
-      }
-      signal.removeEventListener('abort', cancel);
-    }
-  };
-  await Promise.all([...subjects].map(([name, subject]) => one(name, subject)));
-  return ends;
+/** How the calls of hostile agents ended, by attack, as they are called without pause until the signal aborts. */
+async function attackAll(subjects: ReadonlyMap<string, Subject>, atOnce: number, signal: AbortSignal) {
+  const all = [...subjects].map(async ([name, subject]) => [name, await attack(subject, atOnce, signal)] as const);
+  return Object.fromEntries(await Promise.all(all));
 }
 
 /**
@@ -178,7 +160,7 @@ export async function besideVoiceAttacks(
     print(`  largest resident memory ${processes.peakMemoryMb()} MB`);
   }
   const over = new AbortController();
-  const attacking = attack(hostile, hostileCalls, over.signal);
+  const attacking = attackAll(hostile, hostileCalls, over.signal);
   // Awaited below; until then a failure must not end this process before it has stopped the others.
   attacking.catch(() => undefined);
   const flooded = await measure(victims, windowMs);

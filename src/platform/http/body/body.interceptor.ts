@@ -11,9 +11,10 @@ import { readRaw, TEXT_BODY, type TextBodyOptions } from './text-body.js';
 import { decodeUtf8 } from './utf8.js';
 
 /**
- * Reads the request body of routes that take one, and refuses that of others. An interceptor, as Nest's own `FileInterceptor` is, and not the usual
- * middleware: interceptors run after the guards, so a request without a key or over its rate limit costs no parsing,
- * and a request whose body does not parse is still counted. Middleware and guards see no `request.body`.
+ * Reads the request body of routes that take one, and refuses that of others. An interceptor, as Nest's own
+ * `FileInterceptor` is, and not the usual middleware: interceptors run after the guards, so a request without a key or
+ * over its rate limit costs no parsing, and a request whose body does not parse is still counted. Middleware and guards
+ * see no `request.body`.
  */
 @Injectable()
 export class BodyInterceptor implements NestInterceptor {
