@@ -4,7 +4,7 @@ import { truncate } from '../timeline/text.js';
 import { toolCallText } from '../timeline/tool-call-text.js';
 import { quoteOf } from './check-description.js';
 import { type Finding, settledBy } from './check-result.js';
-import { type EventFinder, isAfter, misfit, type Occurrence, searchLimits, toolEvidence } from './occurrences.js';
+import { type EventFinder, isAfter, misfit, type Occurrence, toolEvidence } from './occurrences.js';
 
 type Spec = SaysSpec | ToolSpec;
 
@@ -12,7 +12,8 @@ type Spec = SaysSpec | ToolSpec;
 interface Findings {
   /** At most one more than matter. */
   readonly occurrences: readonly Occurrence[];
-  readonly isWhole: boolean;
+  /** Words that were not searched and could change the result. */
+  readonly unsearched?: Occurrence | undefined;
   readonly min: number;
   readonly max: number;
   readonly after?: Occurrence | undefined;
@@ -26,10 +27,11 @@ export async function happens(spec: Spec, finder: EventFinder): Promise<Finding>
   const found = await collect(spec, finder);
   const missing = missingAnchor(spec, found);
   if (missing !== undefined) return { met: false, detail: missing, evidence: [] };
-  const { occurrences, min, max, before } = found;
+  const { occurrences, min, max, before, unsearched } = found;
   const isTooOften = occurrences.length > max;
   const met = occurrences.length >= min && !isTooOften;
   const finding = { met, ...shown(spec, found, finder.view) };
+  if (unsearched) return notSearched(finding, unsearched);
   if (!isAgents(spec)) return finding;
   if (isTooOften || (met && max === Infinity && min > 0)) return settledByLast(finding, found, spec);
   if (met) return finding;
@@ -44,10 +46,15 @@ export async function neverHappens(spec: Spec, finder: EventFinder): Promise<Fin
   const { detail, evidence } = shown(spec, found, finder.view);
   // A call with other arguments is not evidence that the tool was never called with these.
   const finding = { met, detail: missing ?? detail, evidence: met ? [] : evidence };
+  if (found.unsearched) return notSearched(finding, found.unsearched);
   // What the caller says is not decided against the agent.
   if (!isAgents(spec)) return finding;
   return met ? settledBy(finding, found.before?.evidence.entry) : settledByLast(finding, found, spec);
 }
+
+const notSearched = ({ detail, evidence }: Finding, { text }: Occurrence): Finding => ({
+  ...{ met: null, detail: `${detail}. ${text}`, evidence, undecided: 'evidence' },
+});
 
 const isAgents = (spec: Spec): boolean => 'tool' in spec || spec.speaker === 'agent';
 
@@ -62,17 +69,17 @@ async function collect(spec: Spec, finder: EventFinder): Promise<Findings> {
   const after = spec.after && (await finder.first(spec.after));
   const before = spec.before && (await finder.first(spec.before));
   const frame = { min, max, after, before };
-  if (spec.after && !after) return { ...frame, occurrences: [], isWhole: true };
+  if (spec.after && !after) return { ...frame, occurrences: [] };
   const enough = max === Infinity ? Math.max(min, 1) : max + 1;
   const occurrences: Occurrence[] = [];
-  const search = finder.occurrences(spec, inTurn(spec, finder.view));
-  for (;;) {
-    const next = await search.next();
-    if (next.done) return { ...frame, occurrences, isWhole: next.value };
-    if (before && !isAfter(before, next.value)) return { ...frame, occurrences, isWhole: true };
-    if (!after || isAfter(next.value, after)) occurrences.push(next.value);
-    if (occurrences.length === enough) return { ...frame, occurrences, isWhole: true };
+  let unsearched: Occurrence | undefined;
+  for await (const occurrence of finder.occurrences(spec, inTurn(spec, finder.view))) {
+    if (before && !isAfter(before, occurrence)) break;
+    if (occurrence.isUnsearched) unsearched ??= occurrence;
+    else if (!after || isAfter(occurrence, after)) occurrences.push(occurrence);
+    if (occurrences.length === enough) return { ...frame, occurrences };
   }
+  return { ...frame, occurrences, unsearched };
 }
 
 function inTurn(spec: Spec, view: CallView): ((utterance: Utterance) => boolean) | undefined {
@@ -109,7 +116,7 @@ export function never(event: EventMatcher): string {
 function shown(spec: Spec, found: Findings, view: CallView): Pick<Finding, 'detail' | 'evidence'> {
   const { occurrences, min, max } = found;
   const where = placeText(spec, found);
-  if (occurrences.length === 0) return absence(spec, found, where, view);
+  if (occurrences.length === 0) return absence(spec, where, view);
   const evidence = occurrences.slice(-5).map((each) => each.evidence);
   const isCounted = spec.times !== undefined || occurrences.length < min;
   if (!isCounted) return { detail: atStart(`${occurrences[0]!.text}${where}`), evidence: [evidence[0]!] };
@@ -124,15 +131,9 @@ function shown(spec: Spec, found: Findings, view: CallView): Pick<Finding, 'deta
 const limitsText = (min: number, max: number): string =>
   max === Infinity ? `the limit is ${min}` : `the limits are ${min} and ${max}`;
 
-function absence(
-  spec: Spec,
-  { isWhole }: Findings,
-  where: string,
-  view: CallView,
-): Pick<Finding, 'detail' | 'evidence'> {
+function absence(spec: Spec, where: string, view: CallView): Pick<Finding, 'detail' | 'evidence'> {
   if ('tool' in spec) return { ...noFittingCall(spec, where, view) };
-  const said = `The ${spec.speaker} never said ${quoteOf(spec)}${where}`;
-  return { detail: isWhole ? said : `${said} in the part that was searched: ${searchLimits(spec)}`, evidence: [] };
+  return { detail: `The ${spec.speaker} never said ${quoteOf(spec)}${where}`, evidence: [] };
 }
 
 function noFittingCall(spec: ToolSpec, where: string, view: CallView): Pick<Finding, 'detail' | 'evidence'> {

@@ -7,12 +7,13 @@ import {
 import { validateJson } from '../../json-schema/index.js';
 import { type CallView, partAt, type Placed, type Utterance } from '../timeline/call-view.js';
 import type { Evidence } from '../timeline/evidence.js';
-import { matchesIn, searchLimitOf } from '../matching/matching.js';
+import { matchesIn, MAX_SEARCH_LENGTH, searchLimitOf } from '../matching/matching.js';
 import { truncate } from '../timeline/text.js';
 import type { ToolCallEntry } from '../timeline/timeline.js';
 import { toolCallText } from '../timeline/tool-call-text.js';
 import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
 import { containsJson } from '../matching/contains-json.js';
+import { quoteOf } from './check-description.js';
 
 /** One time that an event happened. */
 export interface Occurrence {
@@ -25,6 +26,14 @@ export interface Occurrence {
   readonly match?: { readonly text: string; readonly position: number };
   /** Of a tool call, the entry of the words with which it came in one message. */
   readonly beside?: number;
+  /** Present for words that were not searched, from here to the end of the turn: the event may stand in them. */
+  readonly isUnsearched?: true;
+}
+
+/** @throws NotKnown instead of words that were not searched */
+export function known<T extends Occurrence | undefined>(found: T): T {
+  if (found?.isUnsearched) throw new NotKnown(found.text);
+  return found;
 }
 
 /** Whether an occurrence is later than another one. @throws NotKnown when both came in one message, which has no order */
@@ -47,58 +56,59 @@ export class EventFinder {
     readonly yieldToEventLoop: YieldToEventLoop,
   ) {}
 
+  /** @throws NotKnown */
   async first(event: EventMatcher): Promise<Occurrence | undefined> {
     const found = await this.occurrences(event).next();
-    return found.done ? undefined : found.value;
+    return found.done ? undefined : known(found.value);
   }
 
   /**
-   * All occurrences in order, each searched for when it is asked for.
+   * All occurrences in order, each searched for when it is asked for, and words that are not searched.
    * @param isSearched whether words of this utterance count
-   * @returns whether everything was searched
    */
   occurrences(
     event: EventMatcher,
     isSearched: (utterance: Utterance) => boolean = () => true,
-  ): AsyncGenerator<Occurrence, boolean> {
+  ): AsyncGenerator<Occurrence, undefined> {
     return 'tool' in event ? this.toolCalls(event) : this.sayings(event, isSearched);
   }
 
   private async *sayings(
     matcher: SpokenMatcher,
     isSearched: (utterance: Utterance) => boolean,
-  ): AsyncGenerator<Occurrence, boolean> {
+  ): AsyncGenerator<Occurrence, undefined> {
     const searchLimit = searchLimitOf(matcher);
     let left = SEARCH_LIMITS_PER_CALL * searchLimit;
-    let isWhole = true;
     for (const utterance of this.view.utterances) {
       if (utterance.speaker !== matcher.speaker || !isSearched(utterance)) continue;
       await this.yieldToEventLoop();
       const text = utterance.text.slice(0, Math.min(searchLimit, left));
       left -= text.length;
-      isWhole &&= text.length === utterance.text.length;
-      for (const { position, quote } of matchesIn(matcher, text)) {
-        const { part, offset } = partAt(utterance, position);
-        const evidence = { entry: part.index, quote };
-        yield {
-          position: offset,
-          evidence,
-          text: `the ${matcher.speaker} said "${truncate(quote, 120)}"`,
-          match: { text, position },
-        };
+      let searched = text.length;
+      for (const { position, end, quote } of matchesIn(matcher, text)) {
+        // What follows decides whether a match at the end is one, and how long it is.
+        if (end === text.length && end < utterance.text.length) {
+          searched = position;
+          break;
+        }
+        const said = `the ${matcher.speaker} said "${truncate(quote, 120)}"`;
+        yield { ...occurrenceAt(utterance, position, quote), text: said, match: { text, position } };
         // The search for the next match may read the rest of the text again.
         await this.yieldToEventLoop();
         left -= text.length - position;
         if (left > 0) continue;
-        isWhole = false;
+        searched = end;
         break;
       }
       left = Math.max(left, 0);
+      if (searched === utterance.text.length) continue;
+      const limits = `${searchLimit} characters of a turn and ${SEARCH_LIMITS_PER_CALL * searchLimit} of a call`;
+      const limited = `Only the first ${limits} are searched for ${quoteOf(matcher)}`;
+      yield { ...occurrenceAt(utterance, searched, ''), text: limited, isUnsearched: true };
     }
-    return isWhole;
   }
 
-  private async *toolCalls(matcher: ToolMatcher): AsyncGenerator<Occurrence, boolean> {
+  private async *toolCalls(matcher: ToolMatcher): AsyncGenerator<Occurrence, undefined> {
     for (const call of this.view.toolCalls) {
       if (call.entry.name !== matcher.tool) continue;
       await this.yieldToEventLoop();
@@ -108,13 +118,18 @@ export class EventFinder {
         yield { position: 0, evidence: toolEvidence(call), text, ...(beside !== undefined && { beside }) };
       }
     }
-    return true;
   }
 }
 
 /** What a check asks for is not known: it is undecided. */
 export class NotKnown extends Error {
   override readonly name = 'NotKnown';
+}
+
+/** @throws NotKnown unless all words are searched by patterns of our own */
+export function requireSearched(utterances: readonly Utterance[]): void {
+  if (utterances.some(({ text }) => text.length > MAX_SEARCH_LENGTH))
+    throw new NotKnown(`Only the first ${MAX_SEARCH_LENGTH} characters of a turn are searched`);
 }
 
 /** The arguments of a tool call; null for what is not a JSON object. @throws NotKnown */
@@ -134,13 +149,12 @@ export function misfit(matcher: ToolMatcher, call: ToolCallEntry): string | unde
   return violation === undefined ? undefined : truncate(violation, 200);
 }
 
+function occurrenceAt(utterance: Utterance, at: number, quote: string): Pick<Occurrence, 'position' | 'evidence'> {
+  const { part, offset } = partAt(utterance, at);
+  return { position: offset, evidence: { entry: part.index, quote } };
+}
+
 export const toolEvidence = ({ index, entry }: Placed<ToolCallEntry>): Evidence => ({
   entry: index,
   quote: toolCallText(entry),
 });
-
-/** What was searched, when that was not everything. */
-export function searchLimits(event: EventMatcher): string {
-  const limit = 'tool' in event ? 0 : searchLimitOf(event);
-  return `only the first ${limit} characters of a turn and ${SEARCH_LIMITS_PER_CALL * limit} of a call are searched`;
-}

@@ -2,7 +2,7 @@ import type { EventMatcher, InOrderSpec, SaysBeforeSpec } from '../../evaluation
 import { quoteOf } from './check-description.js';
 import { failedBy, type Finding } from './check-result.js';
 import { never } from './happens.js';
-import { type EventFinder, isAfter, type Occurrence } from './occurrences.js';
+import { type EventFinder, isAfter, known, type Occurrence } from './occurrences.js';
 
 export async function saysBefore({ first, then }: SaysBeforeSpec, finder: EventFinder): Promise<Finding> {
   const [earlier, later] = [await finder.first(first), await finder.first(then)];
@@ -47,7 +47,8 @@ async function relevant(
   const event = events[index]!;
   const same = JSON.stringify(event);
   let skipped = isCallers(event) ? 0 : events.slice(0, index).filter((each) => JSON.stringify(each) === same).length;
-  for await (const occurrence of finder.occurrences(event)) {
+  for await (const found of finder.occurrences(event)) {
+    const occurrence = known(found);
     if (isCallers(event) ? !previous || isAfter(occurrence, previous) : skipped-- === 0) return occurrence;
   }
   return undefined;

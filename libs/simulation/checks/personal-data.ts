@@ -3,13 +3,13 @@ import {
   PERSONAL_DATA_KINDS,
   type PersonalDataKind,
 } from '../../evaluation-definition/index.js';
+import { MAX_SEARCH_LENGTH } from '../matching/matching.js';
 import { type CallView, partAt } from '../timeline/call-view.js';
 import { LANGUAGES } from '../values/readings.js';
 import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
 import { failedBy, type Finding } from './check-result.js';
+import { requireSearched } from './occurrences.js';
 
-/** As for matchers: more than an hour of speech. */
-const MAX_SEARCH_LENGTH = 50_000;
 const MAX_FINDINGS = 5;
 
 const NAMES: Readonly<Record<PersonalDataKind, string>> = {
@@ -51,6 +51,7 @@ export async function saysNoPersonalData(
     }
   }
   const [first] = found;
+  if (!first) requireSearched(view.said(speaker));
   if (!first) return { met: true, detail: `The ${speaker} said no personal data`, evidence: [] };
   const texts = found.slice(0, MAX_FINDINGS).map(({ kind, masked }) => `${NAMES[kind]} (${masked})`);
   const more = found.length > MAX_FINDINGS ? ` and ${found.length - MAX_FINDINGS} more` : '';

@@ -10,7 +10,7 @@ import { truncate } from '../timeline/text.js';
 import { compareValues } from '../values/same-value.js';
 import type { Finding } from './check-result.js';
 import { never } from './happens.js';
-import { argumentsOf, type EventFinder, type Occurrence } from './occurrences.js';
+import { argumentsOf, type EventFinder, known, type Occurrence } from './occurrences.js';
 
 interface Held {
   readonly value: unknown;
@@ -77,7 +77,7 @@ async function toolValue(
 }
 
 async function chosen(
-  occurrences: AsyncGenerator<Occurrence, boolean>,
+  occurrences: AsyncGenerator<Occurrence, undefined>,
   which: 'first' | 'last',
 ): Promise<Occurrence | undefined> {
   let found: Occurrence | undefined;
@@ -85,7 +85,7 @@ async function chosen(
     found = occurrence;
     if (which === 'first') break;
   }
-  return found;
+  return known(found);
 }
 
 /** The value at a path such as `guest.name` or `items[0].price`. */

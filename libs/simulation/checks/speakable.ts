@@ -1,11 +1,11 @@
 import type { SpeakableSpec } from '../../evaluation-definition/index.js';
+import { MAX_SEARCH_LENGTH } from '../matching/matching.js';
 import { type CallView, partAt } from '../timeline/call-view.js';
 import { truncate } from '../timeline/text.js';
 import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
 import { failedBy, type Finding } from './check-result.js';
+import { requireSearched } from './occurrences.js';
 
-/** As for matchers: more than an hour of speech. */
-const MAX_SEARCH_LENGTH = 50_000;
 const MAX_FINDINGS = 5;
 const DEFAULT_MAX_DIGITS = 4;
 
@@ -51,6 +51,7 @@ export async function isSpeakable(
     }
   }
   const [first] = found;
+  if (!first) requireSearched(view.said('agent'));
   if (!first) return { met: true, detail: 'The agent said nothing that a voice would stumble over', evidence: [] };
   const texts = found.slice(0, MAX_FINDINGS).map(({ what, quote }) => `${what} ("${quote}")`);
   const more = found.length > MAX_FINDINGS ? ` and ${found.length - MAX_FINDINGS} more` : '';

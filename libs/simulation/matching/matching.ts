@@ -10,8 +10,9 @@ import { truncate } from '../timeline/text.js';
 
 /** A match in a text. */
 export interface Found {
-  /** Position of the match in the text. */
+  /** Position of the match in the text, and of what follows it. */
   readonly position: number;
+  readonly end: number;
   /** The match with the words around it, verbatim. */
   readonly quote: string;
 }
@@ -23,7 +24,7 @@ export interface Found {
  */
 const MAX_STEPS = 2_000_000;
 /** Maximum number of characters of one turn that are searched. */
-const MAX_SEARCH_LENGTH = 50_000;
+export const MAX_SEARCH_LENGTH = 50_000;
 
 interface Search {
   readonly searchLimit: number;
@@ -97,7 +98,7 @@ export function find(matcher: Matcher, said: string): Found | undefined {
 export function* matchesIn(matcher: Matcher, said: string): Generator<Found, undefined> {
   const search = searchFor(matcher);
   for (const range of search.ranges(said.slice(0, search.searchLimit))) {
-    yield { position: range[0], quote: quoteAround(said, ...range) };
+    yield { position: range[0], end: range[1], quote: quoteAround(said, ...range) };
   }
 }
 

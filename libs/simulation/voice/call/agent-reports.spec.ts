@@ -3,6 +3,14 @@ import { planOf } from '../testing/virtual-calls.js';
 import { AgentReports } from './agent-reports.js';
 
 describe('the reports of a voice call', () => {
+  it('keep the times of all words of a report, or of none', () => {
+    const reports = new AgentReports(planOf([]));
+    const words = Array.from({ length: 5_001 }, (_, n) => ({ text: 'a', startMs: n, endMs: n + 1 }));
+    reports.say(0, 'a '.repeat(5_001), { words });
+    reports.say(0, 'a '.repeat(5_000), { words: words.slice(1) });
+    expect(reports.facts.said.map((said) => said.words?.length)).toEqual([undefined, 5_000]);
+  });
+
   it('count the arguments of tools as what they are once they are parsed', () => {
     const reports = new AgentReports(planOf([]));
     const json = `{"many":[${'{},'.repeat(21_000)}{}]}`;

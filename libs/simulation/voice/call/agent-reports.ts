@@ -8,7 +8,7 @@ import type { WireSide } from '../wire/wire.js';
 /** Reports of each kind that are kept, and characters of one. */
 const MAX_REPORTS = 10_000;
 const MAX_REPORT = 64 * 1024;
-/** Words with places in one report. */
+/** Words with places in one report; of more, none has its place. */
 const MAX_WORDS = 5_000;
 /** What a report or a word keeps beside its text, with its copy in the main thread. */
 const REPORT_BYTES = 256;
@@ -32,9 +32,10 @@ export class AgentReports {
   say(atMs: number, text: string, of: Parameters<WireSide['said']>[2] = {}): void {
     if (this.said.length >= MAX_REPORTS) return;
     const { item, final = true, ahead, words, by } = of;
-    const places = words
-      ?.slice(0, MAX_WORDS)
-      .map(({ text: word, ...span }) => ({ text: this.shortened(word), ...span }));
+    const places =
+      words && words.length <= MAX_WORDS
+        ? words.map(({ text: word, ...span }) => ({ text: this.shortened(word), ...span }))
+        : undefined;
     const marks = { ...(item !== undefined && { item }), ...(ahead && { ahead }), ...(by && { by }) };
     this.said.push({ atMs, text: this.shortened(text), final, ...marks, ...(places && { words: places }) });
   }

@@ -1,6 +1,6 @@
 import type { HearsKeysSpec } from '../../../evaluation-definition/index.js';
 import type { Finding } from '../../checks/check-result.js';
-import type { EventFinder } from '../../checks/occurrences.js';
+import { type EventFinder, known } from '../../checks/occurrences.js';
 import type { CallerAct, PressAct, Span } from '../facts/facts.js';
 import { at, notExercised } from './finding.js';
 import type { VoiceEvidence } from './evidence.js';
@@ -47,7 +47,8 @@ async function reactionTo(
     return facts.agent.some(({ startMs }) => isWithin(startMs)) ? 'the agent answered' : undefined;
   }
   if ('transfer' in then) return transfer && `the agent transferred the call (${transfer.detail})`;
-  for await (const { evidence, text } of finder.occurrences(then)) {
+  for await (const occurrence of finder.occurrences(then)) {
+    const { evidence, text } = known(occurrence);
     if (isWithin(finder.view.entries[evidence.entry]!.start)) return text;
   }
   return undefined;

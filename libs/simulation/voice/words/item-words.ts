@@ -8,7 +8,7 @@ const CHARACTERS_PER_SECOND = 14;
 const MOST_CHARACTERS_PER_SECOND = 22;
 /** An item that was played until so shortly before the end of the call may have been cut by it. */
 const IN_PROGRESS_MS = 500;
-/** Characters of one item; more than twenty minutes of speech. */
+/** Characters of one item; more than twenty minutes of speech. The words of a longer one count as not known. */
 const MAX_CHARACTERS = 20_000;
 /** Words of a call; more than five hours of speech. The words of later items count as not known. */
 const MAX_WORDS = 50_000;
@@ -180,7 +180,7 @@ function reportOf(reports: readonly SaidFact[], audio: ItemAudio, callEndMs: num
 function textOf(reports: readonly SaidFact[]): string {
   const isFinal = reports.some(({ final }) => final);
   const text = reports.map((report) => report.text).join(isFinal ? ' ' : '');
-  return text.slice(0, MAX_CHARACTERS).toWellFormed().trim();
+  return text.length > MAX_CHARACTERS ? '' : text.toWellFormed().trim();
 }
 
 /** The words of a text with their positions and the white space before them. */

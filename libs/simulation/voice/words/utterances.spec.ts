@@ -68,6 +68,14 @@ describe('the words of an item that was played as a whole', () => {
     expect(wordsOfCall(factsOf(own), unchanged).wordsFrom?.times).toBe('word');
   });
 
+  it('are not known if the platform reported more of them than are kept of an item', () => {
+    const known = (words: number) =>
+      wordsOfItems(factsOf({ arrivals: [burst(1, 0, 3_600_000)], said: [said(1, 0, 'many '.repeat(words))] }))[0]!
+        .words;
+    expect(known(4_000)).toHaveLength(4_000);
+    expect(known(4_001)).toBeUndefined();
+  });
+
   it.each([Number.NaN, -1, Infinity])('ignore times that are none: %s', (startMs) => {
     const words = [{ text: 'abcd', startMs, endMs: 200 }];
     expect(wordsOfCall(factsOf({ ...given, said: [said(1, 1_000, 'abcd', { words })] }), unchanged)).toMatchObject({
