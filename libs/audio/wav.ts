@@ -29,6 +29,8 @@ const ALAW = 6;
 /** The format code proper is at the start of the sub-format. */
 const EXTENSIBLE = 0xfffe;
 const MAX_LENGTH = 0xffff_ffff;
+/** Bytes of its name and its length. */
+const CHUNK_HEADER = 8;
 
 /**
  * Header of a WAV file: 44 bytes for `pcm16`; 58 for `mulaw`, whose `fact` chunk is required for formats other than PCM.
@@ -90,13 +92,15 @@ export interface WavLayout {
   readonly channels: number;
   /** First byte of the audio. */
   readonly start: number;
-  /** Bytes of the audio in the file, whatever its header declares. */
+  /** Bytes of the audio in the file. */
   readonly length: number;
+  /** Bytes of the audio by its header, which a recorder that died or streamed has not completed. */
+  readonly declared: number;
 }
 
 /**
- * Reads a WAV file with 16-bit PCM, mu-law or A-law, mono or stereo. Other chunks are skipped. Files written while their
- * audio was produced declare a length of 0 or 0xFFFFFFFF: a length that cannot be right means the rest of the file.
+ * Reads a WAV file with 16-bit PCM, mu-law or A-law, mono or stereo. Other chunks are skipped. A length that cannot be right
+ * means the rest of the file: more than there is, or less with no chunk behind it.
  * @throws WavError
  */
 export function readWav(file: Uint8Array): WavAudio {
@@ -112,15 +116,20 @@ export function readWav(file: Uint8Array): WavAudio {
  * Finds the audio of a WAV file.
  * @param file or its beginning, in which the audio must begin
  * @param fileLength bytes of the whole file
+ * @param read bytes of the file between two positions
  * @throws WavError
  */
-export function wavLayout(file: Uint8Array, fileLength: number): WavLayout {
+export function wavLayout(
+  file: Uint8Array,
+  fileLength: number,
+  read = (from: number, to: number): Uint8Array => file.subarray(from, to),
+): WavLayout {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
-  if (file.length < 12 || text(file, 0) !== 'RIFF' || text(file, 8) !== 'WAVE') {
+  const id = text(file, 0);
+  if (id === 'RF64') throw new WavError('RF64, WAV of more than 4 GiB, is not supported; use RIFF.');
+  if (file.length < 12 || id !== 'RIFF' || text(file, 8) !== 'WAVE') {
     throw new WavError('Not a WAV file: it does not begin with RIFF and WAVE.');
   }
-  // A file of the declared length is complete, so an empty data chunk in it is really empty.
-  const isComplete = view.getUint32(4, true) + 8 === fileLength;
   let format: ReturnType<typeof readFormat> | undefined;
   for (let at = 12; at + 8 <= file.length;) {
     const name = text(file, at);
@@ -129,8 +138,9 @@ export function wavLayout(file: Uint8Array, fileLength: number): WavLayout {
     const rest = fileLength - start;
     if (name === 'data') {
       if (!format) throw new WavError('The WAV file has no fmt chunk before its data.');
-      const length = declared > rest || (declared === 0 && !isComplete) ? rest : declared;
-      return { ...format, start, length };
+      const end = Math.min(start + declared + (declared % 2), fileLength);
+      const isWhole = endsAudio(read(end, end + CHUNK_HEADER), fileLength - end);
+      return { ...format, start, declared, length: isWhole ? Math.min(declared, rest) : rest };
     }
     if (declared > rest) throw new WavError(`The WAV file ends inside its chunk ${JSON.stringify(name)}.`);
     if (name === 'fmt ') {
@@ -142,9 +152,25 @@ export function wavLayout(file: Uint8Array, fileLength: number): WavLayout {
   throw new WavError('The WAV file has no data chunk.');
 }
 
+/**
+ * Whether the audio ends where its header says so: nothing or another chunk follows, and no audio.
+ * @param header first bytes of what follows
+ * @param rest its length
+ * @throws WavError if audio of its own follows
+ */
+function endsAudio(header: Uint8Array, rest: number): boolean {
+  if (rest < CHUNK_HEADER) return true;
+  const name = text(header, 0);
+  if (name === 'RIFF' || name === 'data') {
+    throw new WavError(`The WAV file has more audio behind its audio, in another ${name}; join them in one chunk.`);
+  }
+  const size = new DataView(header.buffer, header.byteOffset).getUint32(4, true);
+  return /^[ -~]{4}$/.test(name) && size <= rest - CHUNK_HEADER;
+}
+
 const text = (file: Uint8Array, at: number): string => String.fromCharCode(...file.subarray(at, at + 4));
 
-function readFormat(view: DataView): Omit<WavLayout, 'start' | 'length'> {
+function readFormat(view: DataView): Omit<WavLayout, 'start' | 'length' | 'declared'> {
   if (view.byteLength < 16) throw new WavError('The fmt chunk of the WAV file is too short.');
   const declared = view.getUint16(0, true);
   const code = declared === EXTENSIBLE && view.byteLength >= 26 ? view.getUint16(24, true) : declared;

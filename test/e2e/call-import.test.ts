@@ -135,6 +135,19 @@ describe('the import of a call', () => {
     expect(both.call).toMatchObject({ outcome: 'passed', checks: [{ met: true }, { met: null }] });
   });
 
+  it('is read to the end of a file whose header was never completed, with a note (VoiceBlender/voiceblender#81)', async () => {
+    const recording = wavOf({ encoding: 'mulaw' });
+    // One second of the ten.
+    for (const at of [4, 54]) recording.writeUInt32LE(16_000, at);
+    const { call } = await imported({ evaluationId: ids.times, recording });
+    expect([call.outcome, call.recording.seconds]).toEqual(['passed', 10]);
+    expect(call.timeline[0]).toMatchObject({
+      type: 'platform',
+      event: 'note',
+      detail: 'The header of the recording declares 1.0 s of audio; all 10.0 s in the file were read',
+    });
+  });
+
   const formats = [
     ['mulaw', 8_000, 8_000],
     ['alaw', 8_000, 8_000],

@@ -86,6 +86,22 @@ describe('SpeechServer', () => {
     expect(Math.abs(msOf(await engine.synthesise(request)) - 2_000)).toBeLessThan(5);
   });
 
+  it.each([
+    ['and nothing else is behind it', ''],
+    ['and texts are behind it', 'LIST\x04\0\0\0INFO'],
+  ])('reads a line to its end if the header declares a twentieth of it, %s', async (_, behind) => {
+    const stale = Buffer.concat([withSizes(wav(), 4_800), Buffer.from(behind, 'latin1')]);
+    const { engine } = await started(() => ({ body: stale }));
+    expect(Math.abs(msOf(await engine.synthesise(request)) - 2_000)).toBeLessThan(5);
+  });
+
+  it('does not take a part of a line for all of it', async () => {
+    const { engine } = await started(() => ({
+      body: Buffer.concat([wav({ ms: 150 }), Buffer.from('LIST\x04\0\0\0INFO')]),
+    }));
+    expect((await errorOf(engine.synthesise(request))).message).toContain('too short');
+  });
+
   it.each([0xffff_ffff, 96_000])('does not play texts behind the audio of a file that declares %d', async (size) => {
     const audio = withSizes(wav(), size);
     const trailer = Buffer.from('LIST\x40\0\0\0INFO'.padEnd(72, '\x7f'), 'latin1');

@@ -1,3 +1,4 @@
+import { readSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import {
   AUDIO_RATES,
@@ -16,11 +17,19 @@ export type ChannelOrder = (typeof CHANNEL_ORDERS)[number];
 /** Audio must begin within this many bytes; before it there may be notes on the file. */
 const BEGINNING = 1024 * 1024;
 
+/** Smaller differences change no verdict. */
+const NOTED_SECONDS = 0.05;
+/** Streams declare such lengths, because they do not know theirs. */
+const PLACEHOLDER = 2_000_000_000;
+
 /** Where the audio of a WAV file is. @throws WavError */
 export async function layoutOf(file: FileHandle): Promise<WavLayout> {
   const { size } = await file.stat();
   const { buffer, bytesRead } = await file.read(new Uint8Array(Math.min(BEGINNING, size)), 0, undefined, 0);
-  return wavLayout(buffer.subarray(0, bytesRead), size);
+  return wavLayout(buffer.subarray(0, bytesRead), size, (from, to) => {
+    const part = new Uint8Array(to - from);
+    return part.subarray(0, readSync(file.fd, part, 0, part.length, from));
+  });
 }
 
 const bytesPerSample = ({ encoding }: Pick<WavLayout, 'encoding'>): number => (encoding === 'pcm16' ? 2 : 1);
@@ -28,6 +37,13 @@ const bytesPerSample = ({ encoding }: Pick<WavLayout, 'encoding'>): number => (e
 /** Length of the audio. */
 export const secondsOf = (layout: WavLayout): number =>
   layout.length / (layout.rate * layout.channels * bytesPerSample(layout));
+
+/** What to know of a file whose header declares another length than it has; undefined if it does not. */
+export function lengthNote(layout: WavLayout): string | undefined {
+  const [declared, seconds] = [secondsOf({ ...layout, length: layout.declared }), secondsOf(layout)];
+  if (Math.abs(declared - seconds) < NOTED_SECONDS || layout.declared >= PLACEHOLDER) return undefined;
+  return `The header of the recording declares ${declared.toFixed(1)} s of audio; all ${seconds.toFixed(1)} s in the file were read`;
+}
 
 /** The rate of a line that is nearest to that of a file. */
 export const lineRateOf = (rate: number): LineRate =>

@@ -20,6 +20,8 @@ export interface ImportedCall {
   readonly transcript?: readonly TranscriptEntry[] | undefined;
   /** Silence that ends the agent's turn. */
   readonly turnEndMs: number;
+  /** What to know of the file of the recording. */
+  readonly note?: string | undefined;
   /** Called with what a recogniser is to transcribe of the agent, cut as on a call of the service. */
   readonly onPiece?: ((piece: HeardPiece) => void) | undefined;
 }
@@ -29,7 +31,7 @@ export interface ImportedCall {
  * sent, messages of a protocol, tool calls, who hung up.
  */
 export function importedFacts(call: ImportedCall): VoiceFacts {
-  const { caller: callerLane, agent: lane, transcript: words, turnEndMs, onPiece } = call;
+  const { caller: callerLane, agent: lane, transcript: words, turnEndMs, onPiece, note } = call;
   const agentEntries = words && entriesOf(words, 'agent');
   const items = agentEntries ? itemsOf(agentEntries) : [];
   const { frames, endMs } = extentOf(lane);
@@ -66,7 +68,7 @@ export function importedFacts(call: ImportedCall): VoiceFacts {
     heardCaller: [],
     toolCalls: [],
     wireFindings: [],
-    platformEvents: [],
+    platformEvents: note === undefined ? [] : [{ type: 'note', atMs: 0, detail: note }],
     timing: { stalls: [], sentAsPlanned: true },
     hearing: heard.fact,
     imported: { callerEdgesMs: edgesMs },

@@ -20,7 +20,7 @@ import {
 } from '../../../../libs/simulation/index.js';
 import type { RecordingPaths } from '../recording-files.js';
 import { RecordingWriter, type WrittenRecording } from '../recording-writer.js';
-import { type ChannelOrder, layoutOf, lineRateOf, secondsOf } from '../wav-upload.js';
+import { type ChannelOrder, layoutOf, lengthNote, lineRateOf, secondsOf } from '../wav-upload.js';
 
 export interface ImportTask extends Pick<ImportedCall, 'transcript' | 'turnEndMs'> {
   /** Path of the file as it was sent. */
@@ -59,7 +59,13 @@ async function imported(task: ImportTask): Promise<ImportOutcome> {
     const [caller, agent] = await convert(file, layout, { rate, channels }, (audio) => recorder.audio(audio));
     const pieces: HeardPiece[] = [];
     const facts = importedFacts({
-      ...{ caller: { rate, pcm: caller }, agent: { rate, pcm: agent }, transcript, turnEndMs },
+      ...{
+        caller: { rate, pcm: caller },
+        agent: { rate, pcm: agent },
+        transcript,
+        turnEndMs,
+        note: lengthNote(layout),
+      },
       ...(isHeard && { onPiece: (piece) => pieces.push(piece) }),
     });
     return { facts, pieces, written: await recorder.finish() };
