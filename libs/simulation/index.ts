@@ -16,6 +16,7 @@
  * - `conversation/` decides when the caller of a text call acts (`callers/` what it says) and records everything
  *   (`timeline/`). The agent is reached through a `Transport`: `transportTo` over the protocol of its endpoint, `inProcess`
  *   for an agent that is a function.
+ * - `completions/` reads chat completions in the dialects of real servers, of agents and of the language model (`model/`).
  * - `voice/` is the same for voice calls: a `VoiceTransport` runs the call in the media thread and yields `VoiceFacts`.
  * - `checks/` evaluates the checks, `judge/` the criteria, `validity/` whether the caller kept its role; `call/verdict.ts`
  *   decides the outcome, `measures/` computes the measures. `libs/statistics` does the same for many calls.

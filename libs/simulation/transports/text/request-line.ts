@@ -4,7 +4,7 @@ import { EXCHANGE_LIMITS } from '../../other-side/call-exchange.js';
 import { ArgumentsCount } from '../../other-side/read-limits.js';
 import { CallFailure, failureOf } from '../../timeline/failure.js';
 import { type JsonValue, parseArguments } from '../../timeline/text.js';
-import { ANSWER_LIMITS } from './chat-completions/limits.js';
+import { ANSWER_LIMITS } from '../../completions/limits.js';
 import { Pacer } from './pacer.js';
 
 /** One per process, because all calls share its event loop. */

@@ -8,11 +8,11 @@ import { agentUrl } from '../../http/agent-url.js';
 import { hangUpReason, HANG_UP_TOOLS } from '../hang-up.js';
 import { History } from '../history.js';
 import { RequestLine } from '../request-line.js';
-import { callsTools } from './answer-reader.js';
-import type { CompletionAssembler } from './completion.js';
-import type { RawToolCall } from './tool-call-parts.js';
+import { callsTools } from '../../../completions/answer-reader.js';
+import type { CompletionAssembler } from '../../../completions/completion.js';
+import type { RawToolCall } from '../../../completions/tool-call-parts.js';
 import { requestCompletion } from './completion-request.js';
-import { ANSWER_LIMITS, DEFAULT_ANSWER_TIMEOUT_MS } from './limits.js';
+import { ANSWER_LIMITS, DEFAULT_ANSWER_TIMEOUT_MS } from '../../../completions/limits.js';
 import { OtherSide, secretsOfUrl, withoutSecrets } from '../../../other-side/other-side.js';
 import { type SentSecrets, sentSecrets } from '../../../other-side/secrets.js';
 

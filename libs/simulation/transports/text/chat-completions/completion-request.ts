@@ -9,8 +9,8 @@ import {
 import { retryAfterMs } from '../../../../text/index.js';
 import { CallFailure } from '../../../timeline/failure.js';
 import type { RequestRecord } from '../../../conversation/transport.js';
-import { AnswerReader } from './answer-reader.js';
-import { CompletionAssembler, type CompletionSink } from './completion.js';
+import { AnswerReader } from '../../../completions/answer-reader.js';
+import { CompletionAssembler, type CompletionSink } from '../../../completions/completion.js';
 import type { OtherSide } from '../../../other-side/other-side.js';
 import { codeOfStatus, OUTBOUND_CODES, redirection, systemError } from '../../http/outbound-failures.js';
 

@@ -12,7 +12,7 @@ import { OUTBOUND_CODES } from '../../http/outbound-failures.js';
 import { PlatformApi } from '../../http/platform-api.js';
 import { AgentSocket } from '../../http/websocket.js';
 import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
-import { ANSWER_LIMITS, tooManyMessages } from '../../text/chat-completions/limits.js';
+import { ANSWER_LIMITS, tooManyMessages } from '../../../completions/limits.js';
 import { HANG_UP_TOOLS } from '../../text/hang-up.js';
 import { signedAddress } from './dial.js';
 import { type PlatformError, readMessage, type ServerMessage } from './messages.js';

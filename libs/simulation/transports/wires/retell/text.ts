@@ -2,7 +2,7 @@ import type { Line, LineOptions, RequestRecord, Transport } from '../../../conve
 import { agentUrl } from '../../http/agent-url.js';
 import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
 import type { Variables } from '../../modules/common-options.js';
-import { ANSWER_LIMITS, DEFAULT_ANSWER_TIMEOUT_MS, tooManyMessages } from '../../text/chat-completions/limits.js';
+import { ANSWER_LIMITS, DEFAULT_ANSWER_TIMEOUT_MS, tooManyMessages } from '../../../completions/limits.js';
 import { History } from '../../text/history.js';
 import { RequestLine } from '../../text/request-line.js';
 import { type Json, objectOf, textOf } from '../fields.js';

@@ -2,7 +2,7 @@ import type { Line, LineOptions, RequestRecord, Transport } from '../../../conve
 import { parseArguments } from '../../../timeline/text.js';
 import { PlatformApi } from '../../http/platform-api.js';
 import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
-import { ANSWER_LIMITS, tooManyMessages } from '../../text/chat-completions/limits.js';
+import { ANSWER_LIMITS, tooManyMessages } from '../../../completions/limits.js';
 import { HANG_UP_TOOLS, hangUpReason } from '../../text/hang-up.js';
 import { RequestLine } from '../../text/request-line.js';
 import { Fields } from '../fields.js';

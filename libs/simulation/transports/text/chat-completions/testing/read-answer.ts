@@ -1,6 +1,6 @@
 import { OutboundError } from '../../../../../outbound-http/index.js';
-import { AnswerReader } from '../answer-reader.js';
-import { CompletionAssembler } from '../completion.js';
+import { AnswerReader } from '../../../../completions/answer-reader.js';
+import { CompletionAssembler } from '../../../../completions/completion.js';
 
 export interface ReadAnswer {
   readonly words: string;

@@ -1,7 +1,7 @@
 import { TextDecoder } from 'node:util';
-import { OutboundError, type OutboundStream } from '../../../../outbound-http/index.js';
-import { READ_LIMITS, ReadCount } from '../../../other-side/read-limits.js';
-import { CallFailure } from '../../../timeline/failure.js';
+import { OutboundError, type OutboundStream } from '../../outbound-http/index.js';
+import { READ_LIMITS, ReadCount } from '../other-side/read-limits.js';
+import { CallFailure } from '../timeline/failure.js';
 import type { CompletionAssembler } from './completion.js';
 import { EventStreamParser, type ServerSentEvent } from './event-stream.js';
 import { ANSWER_LIMITS, CLOSING_GRACE_MS } from './limits.js';

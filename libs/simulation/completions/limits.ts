@@ -1,4 +1,4 @@
-import { CallFailure } from '../../../timeline/failure.js';
+import { CallFailure } from '../timeline/failure.js';
 
 /** Limits on what an agent may send in text, beside those of `READ_LIMITS`; agents are untrusted. */
 export const ANSWER_LIMITS = {

@@ -1,4 +1,4 @@
-import { CallFailure } from '../../../timeline/failure.js';
+import { CallFailure } from '../timeline/failure.js';
 import { ANSWER_LIMITS } from './limits.js';
 
 /** A complete tool call. */

@@ -1,5 +1,5 @@
-import { CallFailure } from '../../../timeline/failure.js';
-import { truncate } from '../../../timeline/text.js';
+import { CallFailure } from '../timeline/failure.js';
+import { truncate } from '../timeline/text.js';
 import { ANSWER_LIMITS } from './limits.js';
 import { type RawToolCall, type ToolCallPart, ToolCallParts } from './tool-call-parts.js';
 
