@@ -78,7 +78,7 @@ const WIRES = {
     ],
     call: (send: (string | Uint8Array)[]): Promise<CallResult> =>
       listening({
-        wire: wires.realtimeWire({ session: { type: 'realtime' }, greets: true, secrets: [] }),
+        wire: wires.realtimeWire({ session: { type: 'realtime' }, flat: {}, greets: true, secrets: [] }),
         agent: (socket) =>
           new wires.ScriptedRealtime(socket, {
             onUpdate: [{ send: send.slice(0, 1) }],

@@ -35,6 +35,9 @@ export class SameMessages {
     private readonly moments: readonly Moment[],
   ) {
     server.on('connection', (socket, { url = '' }) => {
+      socket.send(
+        JSON.stringify({ event_id: 'event_created', type: 'session.created', session: { type: 'realtime' } }),
+      );
       socket.on('message', (data: Buffer) =>
         this.receive(socket, url.slice(1), JSON.parse(data.toString()) as Received),
       );

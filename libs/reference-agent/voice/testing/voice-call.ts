@@ -152,7 +152,8 @@ export class VoiceCalls {
     const { oneWayMs = 0 } = agent;
     const format = isWide ? { type: 'audio/pcm', rate: 24_000 } : { type: 'audio/pcmu' };
     const audio = { input: { format, transcription: { model: 'any' } }, output: { format } };
-    const state = { session: { type: 'realtime', audio, ...session }, greets: firstSpeaker !== 'caller', secrets: [] };
+    const greets = firstSpeaker !== 'caller';
+    const state = { session: { type: 'realtime', audio, ...session }, flat: {}, greets, secrets: [] };
     const answering: InProcessMediaAgentFactory = (socket) =>
       new RealtimeAgentSession(socket, { ...agent, ...prepared, today: TODAY });
     const transport = virtualCalls({

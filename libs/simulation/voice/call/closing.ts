@@ -24,3 +24,7 @@ export const brokenOff = (broken: Failure): { end: CallEnd; broken: Failure } =>
   end: { by: 'tester', code: 'failure', reason: broken.message },
   broken,
 });
+
+/** @param came what the platform sent in the time, in a few words */
+export const notReady = (ms: number, came = 'nothing'): Failure =>
+  failure('not_ready', `${came} within ${ms / 1_000} s of the connection`);

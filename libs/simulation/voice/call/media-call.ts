@@ -4,7 +4,7 @@ import { sanitizeText } from '../../timeline/text.js';
 import { AgentReports } from './agent-reports.js';
 import type { BrokenCode } from '../../transports/http/websocket.js';
 import { CallerActs } from '../speaking/caller-acts.js';
-import { brokenOff, type CallEnd, type Closing, endByClosing } from './closing.js';
+import { brokenOff, type CallEnd, type Closing, endByClosing, notReady } from './closing.js';
 import { CallerLine } from '../speaking/caller-line.js';
 import { Ear } from '../hearing/ear.js';
 import type { PlatformEvent, VoiceFacts } from '../facts/facts.js';
@@ -34,9 +34,8 @@ const MAX_PLATFORM_EVENTS = 1_000;
 const DISCARDED = 'More audio arrived than is kept';
 
 /**
- * One voice call: streams the caller's audio, plays the agent's, decides when the caller acts and observes what happens. It
- * has no thread, timer or socket; its driver calls `tick` at least every 20 ms and passes on what the agent
- * sends. `now` is the driver's clock in milliseconds. A late tick catches up with all frames that are due.
+ * One voice call: streams the caller's audio, plays the agent's, decides when the caller acts and observes what happens. Its driver
+ * calls `tick` at least every 20 ms and passes on what the agent sends. A late tick catches up with all frames that are due.
  */
 export class MediaCall {
   private readonly wire: Wire;
@@ -98,12 +97,12 @@ export class MediaCall {
 
   /** The stream starts, and with it the call, unless a prelude says that it was answered before. */
   private begin(now: number, formats: WireFormats | undefined): void {
-    if (this.isReady) return;
     if (formats) {
       this.callerLine.format = formats.toAgent;
       this.incoming = new IncomingAudio(this.ear, this.line, formats.fromAgent.rate);
       this.ear.format = this.intake.format = formats.fromAgent;
     }
+    if (this.isReady) return;
     const { prelude } = this.options;
     // The gate hears whole frames from the answer on, so the stream starts with one.
     this.streamStartMs = prelude ? Math.max(0, Math.ceil((now - prelude.answeredAt) / FRAME_MS)) * FRAME_MS : 0;
@@ -120,6 +119,8 @@ export class MediaCall {
   /** Sends the frames that are due. */
   tick(now: number): void {
     if (this.isOver) return;
+    if (this.openedAt !== undefined) this.wire.tick?.(now);
+    this.endAsRequested(now);
     if (!this.isReady) return this.awaitReady(now);
     while (!this.isOver && this.nextDueMs <= this.callTime(now) + EPSILON_MS) {
       this.passFrame(now);
@@ -315,8 +316,8 @@ export class MediaCall {
   }
 
   private awaitReady(now: number): void {
-    if (this.openedAt === undefined || now - this.openedAt < READY_MS) return;
-    this.giveUp(now, failure('not_ready', `nothing within ${READY_MS / 1_000} s of the connection`));
+    if (this.isOver || this.openedAt === undefined || now - this.openedAt < READY_MS) return;
+    this.giveUp(now, notReady(READY_MS, this.wire.received?.()));
   }
 
   /** Ends a call that has not begun. */

@@ -18,6 +18,10 @@ export type Item = number;
 export interface Wire {
   /** The connection is open: sends the first messages. */
   open(now: number): void;
+  /** Time has passed, at most 20 ms since the last tick; also before the platform is ready. */
+  tick?(now: number): void;
+  /** What came of a platform that did not become ready, in a few words; undefined: nothing. */
+  received?(): string | undefined;
   /** 20 ms of the caller's audio at the rate of `toAgent`; frame n was spoken in [n * 20, n * 20 + 20) of stream time. */
   frame(now: number, pcm: Int16Array, frameNumber: number): void;
   /** A frame that the line lost: not sent, but counted. */
@@ -50,7 +54,10 @@ export interface Wire {
  */
 export interface WireSide {
   send(data: string | Uint8Array): void;
-  /** The platform is ready for audio: stream time 0 is `now`. Without formats both are PCM at the rate of the line. */
+  /**
+   * The platform is ready for audio: stream time 0 is `now`. Without formats both are PCM at the rate of the line. Called again, it
+   * changes the formats.
+   */
   ready(now: number, formats?: WireFormats): void;
   /** Audio of the agent at the rate of `fromAgent`: appended to the playout buffer. */
   play(now: number, pcm: Int16Array, item?: Item): void;

@@ -46,6 +46,11 @@ export const REALTIME_FINDINGS = {
     meaning: 'The platform uses another audio format than the one that was asked for; it is converted',
     source: `"session.updated … showing the full, effective configuration" (${EVENTS})`,
   },
+  wrong_encoding: {
+    severity: 'error',
+    meaning: 'The bytes are 16-bit PCM although the session has G.711, or the reverse: the caller hears noise',
+    source: `"session.updated … showing the full, effective configuration" (${EVENTS})`,
+  },
   invalid_message: {
     severity: 'error',
     meaning: 'A message is not JSON or is binary, or lacks a field or has it in the wrong type; it is ignored',

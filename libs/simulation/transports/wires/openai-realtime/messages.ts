@@ -5,13 +5,8 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** What a wire of Realtime reads of the platform's events. */
 export type ServerEvent =
-  | {
-      readonly type: 'session.updated';
-      readonly toAgent: AudioFormat | undefined;
-      readonly fromAgent: AudioFormat | undefined;
-      /** Whether the platform cancels a response when the caller speaks. */
-      readonly isInterruptible: boolean;
-    }
+  | ({ readonly type: 'session.created' } & SessionFacts)
+  | ({ readonly type: 'session.updated' } & SessionFacts)
   | { readonly type: 'response.created'; readonly responseId: string }
   | { readonly type: 'response.done'; readonly responseId: string; readonly end: ResponseEnd }
   | ({ readonly type: 'audio' } & AudioDelta)
@@ -25,7 +20,19 @@ export type ServerEvent =
   | { readonly type: 'other' }
   | { readonly type: 'invalid' };
 
+export interface SessionFacts {
+  /** A text: the name of a format that is not known. */
+  readonly toAgent: AudioFormat | string | undefined;
+  readonly fromAgent: AudioFormat | string | undefined;
+  /** Whether its fields are those of the version before general availability. */
+  readonly isFlat: boolean;
+  /** Whether the platform cancels a response when the caller speaks. */
+  readonly isInterruptible: boolean;
+}
+
 export interface AudioDelta {
+  /** Whether the event has its name of the version before general availability. */
+  readonly isOld: boolean;
   readonly itemId: string;
   readonly responseId: string;
   readonly contentIndex: number;
@@ -73,15 +80,21 @@ export function readEvent(text: string): ServerEvent {
 /** @returns undefined for an event that lacks a field */
 function eventOf(type: string, event: Fields): ServerEvent | undefined {
   // Servers that follow the version before general availability leave "output_" out.
-  switch (type.replace(/^response\.audio/, 'response.output_audio')) {
+  const name = type.replace(/^response\.audio/, 'response.output_audio');
+  switch (name) {
+    case 'session.created':
     case 'session.updated':
-      return sessionOf(event['session']);
+      return { type: name, ...sessionOf(fieldsOf(event['session'])) };
+    // Servers that follow older versions begin with them.
+    case 'conversation.created':
+    case 'transcription_session.created':
+      return { type: 'session.created', ...sessionOf({}) };
     case 'response.created':
       return { type: 'response.created', responseId: id(fieldsOf(event['response'])['id']) ?? '' };
     case 'response.done':
       return responseOf(event['response']);
     case 'response.output_audio.delta':
-      return audioOf(event);
+      return audioOf(event, name !== type);
     case 'response.output_audio_transcript.delta':
       return wordsOf(event, event['delta'], false);
     case 'response.output_audio_transcript.done':
@@ -105,25 +118,34 @@ function eventOf(type: string, event: Fields): ServerEvent | undefined {
   }
 }
 
-function sessionOf(session: unknown): ServerEvent | undefined {
-  if (!isFields(session)) return undefined;
-  const audio = fieldsOf(session['audio']);
-  const input = fieldsOf(audio['input']);
+const FLAT_FIELDS = ['input_audio_format', 'output_audio_format', 'modalities', 'turn_detection', 'voice'];
+
+function sessionOf(session: Fields): SessionFacts {
+  const { audio, input_audio_format: flatInput, output_audio_format: flatOutput, turn_detection: flatTurns } = session;
+  const [input, output] = [fieldsOf(fieldsOf(audio)['input']), fieldsOf(fieldsOf(audio)['output'])];
   return {
-    type: 'session.updated',
-    toAgent: formatOf(input['format']),
-    fromAgent: formatOf(fieldsOf(audio['output'])['format']),
-    isInterruptible: fieldsOf(input['turn_detection'])['interrupt_response'] !== false,
+    toAgent: formatOf(input['format'] ?? flatInput),
+    fromAgent: formatOf(output['format'] ?? flatOutput),
+    isFlat: !isFields(audio) && FLAT_FIELDS.some((name) => name in session),
+    isInterruptible: fieldsOf(input['turn_detection'] ?? flatTurns)['interrupt_response'] !== false,
   };
 }
 
-/** @returns undefined for what is not named or not known */
-function formatOf(format: unknown): AudioFormat | undefined {
-  const { type, rate = 24_000 } = fieldsOf(format);
-  if (type === 'audio/pcmu') return { encoding: 'mulaw', rate: 8_000 };
-  if (type === 'audio/pcma') return { encoding: 'alaw', rate: 8_000 };
-  const known = AUDIO_RATES.find((each) => each === rate);
-  return type === 'audio/pcm' && known !== undefined ? { encoding: 'pcm16', rate: known } : undefined;
+/** Names of 16-bit PCM, with a rate behind them or without, in lower case without signs and "audio/". */
+const PCM_NAME = /^(?:pcm|l16|linear16|s16le)(?:s?16(?:le)?)?(?:rate)?(\d{4,})?$/;
+
+/** @returns undefined for what is not named; the name of a format that is not known */
+function formatOf(format: unknown): AudioFormat | string | undefined {
+  const { type: name, rate } = typeof format === 'string' ? { type: format, rate: undefined } : fieldsOf(format);
+  if (typeof name !== 'string' || name === '') return undefined;
+  const plain = name.toLowerCase().replace(/^audio\/(x-)?|[^a-z\d]/g, '');
+  if (/^(g711)?(pcmu|(mu|u)law)/.test(plain)) return { encoding: 'mulaw', rate: 8_000 };
+  if (/^(g711)?(pcma|alaw)/.test(plain)) return { encoding: 'alaw', rate: 8_000 };
+  const pcm = PCM_NAME.exec(plain);
+  const known = AUDIO_RATES.find((each) => each === Number(rate ?? pcm?.[1] ?? 24_000));
+  return pcm && known !== undefined
+    ? { encoding: 'pcm16', rate: known }
+    : [name, rate].filter((word) => typeof word !== 'object').join(' ');
 }
 
 function responseOf(response: unknown): ServerEvent | undefined {
@@ -143,12 +165,12 @@ function responseOf(response: unknown): ServerEvent | undefined {
   return { type: 'response.done', responseId: id(response['id']) ?? '', end };
 }
 
-function audioOf(event: Fields): ServerEvent | undefined {
+function audioOf(event: Fields, isOld: boolean): ServerEvent | undefined {
   const { delta, content_index: index } = event;
   const itemId = id(event['item_id']);
   if (itemId === undefined || typeof delta !== 'string') return undefined;
   const contentIndex = Number.isSafeInteger(index) && Number(index) >= 0 ? Number(index) : 0;
-  return { type: 'audio', itemId, responseId: id(event['response_id']) ?? '', contentIndex, base64: delta };
+  return { type: 'audio', isOld, itemId, responseId: id(event['response_id']) ?? '', contentIndex, base64: delta };
 }
 
 function wordsOf(event: Fields, text: unknown, isWhole: boolean): ServerEvent | undefined {

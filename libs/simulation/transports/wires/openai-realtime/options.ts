@@ -32,6 +32,20 @@ export function sessionOf({ line, session }: AgentEndpoint['options']): object {
   );
 }
 
+/** The same for a server that has the fields of the version before general availability, and refuses the present ones. */
+export function flatSession(session: object): object {
+  const { type: _, audio, output_modalities: _modalities, max_output_tokens: max, ...rest } = session as Fields;
+  const [input, output] = [fieldsOf(fieldsOf(audio)['input']), fieldsOf(fieldsOf(audio)['output'])];
+  const format = fieldsOf(input['format'])['type'] === 'audio/pcm' ? 'pcm16' : 'g711_ulaw';
+  return {
+    ...rest,
+    ...{ modalities: ['audio', 'text'], input_audio_format: format, output_audio_format: format },
+    ...{ voice: output['voice'], speed: output['speed'], max_response_output_tokens: max },
+    ...{ turn_detection: input['turn_detection'], input_audio_transcription: input['transcription'] },
+    input_audio_noise_reduction: input['noise_reduction'],
+  };
+}
+
 function merged(base: Fields, over: Fields): Fields {
   const names = [...Object.keys(base), ...Object.keys(over).filter((name) => !Object.hasOwn(base, name))];
   return Object.fromEntries(

@@ -4,7 +4,7 @@ import { CallFailure, type Failure } from '../../../timeline/failure.js';
 import { agentUrl } from '../../http/agent-url.js';
 import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
 import type { Dialled, WireSession } from '../../modules/module.js';
-import { sessionOf } from './options.js';
+import { flatSession, sessionOf } from './options.js';
 import type { RealtimeState } from './wire.js';
 
 /** OpenAI and the domains of Azure's resources, also with the dot of a complete name. */
@@ -18,6 +18,7 @@ export function realtimeSession(endpoint: AgentEndpoint, call: AgentCall): WireS
   const url = agentUrl(endpoint.url, call);
   const secrets = sentSecrets([apiKey], headers, secretsOfUrl(endpoint.url));
   const agent = new OtherSide(agentUrl(shownUrl, call), secrets.all);
+  const session = sessionOf(options);
   // A key of the connection, such as Azure's, replaces that of the agent.
   const hasOwnKey = 'authorization' in headers || 'api-key' in headers;
   const bearer: Readonly<Record<string, string>> =
@@ -36,7 +37,7 @@ export function realtimeSession(endpoint: AgentEndpoint, call: AgentCall): WireS
       }
       return Promise.resolve<Dialled<RealtimeState>>({
         socket: { url, headers: { ...bearer, ...headers, 'x-call-id': call.callId }, shownUrl: agent.address },
-        state: { session: sessionOf(options), greets: firstSpeaker !== 'caller', secrets: secrets.all },
+        state: { session, flat: flatSession(session), greets: firstSpeaker !== 'caller', secrets: secrets.all },
         sounds: [],
         found: { findings: [], events: [] },
       });

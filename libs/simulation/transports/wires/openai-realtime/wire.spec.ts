@@ -1,52 +1,7 @@
-import { type DefinitionInput, normalise } from '../../../../evaluation-definition/index.js';
-import { executeCall } from '../../../index.js';
-import { virtualCalls } from '../../../voice/call/virtual-call.js';
-import { collected, SOUNDS } from '../../../voice/testing/virtual-calls.js';
-import { sessionOf } from './options.js';
-import {
-  type Act,
-  calls,
-  ends,
-  type RealtimeScript,
-  says,
-  ScriptedRealtime,
-  speechStarted,
-  updated,
-} from './testing/double/agent.js';
+import { type Act, calls, ends, says, speechStarted, updated } from './testing/double/agent.js';
+import { BARGES_IN, codesOf, execute, GREETING, spoken, WAITS } from './testing/calls.js';
 import { event } from './testing/double/events.js';
-import realtimeEntry from './wire.js';
 
-const WAITS = { script: [{ waitSeconds: 6 }, { end: 'Done' }] } as const satisfies DefinitionInput;
-/** The caller barges in 1,000 ms after the agent's onset, and speaks for 900 ms. */
-const BARGES_IN = {
-  script: [{ say: 'Sorry, one moment.', bargeIn: { afterMs: 1_000 } }, { waitSeconds: 3 }, { end: 'Done' }],
-} as const satisfies DefinitionInput;
-const GREETING = 'Good evening, this is Bella Vista, how can I help you tonight?';
-
-async function execute(
-  script: RealtimeScript,
-  definition: DefinitionInput = WAITS,
-  options: Readonly<Record<string, unknown>> = {},
-) {
-  const recording = collected();
-  let agent: ScriptedRealtime | undefined;
-  const result = await executeCall({
-    definition: normalise(definition),
-    scenario: { scenarioText: 'You want a table.' },
-    personality: { name: 'Caller' },
-    transport: virtualCalls({
-      wire: realtimeEntry({ session: sessionOf(options), greets: true, secrets: [] }),
-      agent: (socket) => (agent = new ScriptedRealtime(socket, script)),
-    }),
-    voice: { sounds: SOUNDS, voice: 'any', recording: recording.sink },
-  });
-  return { ...result, agent: agent!, wire: recording.wire };
-}
-
-type Executed = Awaited<ReturnType<typeof execute>>;
-const spoken = ({ timeline }: Executed) =>
-  timeline.flatMap((entry) => (entry.type === 'speech' && entry.speaker === 'agent' ? [entry] : []));
-const codesOf = ({ voice }: Executed) => voice!.wireFindings.map(({ code }) => code);
 /** One piece of audio of an item, in any version of the protocol. */
 const delta = (item: number, ms: number, type = 'response.output_audio.delta'): string => {
   const [, , audio] = says(item, '', ms, ms);
@@ -175,6 +130,7 @@ describe('a call over Realtime', () => {
 
   it('reads the names of the events before general availability', async () => {
     const result = await execute({
+      onUpdate: [{ send: [updated({ audio: { output: { format: { type: 'audio/pcmu' } } } })] }],
       onCreate: [
         [
           {

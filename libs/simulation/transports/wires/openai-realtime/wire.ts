@@ -4,6 +4,7 @@ import type { VoiceFacts, WireFinding } from '../../../voice/facts/facts.js';
 import type { Wire, WireEntry, WireSide, WireState } from '../../../voice/wire/wire.js';
 import { HANG_UP_TOOLS } from '../../text/hang-up.js';
 import { JsonAudioWire } from '../json-audio-wire.js';
+import { EncodingStatistic } from '../encoding-statistic.js';
 import { summary } from '../json-wire.js';
 import { realtimeFinding, type REALTIME_FINDINGS } from './findings.js';
 import { type AudioItem, Items } from './items.js';
@@ -14,6 +15,8 @@ import { ToolCalls, type ToolOutputs } from './tool-calls.js';
 export interface RealtimeState extends WireState {
   /** Of the first `session.update`. */
   readonly session: object;
+  /** The same for a session that was created with the fields before general availability. */
+  readonly flat: object;
   /** Whether the agent is asked to speak first. */
   readonly greets: boolean;
 }
@@ -28,7 +31,12 @@ const FATAL: ReadonlyMap<string, FailureCode> = new Map([
 ]);
 /** Older ones are forgotten: nothing of them arrives any more. */
 const MAX_INTERRUPTED = 1_000;
-const DEFAULT_FORMAT: AudioFormat = { encoding: 'mulaw', rate: 8_000 };
+const TELEPHONE: AudioFormat = { encoding: 'mulaw', rate: 8_000 };
+const PCM: AudioFormat = { encoding: 'pcm16', rate: 24_000 };
+/** A server that has not created its session by then is asked without. */
+const CREATED_MS = 1_000;
+/** Bytes of one message whose encoding is looked at: other calls wait for it. */
+const MAX_INSPECTED = 480_000;
 /** The agent was asked to go on while it did so already: nothing is lost. */
 const HARMLESS = 'conversation_already_has_active_response';
 
@@ -38,8 +46,17 @@ class RealtimeWire extends JsonAudioWire<ServerEvent> implements Wire {
   private readonly items = new Items();
   private readonly tools = new ToolCalls();
   private readonly moments = new Moments();
-  private format = DEFAULT_FORMAT;
+  private readonly asked: AudioFormat;
+  private format = TELEPHONE;
   private decoder = new AudioDecoder(this.format);
+  private encoding = new EncodingStatistic();
+  /** Whether the session has named the format of the agent's audio. */
+  private isNamed = false;
+  private hasOldNames = false;
+  private openedAt = 0;
+  /** Whether the session was created, and whether it was updated before. */
+  private isCreated = false;
+  private isAsked = false;
   private isInterruptible = true;
   /** The response that goes on, and those that the caller has interrupted: nothing more of them is heard. */
   private response: string | undefined;
@@ -52,11 +69,17 @@ class RealtimeWire extends JsonAudioWire<ServerEvent> implements Wire {
     private readonly state: RealtimeState,
     side: WireSide,
   ) {
-    super(side, state.secrets, DEFAULT_FORMAT);
+    super(side, state.secrets, TELEPHONE);
+    const { audio } = state.session as { audio?: { input?: { format?: { type?: string } } } };
+    this.asked = audio?.input?.format?.type === 'audio/pcm' ? PCM : TELEPHONE;
   }
 
   open(now: number): void {
-    this.send(now, { type: 'session.update', session: this.state.session });
+    this.openedAt = now;
+  }
+
+  tick(now: number): void {
+    if (!this.isAsked && now - this.openedAt >= CREATED_MS) this.ask(now, false);
   }
 
   toolResult(now: number, id: string, json: string): void {
@@ -86,6 +109,11 @@ class RealtimeWire extends JsonAudioWire<ServerEvent> implements Wire {
 
   protected obey(now: number, event: Exclude<ServerEvent, Of<'invalid'>>): void {
     switch (event.type) {
+      case 'session.created':
+        // What was sent before may be lost.
+        if (!this.isCreated) this.ask(now, event.isFlat);
+        this.isCreated = true;
+        return;
       case 'session.updated':
         return this.ready(now, event);
       case 'response.created':
@@ -120,25 +148,40 @@ class RealtimeWire extends JsonAudioWire<ServerEvent> implements Wire {
     }
   }
 
-  private ready(now: number, { toAgent, fromAgent, isInterruptible }: Of<'session.updated'>): void {
+  /** A server refuses the fields of the version that it does not have. */
+  private ask(now: number, isFlat: boolean): void {
+    this.isAsked = true;
+    this.send(now, { type: 'session.update', session: isFlat ? this.state.flat : this.state.session });
+  }
+
+  private ready(now: number, { toAgent, fromAgent, isFlat, isInterruptible }: Of<'session.updated'>): void {
     this.isInterruptible = isInterruptible;
     if (this.readyAt !== undefined) return;
-    const { session } = this.state as { session: { audio?: { input?: { format?: { type?: string } } } } };
-    const asked: AudioFormat =
-      session.audio?.input?.format?.type === 'audio/pcm' ? { encoding: 'pcm16', rate: 24_000 } : this.format;
-    this.toAgent = toAgent ?? asked;
-    this.format = fromAgent ?? asked;
-    this.decoder = new AudioDecoder(this.format);
-    for (const { encoding, rate } of [this.toAgent, this.format]) {
-      if (encoding === asked.encoding && rate === asked.rate) continue;
-      this.report(now, 'other_format', `The session has ${encoding} at ${rate} Hz`);
+    if (typeof toAgent === 'string' || typeof fromAgent === 'string') {
+      const what = `audio format ${[toAgent, fromAgent].filter((format) => typeof format === 'string').join(', ')}`;
+      return this.side.failed(now, failure('not_ready', this.platform.describe({ what })));
     }
+    this.isNamed = fromAgent !== undefined;
     this.readyAt = now;
-    this.side.ready(now, { toAgent: this.toAgent, fromAgent: this.format });
+    const usual = isFlat ? PCM : this.asked;
+    this.use(now, toAgent ?? fromAgent ?? usual, fromAgent ?? usual);
     if (this.state.greets) this.send(now, { type: 'response.create' });
   }
 
-  private audio(now: number, { itemId, responseId, contentIndex, base64 }: Of<'audio'>): void {
+  private use(now: number, toAgent: AudioFormat, fromAgent: AudioFormat): void {
+    this.toAgent = toAgent;
+    this.format = fromAgent;
+    this.decoder = new AudioDecoder(fromAgent);
+    this.encoding = new EncodingStatistic();
+    const { asked } = this;
+    for (const { encoding, rate } of [toAgent, fromAgent]) {
+      if (encoding === asked.encoding && rate === asked.rate) continue;
+      this.report(now, 'other_format', `The session has ${encoding} at ${rate} Hz`);
+    }
+    this.side.ready(now, { toAgent, fromAgent });
+  }
+
+  private audio(now: number, { itemId, responseId, contentIndex, base64, isOld }: Of<'audio'>): void {
     const bytes = Buffer.from(base64, 'base64');
     this.log(now, 'received', () => ({
       type: 'response.output_audio.delta',
@@ -148,10 +191,26 @@ class RealtimeWire extends JsonAudioWire<ServerEvent> implements Wire {
     if (this.interrupted.has(responseId)) return;
     // Half a sample at the end of an item must not shift the next one.
     const item = this.items.of(itemId);
-    if (item.receivedMs === 0) this.decoder = new AudioDecoder(this.format);
+    if (item.receivedMs === 0) {
+      this.decoder = new AudioDecoder(this.format);
+      this.encoding = new EncodingStatistic();
+    }
+    this.look(now, bytes, isOld);
     item.contentIndex = contentIndex;
     item.receivedMs += (bytes.length * 1_000) / bytesPerSecond(this.format);
     this.side.play(now, this.decoder.push(bytes), item.number);
+  }
+
+  /** What the session does not name, its events and bytes show. */
+  private look(now: number, bytes: Uint8Array, isOld: boolean): void {
+    if (isOld && !this.hasOldNames && !this.isNamed && this.readyAt !== undefined) this.use(now, PCM, PCM);
+    this.hasOldNames ||= isOld;
+    const isPcm = this.format.encoding === 'pcm16';
+    const seen = this.encoding.add(bytes.subarray(0, MAX_INSPECTED));
+    if (seen === undefined || (seen === 'pcm16') === isPcm) return;
+    const other = isPcm ? TELEPHONE : PCM;
+    if (!this.isNamed) return this.use(now, other, other);
+    this.report(now, 'wrong_encoding', `The bytes are ${seen}, and the session has ${this.format.encoding}`);
   }
 
   /** The platform stops generating; what was not played yet must be dropped here, and the platform must know of it. */

@@ -10,6 +10,8 @@ export interface Act {
 }
 
 export interface RealtimeScript {
+  /** From the connection on; by default the session is created at once. */
+  readonly onOpen?: readonly Act[];
   /** From `session.update` on; by default the platform is ready at once, with what it was asked for. */
   readonly onUpdate?: readonly Act[];
   /** For each `response.create` in turn; the first one asks for the greeting. */
@@ -33,9 +35,14 @@ const DELTA_MS = 100;
 
 /** A response with one message: its words and a tone in mu-law, sent at once. @param item also the number of the response */
 export function says(item: number, text: string, ms: number, deltaMs = DELTA_MS): string[] {
+  return speaks(item, text, tone(ms), 8 * deltaMs);
+}
+
+/** The same with the bytes of its audio. @param size of one delta */
+export function speaks(item: number, text: string, bytes: Uint8Array, size = 4_800): string[] {
   const place = { ...PLACE, response_id: `resp_${item}`, item_id: `item_${item}` };
-  const deltas = Array.from({ length: Math.ceil(ms / deltaMs) }, (_, index) =>
-    tone(Math.min(deltaMs, ms - index * deltaMs)).toString('base64'),
+  const deltas = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+    Buffer.from(bytes.subarray(index * size, (index + 1) * size)).toString('base64'),
   );
   return [
     event({ type: 'response.created', response: { id: place.response_id, status: 'in_progress' } }),
@@ -59,6 +66,13 @@ export const calls = (response: number, id: string, name: string, json = '{}'): 
 export const speechStarted = (): string =>
   event({ type: 'input_audio_buffer.speech_started', audio_start_ms: 0, item_id: 'item_caller' });
 
+export const created = (session: object = {}): string =>
+  event({ type: 'session.created', session: { type: 'realtime', ...session } });
+
+/** With the names before general availability. */
+export const inOldNames = (messages: readonly string[]): string[] =>
+  messages.map((message) => message.replace('"response.output_audio', '"response.audio'));
+
 export const updated = (session: object = {}): string =>
   event({ type: 'session.updated', session: { type: 'realtime', ...session } });
 
@@ -70,6 +84,7 @@ export class ScriptedRealtime {
   heardBytes = 0;
   private readonly due: { readonly at: number; readonly act: Act }[] = [];
   private creates = 0;
+  private isOpen = false;
 
   constructor(
     private readonly socket: Socket,
@@ -88,6 +103,8 @@ export class ScriptedRealtime {
   }
 
   tick(now: number): void {
+    if (!this.isOpen) this.plan(now, this.script.onOpen ?? [{ send: [created()] }]);
+    this.isOpen = true;
     while (this.due[0] && this.due[0].at <= now) {
       const { send = [], close } = this.due.shift()!.act;
       for (const data of send) this.socket.send(data);
