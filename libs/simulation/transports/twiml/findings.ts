@@ -18,6 +18,17 @@ export const TWIML_FINDINGS = {
     meaning: 'The `url` of `<Stream>` begins with `ws:`; Twilio connects to `wss:` only',
     source: `"wss is the only supported protocol." (${STREAM_DOCS})`,
   },
+  wrong_content_type: {
+    severity: 'error',
+    meaning:
+      'TwiML was sent without `Content-Type`, or with another one than `text/xml`, `application/xml` and `text/html`: Twilio does not execute it, and reads `text/plain` to the caller',
+    source: `${documentedError(12300, 'error', 'Twilio is unable to process the Content-Type of the provided URL.')}; "text/xml, application/xml, text/html: Twilio interprets the returned document as an XML Instruction Set" (https://www.twilio.com/docs/api/twiml/your_response)`,
+  },
+  wrong_track: {
+    severity: 'error',
+    meaning: '`<Connect><Stream>` has a `track` other than `inbound_track`: Twilio does not open the stream',
+    source: documentedError(31941, 'error', 'Value different of "inbound_track" is used with verb Connect'),
+  },
   play_not_heard: {
     severity: 'warning',
     meaning:

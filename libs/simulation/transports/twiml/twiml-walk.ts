@@ -150,7 +150,7 @@ export class TwimlWalk {
     const sound = await this.file(url, platform);
     if ('pcm' in sound) return this.repeat(sound.pcm, times);
     const detail = `The caller did not hear <Play> of ${this.shown(url)}: ${this.shown(sound.problem)}. Its duration is unknown`;
-    this.find('play_not_heard', detail, this.elapsedMs);
+    this.find('play_not_heard', detail);
   }
 
   /** Each address is fetched once. */
@@ -177,7 +177,7 @@ export class TwimlWalk {
   }
 
   /** Once for each code. */
-  private find(code: TwimlFindingCode, detail: string, atMs: number): void {
+  find(code: TwimlFindingCode, detail: string, atMs = this.elapsedMs): void {
     if (this.findings.every((finding) => finding.code !== code)) {
       this.findings.push({ ...twimlFinding(code, detail), atMs });
     }

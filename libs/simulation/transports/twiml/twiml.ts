@@ -1,11 +1,8 @@
-import { XMLParser, XMLValidator } from 'fast-xml-parser';
-import { CallFailure } from '../../timeline/failure.js';
-import { truncate } from '../../timeline/text.js';
+import { type Element, invalid, isElement, readXml } from './xml.js';
 
 /** Twilio's own limit (error 11750). */
 export const MAX_TWIML_BYTES = 64 * 1024;
 const MAX_VERBS = 200;
-const MAX_DEPTH = 16;
 const MAX_PARAMETERS = 100;
 /** As often does Twilio repeat what has `loop="0"`, which stands for no end. */
 const MAX_LOOPS = 1_000;
@@ -13,13 +10,16 @@ const MAX_LOOPS = 1_000;
 export interface StreamNoun {
   readonly url: string;
   readonly name: string | undefined;
+  readonly track: string | undefined;
+  readonly statusCallback: string | undefined;
   readonly parameters: Readonly<Record<string, string>>;
 }
 
 /** What a TwiML document asks for, in order. */
 export type Verb =
   | { readonly verb: 'say'; readonly text: string; readonly loop: number }
-  | { readonly verb: 'play'; readonly url: string; readonly loop: number }
+  /** `keys` are tones of the keypad, for which no file is fetched. */
+  | { readonly verb: 'play'; readonly url: string; readonly keys: string | undefined; readonly loop: number }
   | { readonly verb: 'pause'; readonly seconds: number }
   | { readonly verb: 'redirect'; readonly url: string; readonly method: HttpMethod }
   /** `stream` is undefined for a noun that is not supported. */
@@ -38,84 +38,36 @@ export type Verb =
 
 export type HttpMethod = 'GET' | 'POST';
 
-/** Elements as the parser returns them: one property with the children, and attributes at `:@`. */
-type Node = Readonly<Record<string, unknown>>;
-
-const parser = new XMLParser({
-  preserveOrder: true,
-  ignoreAttributes: false,
-  attributeNamePrefix: '',
-  parseTagValue: false,
-  parseAttributeValue: false,
-  ignoreDeclaration: true,
-  ignorePiTags: true,
-  maxNestedTags: MAX_DEPTH,
-  // Numeric references too: Twilio's helper for Python writes all characters beyond ASCII so.
-  htmlEntities: true,
-});
-
 /**
  * Reads the TwiML of an untrusted agent.
+ * @param charset of its Content-Type
  * @throws CallFailure `invalid_twiml`
  */
-export function parseTwiml(xml: string): Verb[] {
-  // Entities of its own could grow without limit; TwiML has none.
-  if (/<!(DOCTYPE|ENTITY)/i.test(xml)) throw invalid('it has a document type declaration');
-  const response = documentOf(xml).find((node) => nameOf(node) === 'Response');
-  if (!response) throw invalid('its root is not <Response>');
-  const verbs = elementsOf(response);
+export function parseTwiml(body: Uint8Array, charset?: string): Verb[] {
+  const root = readXml(body, charset);
+  if (root.name !== 'Response') throw invalid('its root is not <Response>');
+  const verbs = elementsOf(root);
   if (verbs.length > MAX_VERBS) throw invalid(`it has more than ${MAX_VERBS} verbs`);
   return verbs.map(readVerb);
 }
 
-/** What XML 1.0 cannot contain (section 2.2), not even as a reference; in comments and CDATA there are no references. */
-const FORBIDDEN = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
-const REFERENCES = /<!--[^]*?(?:-->|$)|<!\[CDATA\[[^]*?(?:\]\]>|$)|&#(?:x([0-9a-f]+)|([0-9]+));/gi;
-
-/** The first such character, in words. */
-function forbiddenIn(xml: string): string | undefined {
-  const [character] = FORBIDDEN.exec(xml) ?? [];
-  if (character !== undefined) return `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
-  for (const [reference, hex, decimal] of xml.matchAll(REFERENCES)) {
-    const code = hex === undefined ? Number(decimal) : parseInt(hex, 16);
-    // NaN in a comment.
-    if (code > 0x10ffff || (code >= 0 && FORBIDDEN.test(String.fromCodePoint(code)))) return reference;
-  }
-  return undefined;
-}
-
-function documentOf(xml: string): Node[] {
-  const forbidden = forbiddenIn(xml);
-  if (forbidden !== undefined) throw invalid(`it contains ${truncate(forbidden, 20)}, which XML cannot contain`);
-  const found = XMLValidator.validate(xml);
-  if (found !== true) throw invalid(`line ${found.err.line}: ${found.err.msg}`);
-  try {
-    return parser.parse(xml) as Node[];
-  } catch (cause) {
-    throw invalid(cause instanceof Error ? cause.message : 'it is not XML');
-  }
-}
-
-const invalid = (what: string) => new CallFailure('invalid_twiml', what);
-
-function readVerb(node: Node): Verb {
-  const name = nameOf(node) ?? '';
-  const attributes = attributesOf(node);
+function readVerb(element: Element): Verb {
+  const { name, attributes } = element;
   switch (name) {
     case 'Say':
-      return { verb: 'say', text: textOf(node), loop: timesOf(attributes) };
+      return { verb: 'say', text: textOf(element), loop: timesOf(attributes) };
     case 'Play':
-      return { verb: 'play', url: textOf(node), loop: timesOf(attributes) };
+      return { verb: 'play', url: textOf(element), keys: attributes.digits, loop: timesOf(attributes) };
     case 'Pause':
       return { verb: 'pause', seconds: count(attributes.length, 1) };
     case 'Redirect':
-      return { verb: 'redirect', url: textOf(node), method: methodOf(attributes) };
+      return { verb: 'redirect', url: textOf(element), method: methodOf(attributes) };
     case 'Connect':
-      return readConnect(node);
+      return readConnect(element);
     case 'Start':
-      return { verb: 'start', stream: streamOf(node) };
+      return { verb: 'start', stream: streamOf(element) };
     case 'Dial':
-      return { verb: 'dial', to: textOf(node) };
+      return { verb: 'dial', to: textOf(element) };
     case 'Gather':
       return { verb: 'gather' };
     case 'Hangup':
@@ -127,49 +79,37 @@ function readVerb(node: Node): Verb {
   }
 }
 
-function readConnect(node: Node): Verb {
-  const attributes = attributesOf(node);
-  const noun = nameOf(elementsOf(node)[0] ?? {}) ?? 'nothing';
-  return { verb: 'connect', stream: streamOf(node), noun, action: attributes.action, method: methodOf(attributes) };
+function readConnect(element: Element): Verb {
+  const { attributes } = element;
+  const noun = elementsOf(element)[0]?.name ?? 'nothing';
+  return { verb: 'connect', stream: streamOf(element), noun, action: attributes.action, method: methodOf(attributes) };
 }
 
-function streamOf(node: Node): StreamNoun | undefined {
-  const stream = elementsOf(node).find((child) => nameOf(child) === 'Stream');
+function streamOf(element: Element): StreamNoun | undefined {
+  const stream = elementsOf(element).find(({ name }) => name === 'Stream');
   if (!stream) return undefined;
-  const { url = '', name } = attributesOf(stream);
-  const parameters = elementsOf(stream)
-    .filter((child) => nameOf(child) === 'Parameter')
-    .slice(0, MAX_PARAMETERS)
-    .map(attributesOf);
-  const entries = parameters.map(({ name: key = '', value = '' }) => [key, value] as const);
-  return { url: url.trim(), name, parameters: Object.fromEntries(entries.filter(([key]) => key !== '')) };
+  const { url = '', name, track, statusCallback } = stream.attributes;
+  const parameters = elementsOf(stream).filter((child) => child.name === 'Parameter');
+  const entries = parameters.slice(0, MAX_PARAMETERS).map(({ attributes }) => {
+    return [attributes.name ?? '', attributes.value ?? ''] as const;
+  });
+  const named = Object.fromEntries(entries.filter(([key]) => key !== ''));
+  return { url: url.trim(), name, track, statusCallback, parameters: named };
 }
 
-const nameOf = (node: Node): string | undefined => Object.keys(node).find((key) => key !== ':@' && key !== '#text');
-
-const childrenOf = (node: Node): Node[] => {
-  const children = node[nameOf(node) ?? ''];
-  return Array.isArray(children) ? (children as Node[]) : [];
-};
-
-const elementsOf = (node: Node): Node[] => childrenOf(node).filter((child) => nameOf(child) !== undefined);
-
-const attributesOf = (node: Node): Readonly<Record<string, string | undefined>> =>
-  (node[':@'] as Record<string, string> | undefined) ?? {};
+const elementsOf = ({ children }: Element): Element[] => children.filter(isElement);
 
 /** The text of an element with that of its children, as in `<Dial><Number>…</Number></Dial>`. */
-const textOf = (node: Node): string =>
-  childrenOf(node)
-    .map((child) => (typeof child['#text'] === 'string' ? child['#text'] : textOf(child)))
-    .join(' ')
+const textOf = ({ children }: Element): string =>
+  children
+    .map((child) => (isElement(child) ? ` ${textOf(child)} ` : child))
+    .join('')
     .replace(/\s+/g, ' ')
     .trim();
 
-const methodOf = ({ method }: Readonly<Record<string, string | undefined>>): HttpMethod =>
-  /^get$/i.test(method ?? '') ? 'GET' : 'POST';
+const methodOf = ({ method }: Element['attributes']): HttpMethod => (/^get$/i.test(method ?? '') ? 'GET' : 'POST');
 
-const timesOf = ({ loop }: Readonly<Record<string, string | undefined>>): number =>
-  Math.min(MAX_LOOPS, count(loop, 1) || MAX_LOOPS);
+const timesOf = ({ loop }: Element['attributes']): number => Math.min(MAX_LOOPS, count(loop, 1) || MAX_LOOPS);
 
 /** A number of times or seconds. */
 const count = (text: string | undefined, otherwise: number): number =>

@@ -18,6 +18,9 @@ import { requestTwiml } from './webhook.js';
 const DEFAULT_FROM = '+12025550143';
 const DEFAULT_TO = '+12025550187';
 
+/** Types that Twilio executes as TwiML, and others of XML. */
+const TWIML_TYPES = /^(text\/(xml|html)|application\/(\S+\+)?xml)\s*(;|$)/i;
+
 /** The options of a connection that concern its webhook, as their validation guarantees. */
 export interface WebhookOptions {
   readonly authToken?: string;
@@ -119,14 +122,14 @@ export class WebhookCall {
   }
 
   /** Requests TwiML, signed with the given token. */
-  request(
+  async request(
     address: DialledAddress,
     method: HttpMethod,
     callStatus: string,
     { signal, onStep, timeoutMs }: Pick<DialOptions, 'signal'> & Partial<DialOptions & { readonly timeoutMs: number }>,
     authToken = this.authToken,
   ) {
-    return requestTwiml(this.call.client, this.agent, {
+    const { verbs, contentType } = await requestTwiml(this.call.client, this.agent, {
       address,
       method,
       form: this.form(callStatus),
@@ -136,6 +139,11 @@ export class WebhookCall {
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...(onStep && { onStep }),
     });
+    if (!TWIML_TYPES.test(contentType ?? '')) {
+      const how = contentType === undefined ? 'without Content-Type' : `as ${this.agent.excerpt(contentType)}`;
+      this.walk.find('wrong_content_type', `The agent sent its TwiML ${how}`);
+    }
+    return verbs;
   }
 
   /** The connection's headers are credentials, and TwiML may name any server: they are sent to the connection's own alone. */

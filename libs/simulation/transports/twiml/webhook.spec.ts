@@ -177,6 +177,67 @@ describe('twilioMediaStreams over a webhook', () => {
     ]);
   });
 
+  const hangingUp: AgentScript = { onStart: ({ socket }) => socket.close(1000) };
+
+  // home-assistant/core#66561, twilio/voice-quickstart-server-node#10, twilio/voice-quickstart-ios#165, AGWA/sms-over-xmpp#23.
+  it.each([
+    ['application/octet-stream', 'as application/octet-stream'],
+    ['application/json', 'as application/json'],
+    [undefined, 'without Content-Type'],
+    ['text/plain; charset=utf-8', 'as text/plain; charset=utf-8'],
+  ])(
+    'finds TwiML that is sent with the Content-Type %s, which Twilio does not execute (12300)',
+    async (type, shown) => {
+      const callee = await agent({
+        ...hangingUp,
+        webhook: (_request, _agent, response) =>
+          void response.writeHead(200, type === undefined ? {} : { 'content-type': type }).end(connect('/media')),
+      });
+      const { wireFindings } = await call(`http://${callee.host}/voice`);
+      expect(wireFindings).toMatchObject([{ code: 'wrong_content_type', severity: 'error' }]);
+      expect(wireFindings[0]!.detail).toContain(shown);
+      expect(wireFindings[0]!.source).toContain('12300');
+    },
+  );
+
+  // "text/xml, application/xml, text/html: Twilio interprets the returned document as an XML Instruction Set".
+  it('takes TwiML with each Content-Type that Twilio executes', async () => {
+    const types = [
+      'text/xml',
+      'TEXT/XML;charset=utf-8',
+      'application/xml',
+      'text/html; charset=UTF-8',
+      'application/xhtml+xml',
+    ];
+    const callee = await agent({
+      ...hangingUp,
+      webhook: ({ path }, _agent, response) => {
+        const next = Number(path.slice(2)) + 1;
+        const more = types[next] === undefined ? '' : `<Redirect>/?${next}</Redirect>`;
+        response.writeHead(200, { 'content-type': types[next - 1] });
+        response.end(connect('/media', { before: more }));
+      },
+    });
+    expect((await call(`http://${callee.host}/?0`)).wireFindings).toEqual([]);
+    expect(callee.webhooks).toHaveLength(types.length);
+  });
+
+  // signalwire/docs-legacy#633.
+  it.each(['both_tracks', 'outbound_track'])(
+    'finds track="%s" of <Connect><Stream>, which Twilio refuses (31941)',
+    async (track) => {
+      const twiml = (value: string) =>
+        `<Response><Connect><Stream url="/media" track="${value}"/></Connect></Response>`;
+      const callee = await agent({ ...hangingUp, webhook: () => twiml(track) });
+      const { wireFindings } = await call(`http://${callee.host}/voice`);
+      expect(wireFindings).toMatchObject([{ code: 'wrong_track', severity: 'error' }]);
+      expect(wireFindings[0]!.detail).toContain(track);
+      expect(wireFindings[0]!.source).toContain('31941');
+      const right = await agent({ ...hangingUp, webhook: () => twiml('inbound_track') });
+      expect((await call(`http://${right.host}/voice`)).wireFindings).toEqual([]);
+    },
+  );
+
   it.each([
     ['requests the action', ' action="/after"', '', ['/voice', '/after']],
     ['goes on in the document', '', '<Dial><Number>+12025550177</Number></Dial>', ['/voice']],

@@ -21,6 +21,12 @@ export interface WebhookRequest {
   readonly onStep?: (step: string) => void;
 }
 
+/** A document, and the `Content-Type` that it was sent with. */
+export interface ReceivedTwiml {
+  readonly verbs: readonly Verb[];
+  readonly contentType: string | undefined;
+}
+
 /**
  * Requests TwiML as Twilio does: a signed form, or a GET with its parameters in the query.
  * @param agent how failures describe it
@@ -30,7 +36,7 @@ export async function requestTwiml(
   client: OutboundClient,
   agent: OtherSide,
   request: WebhookRequest,
-): Promise<readonly Verb[]> {
+): Promise<ReceivedTwiml> {
   const { status, headers, body, truncated } = await send(client, agent, request);
   const said = body.toString('utf8');
   if (status < 200 || status >= 300) {
@@ -43,8 +49,10 @@ export async function requestTwiml(
   }
   request.onStep?.('accepted');
   if (truncated) throw new CallFailure('answer_too_large', agent.describe({ what: 'TwiML of more than 64 KiB' }));
+  const contentType = headers['content-type'];
+  const [, charset] = /;\s*charset\s*=\s*"?([\w.:-]+)/i.exec(contentType ?? '') ?? [];
   try {
-    return parseTwiml(said);
+    return { verbs: parseTwiml(body, charset), contentType };
   } catch (cause) {
     if (!(cause instanceof CallFailure)) throw cause;
     throw new CallFailure('invalid_twiml', agent.describe({ what: cause.what, status, said }), { cause });

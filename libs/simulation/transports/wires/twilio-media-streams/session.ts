@@ -115,14 +115,16 @@ export class TwilioSession implements WireSession<TwilioStream> {
     };
   }
 
-  private findingsOf({ url }: StreamNoun): WireFinding[] {
+  private findingsOf({ url, track }: StreamNoun): WireFinding[] {
     const shown = this.agent.excerpt(withoutSecrets(url));
     const query = twimlFinding('query_in_stream_url', `The url of <Stream> has a query string: ${shown}`);
     const insecure = twimlFinding('insecure_stream_url', `The url of <Stream> has no TLS: ${shown}`);
-    return [...(url.includes('?') ? [query] : []), ...(/^ws:/i.test(url) ? [insecure] : [])].map((finding) => ({
-      ...finding,
-      atMs: null,
-    }));
+    const wrongTrack = twimlFinding('wrong_track', `<Stream> has track="${this.agent.excerpt(track ?? '')}"`);
+    return [
+      ...(url.includes('?') ? [query] : []),
+      ...(/^ws:/i.test(url) ? [insecure] : []),
+      ...(track !== undefined && track !== 'inbound_track' ? [wrongTrack] : []),
+    ].map((finding) => ({ ...finding, atMs: null }));
   }
 }
 
