@@ -38,7 +38,7 @@ export { Random } from './random.js';
 export { AUDIO_RATES, FRAME_MS, LINE_RATES, type LineRate, TELEPHONE_RATE } from './rates.js';
 export { resample, StreamResampler } from './resample.js';
 export { partitionPoint } from './search.js';
-export { canBeSaidIn, FASTEST_SPEECH, spokenWords } from './speech-rate.js';
+export { canBeSaidIn, FASTEST_SPEECH, slowestSpeechMs, spokenWords } from './speech-rate.js';
 export type { ReachedLevel } from './level-history.js';
 export { dtmfTone, tone } from './tone.js';
 export {

@@ -1,4 +1,4 @@
-import { canBeSaidIn, spokenWords } from './index.js';
+import { canBeSaidIn, slowestSpeechMs, spokenWords } from './index.js';
 
 describe('canBeSaidIn', () => {
   it.each([
@@ -27,5 +27,16 @@ describe('canBeSaidIn', () => {
 describe('spokenWords', () => {
   it('are in lower case, without punctuation, and whole in scripts with vowel signs', () => {
     expect(spokenWords("It's 7 – हिन्दी!")).toEqual(["it's", '7', 'हिन्दी']);
+  });
+});
+
+describe('slowestSpeechMs', () => {
+  it.each([
+    ['We close', 7 * 150],
+    ['at 22.', 2 * 150 + 2 * 600],
+    ['七時です', 4 * 400],
+    ['…', 0],
+  ])('is long enough for a slow speaker: %s', (text, ms) => {
+    expect(slowestSpeechMs(text)).toBe(ms);
   });
 });

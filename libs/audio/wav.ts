@@ -152,12 +152,7 @@ export function wavLayout(
   throw new WavError('The WAV file has no data chunk.');
 }
 
-/**
- * Whether the audio ends where its header says so: nothing or another chunk follows, and no audio.
- * @param header first bytes of what follows
- * @param rest its length
- * @throws WavError if audio of its own follows
- */
+/** Whether the audio ends before what follows it: nothing, or another chunk. @throws WavError if it is more audio */
 function endsAudio(header: Uint8Array, rest: number): boolean {
   if (rest < CHUNK_HEADER) return true;
   const name = text(header, 0);

@@ -17,6 +17,7 @@ export {
   type ObservedTranscription,
   TRANSCRIPTION_OUTCOMES,
 } from './recogniser/http-recogniser.js';
+export { withoutMarks } from './recogniser/marks.js';
 export { type Piece, type PieceOptions, piecesOf } from './recogniser/pieces.js';
 export {
   type Recogniser,

@@ -1,8 +1,13 @@
 import { oneLine, visible } from '../../text/index.js';
+import { withoutMarks } from './marks.js';
 import type { Transcription, TranscribedWord } from './recogniser.js';
 
 /** Characters of one answer. */
 const MAX_CHARACTERS = 4_000;
+/** Where servers have the text. */
+const TEXTS = ['text', 'transcript', 'transcription'] as const;
+/** Above it, in all segments, a model says that it invented the text. */
+const NO_SPEECH = 0.8;
 
 interface Piece {
   readonly text: string;
@@ -12,7 +17,7 @@ interface Piece {
 
 /**
  * The words in the JSON of a server, of any dialect: words at the top or in segments, whole or as pieces, with times as
- * numbers or as text. Times that cannot be right are left out.
+ * numbers or as text. Marks that are not words, and times that cannot be right, are left out.
  * @param durationMs length of the audio
  * @returns undefined if it is not an answer of a transcription server
  */
@@ -22,15 +27,19 @@ export function readTranscription(json: string, durationMs: number): Transcripti
   const segments = objectsIn(answer['segments']);
   const pieces = piecesOf([answer, ...segments].flatMap(({ words }) => objectsIn(words)));
   const given = [
-    answer['text'],
+    ...TEXTS.map((name) => answer[name]),
     segments.map(({ text }) => (typeof text === 'string' ? text : '')).join(' '),
     joined(pieces),
   ];
   const text = given.find((one): one is string => typeof one === 'string' && one.trim() !== '');
-  if (text === undefined) return typeof answer['text'] === 'string' ? { text: '' } : undefined;
-  const clean = sanitised(text);
-  const words = timed(clean, pieces, durationMs);
-  return { text: clean, ...(words && { words }) };
+  const isInvented = segments.length > 0 && segments.every(({ no_speech_prob: p }) => Number(p) > NO_SPEECH);
+  if (isInvented) return { text: '' };
+  if (text === undefined) return TEXTS.some((name) => name in answer) ? { text: '' } : undefined;
+  const written = sanitised(text);
+  const { text: spoken, words: spokenOf, isPartial } = withoutMarks(written, durationMs);
+  const all = timed(written, pieces, durationMs)?.map((word, index) => ({ ...word, text: spokenOf[index]! }));
+  const words = all?.filter((word) => word.text !== '') ?? timed(spoken, pieces, durationMs);
+  return { text: spoken, ...(words && { words }), ...(isPartial && { isPartial }) };
 }
 
 /** Pieces of a word begin without the space that a new word begins with; other servers write words without spaces. */
@@ -39,9 +48,17 @@ const joined = (pieces: readonly Piece[]): string =>
 
 const sanitised = (text: string): string => oneLine(visible(text)).slice(0, MAX_CHARACTERS).toWellFormed().trim();
 
-function parsed(json: string): unknown {
+/** Some servers write a line of JSON for each segment. */
+function parsed(text: string): unknown {
+  const whole = parsedJson(text);
+  if (whole !== undefined) return whole;
+  const segments = text.trim().split('\n').map(parsedJson);
+  return segments.every(isObject) ? { text: null, segments } : undefined;
+}
+
+function parsedJson(text: string): unknown {
   try {
-    return JSON.parse(json);
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

@@ -9,6 +9,8 @@ export interface Transcription {
   readonly text: string;
   /** The words of the text with the server's times; absent if it gave none, or none that can be right. */
   readonly words?: readonly TranscribedWord[];
+  /** Present if more may have been said: a mark of the recogniser stands in place of it. */
+  readonly isPartial?: true;
 }
 
 export interface TranscriptionRequest {

@@ -1,4 +1,4 @@
-import { LINE_RATES, readWav, speechBounds, TELEPHONE_RATE, WavError } from '../../audio/index.js';
+import { LINE_RATES, readWav, slowestSpeechMs, speechBounds, TELEPHONE_RATE, WavError } from '../../audio/index.js';
 import { prepareSound, type RawSpeech } from '../prepare-sound.js';
 import type { Sound, SpeechFailure } from '../sound.js';
 
@@ -17,11 +17,8 @@ export class BadSound extends Error {
 /** Most bytes of an answer: eleven minutes at 24 kHz. */
 export const MAX_BYTES = 32 * 1024 * 1024;
 const MIN_MS_PER_WORD = 40;
-/** A slow speaker; a digit may be a word. */
-const MS_PER_LETTER = 150;
-const MS_PER_DIGIT = 600;
 const PAUSES_MS = 3_000;
-/** How many times longer than that a sound may be. */
+/** How many times longer than a slow speaker with pauses a sound may be. */
 const MAX_EXCESS = 2;
 /** A sound that lacks less of what its header declares is complete: some servers count their header as audio. */
 const COMPLETE_SHARE = 0.95;
@@ -141,9 +138,7 @@ const wordsIn = (text: string): string[] => text.split(/\s+/).filter((word) => /
 function checkDuration(ms: number, text: string, speed: number): void {
   if (ms === 0) throw new BadSound('silent', SILENT);
   const words = wordsIn(text).length;
-  const letters = text.match(/\p{L}/gu)?.length ?? 0;
-  const digits = text.match(/\p{N}/gu)?.length ?? 0;
-  const expected = (letters * MS_PER_LETTER + digits * MS_PER_DIGIT) / speed + PAUSES_MS;
+  const expected = slowestSpeechMs(text) / speed + PAUSES_MS;
   const is = ms < (words * MIN_MS_PER_WORD) / speed ? 'too short' : ms > expected * MAX_EXCESS && 'too long';
   if (is) throw new BadSound('duration', `${Math.round(ms)} ms of audio for ${words} words, ${is}`);
 }

@@ -111,7 +111,9 @@ export class Transcriber {
     const facts = { agent, said: [], arrivals: [], clears: [], end: { atMs: endMs + 1 }, recognised };
     const filled = utterancesOf(facts);
     const unknown = recognised.pieces.find(
-      (piece) => piece.text === null && filled.some((one) => one.text === null && overlapOf(one, piece) > 0),
+      (piece) =>
+        (piece.text === null || piece.isPartial) &&
+        filled.some((one) => one.text === null && overlapOf(one, piece) > 0),
     );
     return { utterances: filled, ...(unknown && { failure: unknown.failure ?? failure('words_unknown') }) };
   }
@@ -141,7 +143,7 @@ export class Transcriber {
         startMs: startMs + word.startMs,
         endMs: startMs + word.endMs,
       }));
-      return { ...place, text: result.text, ...(words && { words }) };
+      return { ...place, text: result.text, ...(words && { words }), ...(result.isPartial && { isPartial: true }) };
     } catch (error) {
       return { ...place, text: null, failure: failed(error) };
     }

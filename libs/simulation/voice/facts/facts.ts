@@ -211,6 +211,8 @@ export interface RecognisedPiece extends Span {
   readonly text: string | null;
   /** The words of the text with the recogniser's times; absent if it gave none. */
   readonly words?: readonly SpokenWord[];
+  /** Present if more may have been said than its text. */
+  readonly isPartial?: true;
   /** Present if the recogniser gave no answer. */
   readonly failure?: Failure;
 }

@@ -157,6 +157,28 @@ describe('the words of a recording', () => {
   });
 });
 
+describe('marks of a recogniser in a transcript', () => {
+  const AGENT: Sound[] = [
+    [1_000, 3_000],
+    [6_000, 8_000],
+  ];
+  const textsOf = (...texts: readonly [string, string]) => {
+    const [first, second] = [said('agent', texts[0], 1_000, 3_000), said('agent', texts[1], 6_000, 8_000)];
+    return utterancesOf(imported([[4_000, 5_000]], AGENT, [first, second])).map(({ text }) => text);
+  };
+
+  it('are not words', () => {
+    expect(textsOf('Good evening.', '[Music] We close at nine.')).toEqual(['Good evening.', 'We close at nine.']);
+  });
+
+  it.each(['[inaudible]', 'We close at [unintelligible].'])(
+    'leave words unknown in whose place they stand: %s',
+    (text) => {
+      expect(textsOf('Good evening.', text)).toEqual(['Good evening.', null]);
+    },
+  );
+});
+
 describe('facts of a recording', () => {
   it('are the same when the recording is heard again', () => {
     const [caller, agent] = [

@@ -1,4 +1,5 @@
 import type { Speaker } from '../../../evaluation-definition/index.js';
+import { withoutMarks } from '../../../speech/index.js';
 import type { SaidFact, Span, SpokenWord } from '../facts/facts.js';
 import { wordsIn } from '../words/item-words.js';
 
@@ -50,12 +51,13 @@ export function itemsOf(entries: readonly TranscriptEntry[]): (Span & { readonly
   });
 }
 
-/** What the agent said, as facts of a call have it. @param items spans of the same entries */
+/** What the agent said, without entries whose words a mark may hide. @param items spans of the same entries */
 export const saidOf = (
   entries: readonly TranscriptEntry[],
   items: readonly (Span & { readonly item: number })[],
 ): SaidFact[] =>
-  entries.map(({ text }, index) => {
+  entries.flatMap((entry, index) => {
     const { item, endMs } = items[index]!;
-    return { atMs: endMs, text: text.trim(), final: true, item };
+    const { text, isPartial } = withoutMarks(entry.text.trim(), entry.endMs - entry.startMs);
+    return text === '' || isPartial ? [] : { atMs: endMs, text, final: true, item };
   });

@@ -32,7 +32,8 @@ export function recognisedMs(
 ): readonly [known: number, unknown: number] {
   const ms = sound.endMs - sound.startMs;
   if (ms < WORD_MS) return [ms, 0];
-  const known = pieces.reduce((sum, piece) => sum + (piece.text === null ? 0 : overlapOf(sound, piece)), 0);
+  const whole = pieces.filter(({ text, isPartial }) => text !== null && !isPartial);
+  const known = whole.reduce((sum, piece) => sum + overlapOf(sound, piece), 0);
   return [known, ms - known];
 }
 

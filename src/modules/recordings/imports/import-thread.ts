@@ -59,13 +59,8 @@ async function imported(task: ImportTask): Promise<ImportOutcome> {
     const [caller, agent] = await convert(file, layout, { rate, channels }, (audio) => recorder.audio(audio));
     const pieces: HeardPiece[] = [];
     const facts = importedFacts({
-      ...{
-        caller: { rate, pcm: caller },
-        agent: { rate, pcm: agent },
-        transcript,
-        turnEndMs,
-        note: lengthNote(layout),
-      },
+      ...{ caller: { rate, pcm: caller }, agent: { rate, pcm: agent }, note: lengthNote(layout) },
+      ...{ transcript, turnEndMs },
       ...(isHeard && { onPiece: (piece) => pieces.push(piece) }),
     });
     return { facts, pieces, written: await recorder.finish() };

@@ -154,9 +154,23 @@ describe('AgentWords', () => {
     [
       'of another language',
       () => ({ body: { text: 'Guten Abend' } }),
-      /^warn: .* was heard as "Guten Abend"\. Check STT_MODEL$/,
+      /^warn: The transcription server is not usable for calls in English: 100 % of the words .* was heard as "Guten Abend"\. Check STT_MODEL$/,
     ],
-    ['that hears nothing', () => ({ body: { text: '' } }), /^warn: .* was heard as nothing\. Check STT_MODEL$/],
+    [
+      'that mishears a third of the words',
+      () => ({ body: { text: 'good evening your cable hard for people is good for friday at seven' } }),
+      /^warn: The transcription server makes many mistakes: 31 % of the words are wrong .* at seven"\. Check STT_MODEL$/,
+    ],
+    [
+      'that hears nothing',
+      () => ({ body: { text: '' } }),
+      /^warn: .* not usable .* was heard as nothing\. Check STT_MODEL$/,
+    ],
+    [
+      'that writes a mark',
+      () => ({ body: { text: '[Music]' } }),
+      /^warn: .* not usable .* was heard as nothing\. Check STT_MODEL$/,
+    ],
     ['that refuses the key', () => ({ status: 401, body: 'hunter2' }), /^warn: .* in vain: .* status 401$/],
   ])('warns of a server %s, without its key', async (_, answers, warning) => {
     answer = answers;
@@ -164,6 +178,13 @@ describe('AgentWords', () => {
     await until(() => logged.length > 0);
     expect(logged).toEqual([expect.stringMatching(warning)]);
     expect(logged[0]).not.toContain('hunter2');
+  });
+
+  it('does not warn of one wrong word of thirteen', async () => {
+    answer = () => ({ body: { text: SAID.replace('table', 'cable') } });
+    create().options({ protocol: TWILIO, transcription: 'auto' }, normalise(NEEDING));
+    await until(() => logged.length > 0);
+    expect(logged).toEqual([expect.stringMatching(/^log: The transcription server works/)]);
   });
 
   it('warns when more than half of the latest requests failed, with the figure', async () => {
