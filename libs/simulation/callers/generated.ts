@@ -1,6 +1,6 @@
 import { sanitizeText, truncate } from '../timeline/text.js';
 import type { Clock } from '../time/clock.js';
-import { extractJsonObject } from '../model/extract-json.js';
+import { type AnswerObject, objectsIn } from '../model/answer-objects.js';
 import { quotedJson } from '../model/quoted-json.js';
 import type { LanguageModel, Message } from '../model/llm.js';
 import type { ModelMeter } from '../measures/tester-usage.js';
@@ -119,8 +119,13 @@ export class GeneratedCaller implements Caller {
   }
 }
 
+/** The line in an answer; undefined if there is none, or several that differ. */
 function readLine(answer: string): Line | undefined {
-  const { say, end } = extractJsonObject(answer) ?? {};
+  const lines = objectsIn(answer).flatMap(({ value }) => lineOf(value) ?? []);
+  return new Set(lines.map((line) => JSON.stringify(line))).size === 1 ? lines[0] : undefined;
+}
+
+function lineOf({ say, end }: AnswerObject['value']): Line | undefined {
   if (say !== undefined && say !== null && typeof say !== 'string') return undefined;
   const words = sanitizeText(say ?? '').trim();
   const reason = typeof end === 'string' ? truncate(sanitizeText(end).trim(), MAX_REASON) : '';

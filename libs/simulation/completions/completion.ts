@@ -27,6 +27,10 @@ export class CompletionAssembler {
   hasMore = false;
   /** Whether anything was a chat completion, or a chunk of one. */
   isAnswer = false;
+  /** What the model thought, where a server keeps it apart from its words. */
+  thoughts = '';
+  /** Numbers of tokens, as the server writes them. */
+  usage: unknown;
 
   constructor(private readonly sink: CompletionSink) {
     this.calls = new ToolCallParts(sink);
@@ -75,7 +79,8 @@ export class CompletionAssembler {
   }
 
   private choice(value: Fields, name: string): Fields | undefined {
-    const { error, choices } = value;
+    const { error, choices, usage } = value;
+    this.usage = usage ?? this.usage;
     const list = Array.isArray(choices) ? (choices as readonly unknown[]) : undefined;
     // An event of the agent's own may tell of an error of a tool.
     const isError =
@@ -88,7 +93,8 @@ export class CompletionAssembler {
     return first === undefined || first === null ? undefined : object(first, 'choice');
   }
 
-  private message({ content, refusal, tool_calls: calls, function_call: call }: Fields): void {
+  private message({ content, refusal, tool_calls: calls, function_call: call, ...message }: Fields): void {
+    this.thoughts += textOf(message['reasoning_content'] ?? message['reasoning']);
     const said = `${saidIn(content)}${typeof refusal === 'string' ? refusal : ''}`;
     if (calls !== undefined && calls !== null && !Array.isArray(calls))
       throw new CallFailure('invalid_answer', 'its tool calls are not a list');

@@ -47,7 +47,7 @@ describe('judge', () => {
 
   it('processes a quote of very many quotation marks quickly', async () => {
     const begun = performance.now();
-    const { criterion } = await judge({ ...GOOD, quote: `x${'"'.repeat(200_000)}x` }, GOOD);
+    const { criterion } = await judge({ ...GOOD, quote: `x${'"'.repeat(120_000)}x` }, GOOD);
     expect(criterion).toMatchObject({ verdict: 'met' });
     // In quadratic time, this would block the process for a minute.
     expect(performance.now() - begun).toBeLessThan(5_000);

@@ -3,7 +3,7 @@ import type { Scenario } from '../callers/persona.js';
 import { sanitizeText, truncate } from '../timeline/text.js';
 import type { Clock } from '../time/clock.js';
 import { CallFailure, type Failure, failure } from '../timeline/failure.js';
-import { extractJsonObject } from '../model/extract-json.js';
+import { objectsIn } from '../model/answer-objects.js';
 import type { LanguageModel } from '../model/llm.js';
 import type { ModelMeter } from '../measures/tester-usage.js';
 import type { TimelineEntry } from '../timeline/timeline.js';
@@ -150,7 +150,13 @@ export class Judge {
 
   /** @returns the sample, or what is wrong with the answer, as a sentence for the model */
   private read(answer: string, who: QuotedSide): Sample | string {
-    const { met, quote, reasoning } = extractJsonObject(answer) ?? {};
+    const objects = objectsIn(answer).filter(({ text }) => !this.transcript.repeats(text));
+    const verdicts = objects.map(({ value }) => value).filter((value) => metOf(value['met']) !== undefined);
+    const { met: given, quote, reasoning } = verdicts.at(-1) ?? {};
+    const met = metOf(given);
+    // A draft has no quote.
+    if (verdicts.some((one) => metOf(one['met']) !== met && (one['met'] === null || typeof one['quote'] === 'string')))
+      return 'That had verdicts that contradict each other.';
     const text = typeof reasoning === 'string' ? truncate(sanitizeText(reasoning).trim(), MAX_REASONING) : '';
     if (met === null && this.transcript.voice?.isUnclear) {
       return { met, reasoning: text.replace(/\.$/, '') || UNCLEAR, evidence: null, isUnclear: true };
@@ -161,6 +167,13 @@ export class Judge {
     if ('fault' in evidence) return evidence.fault;
     return { met, reasoning: text.replace(/\.$/, '') || 'The judge gave no reason', evidence };
   }
+}
+
+/** True and false also as text; null if it depends on words that are not known; undefined for anything else. */
+function metOf(value: unknown): boolean | null | undefined {
+  if (typeof value !== 'string') return typeof value === 'boolean' || value === null ? value : undefined;
+  const word = value.trim().toLowerCase();
+  return word === 'true' ? true : word === 'false' ? false : undefined;
 }
 
 const shown = (answer: string): string => truncate(answer, MAX_UNUSABLE);

@@ -59,6 +59,8 @@ export class Transcript {
   private readonly lines: readonly TranscriptLine[];
   /** Normalised texts of the lines for comparison with quotes, computed on first use. */
   private readonly normalised: string[] = [];
+  /** All lines without white space and quotation marks, computed on first use. */
+  private squeezed: string | undefined;
   readonly voice: VoiceWords | undefined;
 
   constructor(entries: readonly TimelineEntry[], source: WordSource = 'wire') {
@@ -71,6 +73,12 @@ export class Transcript {
   /** One JSON object per line, so that no text can imitate another line or the end of the transcript. */
   toString(): string {
     return this.lines.map(({ who, atMs, shown }) => quotedJson({ who, atMs, text: shown })).join('\n');
+  }
+
+  /** Whether JSON stands in a line: an agent may say a verdict, which the judge then repeats. */
+  repeats(json: string): boolean {
+    this.squeezed ??= squeezed(this.lines.map(({ text }) => text).join('\n'));
+    return this.squeezed.includes(squeezed(json));
   }
 
   /**
@@ -104,6 +112,8 @@ export class Transcript {
     return { fault: `The quote "${truncate(quote, 200)}" proves nothing: it needs at least ${MIN_WORDS} words.` };
   }
 }
+
+const squeezed = (text: string): string => text.replace(/[\s"'“”\\]+/g, '');
 
 /** Speech of one side that only pauses divide is one line. */
 function linesOf(entries: readonly TimelineEntry[]): TranscriptLine[] {

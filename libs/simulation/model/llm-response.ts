@@ -1,8 +1,11 @@
+import { Readable } from 'node:stream';
 import { type EnvironmentProxy, fetchThrough } from '../../environment-proxy/index.js';
+import { AnswerReader } from '../completions/answer-reader.js';
+import { CompletionAssembler } from '../completions/completion.js';
+import { READ_LIMITS } from '../other-side/read-limits.js';
+import { CallFailure } from '../timeline/failure.js';
 import { sanitizeText } from '../timeline/text.js';
 
-/** Bytes of one answer. */
-const MAX_ANSWER = 1024 * 1024;
 /** Bytes of the body of an error response, and how long it may take. */
 const MAX_ERROR = 4 * 1024;
 const MAX_ERROR_MS = 1_000;
@@ -52,27 +55,29 @@ export async function fetchAnswer(url: string, init?: RequestInit, proxy?: Envir
 const originOf = (location: string | null): string | undefined =>
   location !== null && URL.canParse(location) ? new URL(location).origin : undefined;
 
-/** The library does not validate what the server sends. The text is stored and sent back. @throws UnreadableAnswer; errors of the connection */
+/**
+ * Reads an answer as those of agents are read: servers stream although they are not asked to, or answer by a tool call, whose
+ * arguments are then the text. What is only thought is marked as such. The text is stored and sent back.
+ * @throws UnreadableAnswer; errors of the connection
+ */
 export async function readCompletion(response: Response) {
-  const { text, isWhole } = await read(response, { maxBytes: MAX_ANSWER });
-  if (!isWhole) throw new UnreadableAnswer(text, true);
-  const { choices, usage } = (parse(text) ?? {}) as { choices?: unknown; usage?: Record<string, unknown> | null };
-  if (!Array.isArray(choices)) throw new UnreadableAnswer(text);
-  const choice = (choices as ({ message?: { content?: unknown } } | null)[])[0];
-  const content = choice?.message?.content;
-  return { text: typeof content === 'string' ? sanitizeText(content) : '', tokens: readUsage(usage) };
-}
-
-function parse(text: string): unknown {
+  const { text: body, isWhole } = await read(response, { maxBytes: READ_LIMITS.answer.bytes });
+  if (!isWhole) throw new UnreadableAnswer(body, true);
+  const completion = new CompletionAssembler({ now: () => 0, text: () => undefined, toolStarts: () => undefined });
   try {
-    return JSON.parse(text);
-  } catch {
-    throw new UnreadableAnswer(text);
+    const whole = { status: response.status, headers: Object.fromEntries(response.headers), close: () => undefined };
+    await new AnswerReader(completion, () => 0).read({ ...whole, body: Readable.from([Buffer.from(body)]) });
+  } catch (error) {
+    throw new UnreadableAnswer(body, error instanceof CallFailure && error.failure.code === 'answer_too_large');
   }
+  const { text: words, toolCalls, thoughts, usage } = completion;
+  const said = [words, ...toolCalls.map((call) => call.arguments)].join('\n').trim();
+  const text = said === '' && thoughts !== '' ? `<think>${thoughts.trim()}` : said;
+  return { text: sanitizeText(text), tokens: readUsage(usage) };
 }
 
-function readUsage(usage: Record<string, unknown> | null | undefined) {
-  const { prompt_tokens: prompt, completion_tokens: completion } = usage ?? {};
+function readUsage(usage: unknown) {
+  const { prompt_tokens: prompt, completion_tokens: completion } = (usage ?? {}) as Readonly<Record<string, unknown>>;
   const isCount = (value: unknown): value is number => Number.isFinite(value) && (value as number) >= 0;
   return isCount(prompt) && isCount(completion) ? { prompt, completion } : undefined;
 }

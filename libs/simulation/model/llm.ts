@@ -57,8 +57,8 @@ export class LanguageModel {
   /** How failures describe the server. */
   private readonly otherSide: OtherSide;
   private readonly onRequest: NonNullable<LanguageModelOptions['onRequest']>;
-  /** Some models reject any temperature but their default. */
-  private hasTemperature = true;
+  /** Parameters that the server has refused: some models take no temperature but their default. */
+  private readonly refused = new Set<string>();
 
   constructor(options: LanguageModelOptions) {
     const { baseUrl, shownUrl, apiKey, proxy, model, timeoutMs = DEFAULT_TIMEOUT_MS, prices, onRequest } = options;
@@ -80,10 +80,12 @@ export class LanguageModel {
     const { clock, signal, meter } = options;
     library ??= import('openai');
     const openai = await clock.awaitExternal(library);
+    const leftOut: string[] = [];
     for (let attempt = 1; ; attempt++) {
       const begun = clock.now();
+      const parameters = this.parameters(options, leftOut);
       try {
-        const answer = await clock.awaitExternal(this.attempt(openai, messages, options));
+        const answer = await clock.awaitExternal(this.attempt(openai, messages, parameters, signal));
         const ms = clock.now() - begun;
         meter.add(ms, answer.tokens);
         this.onRequest(ms, 'answered');
@@ -95,7 +97,17 @@ export class LanguageModel {
         // Failed requests are not charged.
         meter.add(ms, { prompt: 0, completion: 0 });
         this.onRequest(ms, 'failed');
-        if (this.dropTemperature(error)) continue;
+        if (isRefusal(error)) {
+          const refused = Object.keys(parameters).find((name) => names(error.cause.said, name));
+          if (refused !== undefined) {
+            this.refused.add(refused);
+            leftOut.push(refused);
+            attempt--;
+            continue;
+          }
+          // Without them it is refused, too: they were not the reason.
+          for (const name of leftOut) this.refused.delete(name);
+        }
         const delay = failed.detail.retryAfterMs ?? BACK_OFF_MS * 2 ** (attempt - 1);
         if (!failed.isPassing || attempt === ATTEMPTS || delay > MAX_RETRY_AFTER_MS) {
           throw new CallFailure(failed.code, this.otherSide.describe(failed.detail), { cause: error });
@@ -105,7 +117,18 @@ export class LanguageModel {
     }
   }
 
-  private async attempt(openai: Library, messages: readonly Message[], { temperature, signal }: AskOptions) {
+  /** Those of a request that it may have to leave out. */
+  private parameters({ temperature }: AskOptions, leftOut: readonly string[]): Readonly<Record<string, unknown>> {
+    const all = Object.entries({ temperature, stream: false });
+    return Object.fromEntries(all.filter(([name]) => !this.refused.has(name) && !leftOut.includes(name)));
+  }
+
+  private async attempt(
+    openai: Library,
+    messages: readonly Message[],
+    parameters: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ) {
     this.client ??= new openai.OpenAI({
       baseURL: this.server.baseUrl,
       // The library requires a key, even for servers that need none.
@@ -120,7 +143,7 @@ export class LanguageModel {
     try {
       const response = await this.client.chat.completions
         .create(
-          { model: this.model, messages: [...messages], ...(this.hasTemperature && { temperature }) },
+          { model: this.model, messages: [...messages], ...parameters },
           { signal: AbortSignal.any([signal, timeout]) },
         )
         .asResponse();
@@ -130,16 +153,16 @@ export class LanguageModel {
       throw error;
     }
   }
-
-  /** @returns whether the request may be sent again without the temperature */
-  private dropTemperature(error: unknown): boolean {
-    const { cause } = (error ?? {}) as { cause?: unknown };
-    const isRefused = cause instanceof ErrorStatus && cause.status === 400 && /temperature/i.test(cause.said);
-    if (!isRefused || !this.hasTemperature) return false;
-    this.hasTemperature = false;
-    return true;
-  }
 }
+
+/** Whether the server refused what was asked. */
+function isRefusal(error: unknown): error is { readonly cause: ErrorStatus } {
+  const { cause } = (error ?? {}) as { cause?: unknown };
+  return cause instanceof ErrorStatus && (cause.status === 400 || cause.status === 422);
+}
+
+/** Whether what a server said names a parameter: every server has another form for that, some in a text inside JSON. */
+const names = (said: string, parameter: string): boolean => new RegExp(`\\b${parameter}\\b`, 'i').test(said);
 
 interface Failed {
   readonly code: FailureCode;
