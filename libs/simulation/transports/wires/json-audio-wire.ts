@@ -37,14 +37,15 @@ export abstract class JsonAudioWire<Message extends { readonly type: string }> e
     }
     if (message.type !== 'invalid') return this.obey(now, message as Exclude<Message, { type: 'invalid' }>);
     const shown = isText ? this.platform.excerpt(data) : 'a binary message';
-    this.side.finding(now, this.invalid(`Not understood: ${shown}`));
+    const reason = message as Extract<Message, { type: 'invalid' }>;
+    this.side.finding(now, this.invalid(`Not understood: ${shown}`, reason));
   }
 
   /** @param audio base64, or what the wire log shows of it */
   protected abstract audioMessage(audio: unknown): object;
   protected abstract read(text: string): Message;
   protected abstract obey(now: number, message: Exclude<Message, { type: 'invalid' }>): void;
-  protected abstract invalid(detail: string): Omit<WireFinding, 'atMs'>;
+  protected abstract invalid(detail: string, message: Extract<Message, { type: 'invalid' }>): Omit<WireFinding, 'atMs'>;
 
   /** Milliseconds since the platform became ready. */
   protected callTime(now: number): number {

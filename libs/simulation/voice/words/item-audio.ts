@@ -15,6 +15,8 @@ export class ItemAudio {
   private readonly endMs: number;
   /** Where each part ends, in milliseconds of what was sent. */
   private readonly ends: readonly number[];
+  /** From its first to its last sample that was played; undefined if none was. */
+  readonly played: Span | undefined;
 
   /** @param parts of one item, in order; at least one */
   constructor(
@@ -25,13 +27,9 @@ export class ItemAudio {
     this.endMs = facts.end.atMs;
     let sent = 0;
     this.ends = parts.map((part) => (sent += sentOf(part)));
-  }
-
-  /** From its first to its last sample that was played; undefined if none was. */
-  get played(): Span | undefined {
-    const played = this.parts.filter((part) => this.playedOf(part) > 0);
+    const played = parts.filter((part) => this.playedOf(part) > 0);
     const [first, last] = [played[0], played.at(-1)];
-    return first && last && { startMs: first.playedFromMs, endMs: this.playedToOf(last) };
+    this.played = first && last && { startMs: first.playedFromMs, endMs: this.playedToOf(last) };
   }
 
   get playedMs(): number {
@@ -68,13 +66,14 @@ export class ItemAudio {
     return this.parts.every((part) => part.playedFromMs + sentOf(part) - part.arrivedMs < PACED_AHEAD_MS);
   }
 
-  /** When a position, in milliseconds of what was sent, was played. */
+  /** When a position, in milliseconds of what was sent, was played; where sound stopped if it was not. */
   at(positionMs: number): { readonly ms: number; readonly isPlayed: boolean } {
     const index = partitionPoint(this.ends, (end) => end <= positionMs);
     const part = this.parts[index];
-    if (!part) return { ms: this.playedToOf(this.parts.at(-1)!), isPlayed: false };
+    const stoppedMs = this.played?.endMs ?? Infinity;
+    if (!part) return { ms: Math.min(stoppedMs, this.playedToOf(this.parts.at(-1)!)), isPlayed: false };
     const [into, played] = [positionMs - (this.ends[index - 1] ?? 0), this.playedOf(part)];
-    return { ms: part.playedFromMs + Math.min(into, played), isPlayed: into < played };
+    return { ms: Math.min(stoppedMs, part.playedFromMs + Math.min(into, played)), isPlayed: into < played };
   }
 
   private playedToOf({ playedFromMs, playedToMs }: Arrival): number {

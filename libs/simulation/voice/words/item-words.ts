@@ -1,4 +1,4 @@
-import { canBeSaidIn, spokenWords } from '../../../audio/index.js';
+import { canBeSaidIn, partitionPoint, spokenWords } from '../../../audio/index.js';
 import type { SaidFact, Span, SpokenWord } from '../facts/facts.js';
 import { ItemAudio, type WordFacts } from './item-audio.js';
 
@@ -147,8 +147,12 @@ function byCharacters(reports: readonly SaidFact[], audio: ItemAudio, callEndMs:
   // The words of the audio that was not sent yet are not known, and neither is how far ahead of the audio the words are.
   const reach = Math.floor(isEstimated ? audio.playedMs / perCharacter : (text.length * audio.playedMs) / sentMs);
   const last = words.findLastIndex(({ at }) => at < reach);
+  // The text may be far ahead of audio that is paced: no more was heard than can be said in what was played.
+  const sayable = isPaced ? partitionPoint(words, ({ at }) => canBeSaidIn(text.slice(0, at), audio.playedMs)) : 0;
   const cut = placed.map((word, index): ItemWord => {
-    const mayBeHeard = isShort ? words[index]!.at < (audio.playedMs * MOST_CHARACTERS_PER_SECOND) / 1_000 : isPaced;
+    const mayBeHeard = isShort
+      ? words[index]!.at < (audio.playedMs * MOST_CHARACTERS_PER_SECOND) / 1_000
+      : index < sayable;
     const beyond = mayBeHeard ? 'uncertain' : 'unheard';
     const hearing = index < last ? 'heard' : index === last ? 'uncertain' : beyond;
     return { ...word, startMs: audio.at(word.startMs).ms, endMs: audio.at(word.endMs).ms, hearing };

@@ -13,7 +13,8 @@ export const REALTIME_FINDINGS = {
   },
   response_cancelled: {
     severity: 'error',
-    meaning: 'A response ended as `cancelled`, and the platform had reported no speech of the caller since it began',
+    meaning:
+      'A response ended as `cancelled`, and the platform had reported no speech of the caller since it began; if nothing of it was heard, only while the caller is silent',
     source: `"turn_detected (the server VAD detected a new start of speech) or client_cancelled": this service never sends response.cancel (${EVENTS})`,
   },
   response_incomplete: {
@@ -51,9 +52,31 @@ export const REALTIME_FINDINGS = {
     meaning: 'The bytes are 16-bit PCM although the session has G.711, or the reverse: the caller hears noise',
     source: `"session.updated … showing the full, effective configuration" (${EVENTS})`,
   },
+  few_words: {
+    severity: 'warning',
+    meaning:
+      'The words of 5 s or more of audio have fewer than 4 letters a second: it may have another rate than the session',
+    source: 'Speech has 10 letters or more in a second',
+  },
+  text_without_audio: {
+    severity: 'warning',
+    meaning: 'A response has text and no audio: the caller hears nothing of it',
+    source: `"output_modalities: The set of modalities the model can respond with" (${EVENTS})`,
+  },
+  item_unnamed: {
+    severity: 'warning',
+    meaning: "Audio names no item: it is played as part of its response, and OpenAI's own client does not play it",
+    source: `"item_id: The ID of the item" (${EVENTS})`,
+  },
   invalid_message: {
     severity: 'error',
-    meaning: 'A message is not JSON or is binary, or lacks a field or has it in the wrong type; it is ignored',
+    meaning: 'Audio or a function call lacks a field or has it in the wrong type; it is ignored',
+    source: `The events of the server are JSON with these fields (${EVENTS})`,
+  },
+  message_ignored: {
+    severity: 'warning',
+    meaning:
+      'A message is not JSON, or lacks a field or has it in the wrong type; the caller hears the same without it',
     source: `The events of the server are JSON with these fields (${EVENTS})`,
   },
 } as const satisfies KnownFindings;

@@ -1,35 +1,45 @@
+import { spokenWords } from '../../../../audio/index.js';
 import type { Item } from '../../../voice/wire/wire.js';
+import type { OutputItem } from './messages.js';
 
 /** Older items are forgotten: their audio was played long ago. */
 const MAX_ITEMS = 1_000;
 const MAX_WORDS = 64 * 1024;
 /** Items that are looked at when the caller interrupts; a response has one or two. */
 const MAX_UNPLAYED = 20;
+/** Nobody speaks so slowly for so long. Numbers are: they are read digit by digit. */
+const SLOWEST = { lettersPerSecond: 4, ms: 5_000 } as const;
 
 /** A message of the agent whose audio or words have begun to arrive. */
 export interface AudioItem {
+  /** Empty if the platform names none. */
   readonly id: string;
+  readonly responseId: string;
   readonly number: Item;
   contentIndex: number;
   /** Milliseconds of its audio that arrived. */
   receivedMs: number;
   /** Whether the platform was sent the place where it was cut off. */
   isTruncated: boolean;
+  /** Its words so far, and whether they are all. */
+  words: string;
+  isSaid: boolean;
 }
 
 /** The items of a session: their audio in order of arrival, their words, and the names of called tools. */
 export class Items {
   private readonly audio = new Map<string, AudioItem>();
-  private readonly words = new Map<string, string>();
   private readonly names = new Map<string, string>();
   private count = 0;
 
-  /** A new one is numbered: words may arrive before the audio. */
-  of(id: string): AudioItem {
-    const known = this.audio.get(id);
+  /** A new one is numbered: words may arrive before the audio. What names no item belongs to one of its response. */
+  of(id: string, responseId: string): AudioItem {
+    const key = id || `of ${responseId}`;
+    const known = this.audio.get(key);
     if (known) return known;
-    const item = { id, number: ++this.count, contentIndex: 0, receivedMs: 0, isTruncated: false };
-    keep(this.audio, id, item);
+    const state = { contentIndex: 0, receivedMs: 0, isTruncated: false, words: '', isSaid: false };
+    const item = { id, responseId, number: ++this.count, ...state };
+    keep(this.audio, key, item);
     return item;
   }
 
@@ -47,16 +57,45 @@ export class Items {
     return latest.slice(0, end === -1 ? MAX_UNPLAYED : end).reverse();
   }
 
-  /** Adds words to those of an item that is not complete. */
-  addWords(id: string, text: string): void {
-    keep(this.words, id, ((this.words.get(id) ?? '') + text).slice(0, MAX_WORDS));
+  /** The items of a response that has audio. */
+  heard(responseId: string): AudioItem[] {
+    return this.all(responseId).filter(({ receivedMs }) => receivedMs > 0);
   }
 
-  /** The words of an item so far, which are forgotten; undefined without any. */
-  takeWords(id: string): string | undefined {
-    const words = this.words.get(id);
-    this.words.delete(id);
-    return words;
+  /** Adds words to those of an item. @returns all of them so far if they are whole, else what was added */
+  say(item: AudioItem, text: string, isWhole: boolean): string {
+    item.words = isWhole ? text || item.words : (item.words + text).slice(0, MAX_WORDS);
+    item.isSaid ||= isWhole && item.words !== '';
+    return isWhole ? item.words : text;
+  }
+
+  /** The words of the items of a response that is over, where they were not reported as a whole. @param output of the response */
+  rest(responseId: string, output: readonly OutputItem[]): (readonly [AudioItem, string])[] {
+    const heard = this.heard(responseId);
+    // Some servers give each piece of the words an item of its own.
+    const strays = this.all(responseId).filter(({ receivedMs }) => receivedMs === 0);
+    const whole = strays.filter(({ isSaid }) => isSaid);
+    const stray = (whole.length > 0 ? whole : strays).map(({ words }) => words).join(whole.length > 0 ? ' ' : '');
+    const all =
+      output
+        .map(({ words }) => words)
+        .join(' ')
+        .trim() || stray;
+    return heard
+      .filter(({ isSaid }) => !isSaid)
+      .map((item) => {
+        const own = item.words || output.find(({ id }) => id === item.id)?.words;
+        return [item, own || (heard.length === 1 ? all : '')] as const;
+      });
+  }
+
+  /** Whether the words of a response are far too few for its audio, which then has another rate or encoding. */
+  isSparse(responseId: string): boolean {
+    return this.heard(responseId).some(({ words, receivedMs }) => {
+      const letters = spokenWords(words).join('').length;
+      const isLong = receivedMs >= SLOWEST.ms && letters > 0 && !/\p{N}/u.test(words);
+      return isLong && letters < (SLOWEST.lettersPerSecond * receivedMs) / 1_000;
+    });
   }
 
   name(id: string, name: string): void {
@@ -66,6 +105,10 @@ export class Items {
   /** Of the tool that an item calls. */
   nameOf(id: string): string | undefined {
     return this.names.get(id);
+  }
+
+  private all(responseId: string): AudioItem[] {
+    return [...this.audio.values()].filter((item) => item.responseId === responseId);
   }
 }
 

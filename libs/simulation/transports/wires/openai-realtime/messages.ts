@@ -10,15 +10,22 @@ export type ServerEvent =
   | { readonly type: 'response.created'; readonly responseId: string }
   | { readonly type: 'response.done'; readonly responseId: string; readonly end: ResponseEnd }
   | ({ readonly type: 'audio' } & AudioDelta)
-  | { readonly type: 'words'; readonly itemId: string; readonly text: string; readonly isWhole: boolean }
-  | { readonly type: 'item'; readonly itemId: string; readonly name: string | undefined }
-  | { readonly type: 'tool_call'; readonly itemId: string; readonly responseId: string; readonly call: RequestedCall }
+  | ({ readonly type: 'words'; readonly text: string; readonly isWhole: boolean } & Place)
+  | { readonly type: 'text'; readonly text: string }
+  | ({ readonly type: 'item'; readonly item: OutputItem; readonly isDone: boolean } & Place)
+  | ({ readonly type: 'tool_call'; readonly call: RequestedCall } & Place)
   | { readonly type: 'heard'; readonly text: string }
   | { readonly type: 'speech_started' | 'speech_stopped' }
   | { readonly type: 'rate_limits'; readonly exhausted: readonly string[] }
   | { readonly type: 'error'; readonly error: PlatformError }
   | { readonly type: 'other' }
-  | { readonly type: 'invalid' };
+  | { readonly type: 'invalid'; readonly isLoss: boolean };
+
+/** Empty where the platform names none. */
+export interface Place {
+  readonly itemId: string;
+  readonly responseId: string;
+}
 
 export interface SessionFacts {
   /** A text: the name of a format that is not known. */
@@ -30,11 +37,9 @@ export interface SessionFacts {
   readonly isInterruptible: boolean;
 }
 
-export interface AudioDelta {
+export interface AudioDelta extends Place {
   /** Whether the event has its name of the version before general availability. */
   readonly isOld: boolean;
-  readonly itemId: string;
-  readonly responseId: string;
   readonly contentIndex: number;
   readonly base64: string;
 }
@@ -45,14 +50,24 @@ export interface ResponseEnd {
   readonly reason: string | undefined;
   /** The status with what the platform says of it. */
   readonly said: string;
-  /** Items of the response. */
-  readonly items: readonly string[];
+  readonly items: readonly OutputItem[];
+}
+
+/** An item as the platform has it in the end. */
+export interface OutputItem {
+  readonly id: string;
+  /** What it says, and what it only writes. */
+  readonly words: string;
+  readonly text: string;
+  readonly call: RequestedCall | undefined;
+  /** Whether it is complete. */
+  readonly isWhole: boolean;
 }
 
 export interface RequestedCall {
   readonly id: string;
-  /** Servers that follow an older version leave it out. */
-  readonly name: string | undefined;
+  /** Empty where the event has none. */
+  readonly name: string;
   readonly json: string;
 }
 
@@ -64,16 +79,32 @@ export interface PlatformError {
 
 /** Longer identifiers are not read: they are kept for the whole call. */
 const MAX_ID = 256;
-const INVALID = { type: 'invalid' } as const;
+/** What the core keeps of the arguments of a call. */
+const MAX_JSON = 64 * 1024;
+/** Events without which the caller hears something else than the agent meant. */
+const LOSS = /^(response\.(output_)?audio\.delta|response\.(output_item|function_call_arguments)\.done)$/;
 const OTHER = { type: 'other' } as const;
 
 /** Reads an event; never throws. `other`: of a type that is not needed or that a later version may have. */
 export function readEvent(text: string): ServerEvent {
+  let type: unknown;
   try {
-    const event: unknown = JSON.parse(text);
-    return isFields(event) && typeof event['type'] === 'string' ? (eventOf(event['type'], event) ?? INVALID) : INVALID;
+    const event = JSON.parse(text) as Fields;
+    type = event['type'] ?? ('error' in event && 'error');
+    const read = isFields(event) && typeof type === 'string' ? eventOf(type, event) : undefined;
+    if (read) return read;
   } catch {
-    return INVALID;
+    // What is not JSON, or no object.
+  }
+  return { type: 'invalid', isLoss: typeof type === 'string' && LOSS.test(type) };
+}
+
+/** The type of an event; undefined for what is none. */
+export function typeOf(text: string): string | undefined {
+  try {
+    return id(fieldsOf(JSON.parse(text))['type']);
+  } catch {
+    return undefined;
   }
 }
 
@@ -99,10 +130,23 @@ function eventOf(type: string, event: Fields): ServerEvent | undefined {
       return wordsOf(event, event['delta'], false);
     case 'response.output_audio_transcript.done':
       return wordsOf(event, event['transcript'], true);
+    case 'response.output_text.done':
+    case 'response.text.done':
+      return typeof event['text'] === 'string' ? { type: 'text', text: event['text'] } : undefined;
     case 'response.output_item.added':
-      return itemOf(event['item']);
-    case 'response.function_call_arguments.done':
-      return toolCallOf(event);
+    case 'response.output_item.done':
+    case 'conversation.item.added':
+    case 'conversation.item.created':
+    case 'conversation.item.done': {
+      const item = itemOf(event['item']);
+      const isCallWithoutId = fieldsOf(event['item'])['type'] === 'function_call' && !item.call;
+      if (isCallWithoutId) return undefined;
+      return { type: 'item', ...placeOf(event), item, itemId: item.id, isDone: name.endsWith('done') };
+    }
+    case 'response.function_call_arguments.done': {
+      const call = callOf(event);
+      return call && { type: 'tool_call', ...placeOf(event), call };
+    }
     case 'conversation.item.input_audio_transcription.completed':
       return typeof event['transcript'] === 'string' ? { type: 'heard', text: event['transcript'] } : undefined;
     case 'input_audio_buffer.speech_started':
@@ -112,7 +156,7 @@ function eventOf(type: string, event: Fields): ServerEvent | undefined {
     case 'rate_limits.updated':
       return rateLimitsOf(event['rate_limits']);
     case 'error':
-      return errorOf(event['error']);
+      return errorOf(event);
     default:
       return OTHER;
   }
@@ -155,43 +199,47 @@ function responseOf(response: unknown): ServerEvent | undefined {
   const { reason, error } = fieldsOf(details);
   const { code, type, message } = fieldsOf(error);
   const words = [status, reason, type, code, message].filter((word) => typeof word === 'string');
-  const items = (Array.isArray(output) ? output : []).map((item) => id(fieldsOf(item)['id']));
   const end = {
     status,
     reason: [code, reason].find((word) => typeof word === 'string'),
     said: words.join(', '),
-    items: items.filter((item) => item !== undefined),
+    items: (Array.isArray(output) ? output : []).map(itemOf),
   };
   return { type: 'response.done', responseId: id(response['id']) ?? '', end };
 }
 
 function audioOf(event: Fields, isOld: boolean): ServerEvent | undefined {
   const { delta, content_index: index } = event;
-  const itemId = id(event['item_id']);
-  if (itemId === undefined || typeof delta !== 'string') return undefined;
+  if (typeof delta !== 'string') return undefined;
   const contentIndex = Number.isSafeInteger(index) && Number(index) >= 0 ? Number(index) : 0;
-  return { type: 'audio', isOld, itemId, responseId: id(event['response_id']) ?? '', contentIndex, base64: delta };
+  return { type: 'audio', isOld, ...placeOf(event), contentIndex, base64: delta };
 }
 
-function wordsOf(event: Fields, text: unknown, isWhole: boolean): ServerEvent | undefined {
-  const itemId = id(event['item_id']);
-  return itemId === undefined || typeof text !== 'string' ? undefined : { type: 'words', itemId, text, isWhole };
+const wordsOf = (event: Fields, text: unknown, isWhole: boolean): ServerEvent | undefined =>
+  typeof text === 'string' ? { type: 'words', ...placeOf(event), text, isWhole } : undefined;
+
+const placeOf = (event: Fields) => ({ itemId: id(event['item_id']) ?? '', responseId: id(event['response_id']) ?? '' });
+
+function itemOf(value: unknown): OutputItem {
+  const item = fieldsOf(value);
+  const { type, status = 'completed', content } = item;
+  const parts = (Array.isArray(content) ? content : []).map(fieldsOf);
+  const textsOf = (field: string) => parts.map((part) => part[field]).filter((text) => typeof text === 'string');
+  return {
+    id: id(item['id']) ?? '',
+    words: textsOf('transcript').join(' '),
+    text: textsOf('text').join(' '),
+    call: type === 'function_call' ? callOf(item) : undefined,
+    isWhole: status === 'completed' || status === null,
+  };
 }
 
-function itemOf(item: unknown): ServerEvent | undefined {
-  const { id: itemId, name } = fieldsOf(item);
-  const known = id(itemId);
-  return known === undefined
+function callOf({ call_id, name, arguments: json }: Fields): RequestedCall | undefined {
+  const callId = id(call_id);
+  const text = isFields(json) ? JSON.stringify(json) : typeof json === 'string' ? json : '';
+  return callId === undefined
     ? undefined
-    : { type: 'item', itemId: known, name: typeof name === 'string' ? name.slice(0, MAX_ID) : undefined };
-}
-
-function toolCallOf(event: Fields): ServerEvent | undefined {
-  const { name, arguments: json } = event;
-  const [itemId, callId] = [id(event['item_id']), id(event['call_id'])];
-  if (callId === undefined || typeof json !== 'string') return undefined;
-  const call = { id: callId, name: typeof name === 'string' ? name : undefined, json };
-  return { type: 'tool_call', itemId: itemId ?? '', responseId: id(event['response_id']) ?? '', call };
+    : { id: callId, name: typeof name === 'string' ? name.slice(0, MAX_ID) : '', json: text.slice(0, MAX_JSON) };
 }
 
 function rateLimitsOf(limits: unknown): ServerEvent | undefined {
@@ -210,16 +258,20 @@ function rateLimitsOf(limits: unknown): ServerEvent | undefined {
   };
 }
 
-function errorOf(error: unknown): ServerEvent | undefined {
-  if (!isFields(error)) return undefined;
-  const { type, code, message, param } = error;
+/** Some servers have a text as the error, or the fields of the error in the event itself. */
+function errorOf(event: Fields): ServerEvent {
+  const { error } = event;
+  const fields = isFields(error)
+    ? error
+    : { ...event, type: '', message: typeof error === 'string' ? error : event['message'] };
+  const { type, code, message, param } = fields;
   const at = typeof param === 'string' ? ` (${param})` : '';
   return {
     type: 'error',
     error: {
       type: typeof type === 'string' ? type : '',
-      code: typeof code === 'string' ? code : undefined,
-      message: `${typeof message === 'string' ? message : ''}${at}`,
+      code: typeof code === 'string' || typeof code === 'number' ? String(code) : undefined,
+      message: `${typeof message === 'string' ? message : JSON.stringify(error ?? event)}${at}`,
     },
   };
 }

@@ -18,6 +18,13 @@ export class Moments {
   readonly speechStopped: number[] = [];
   readonly responses: number[] = [];
 
+  readonly unheard: { readonly atMs: number; readonly detail: string }[] = [];
+
+  /** A response was cancelled of which nothing had been heard. */
+  cancelled(atMs: number, detail: string): void {
+    if (this.unheard.length < MAX_MOMENTS) this.unheard.push({ atMs, detail });
+  }
+
   note(kind: 'speechStarted' | 'speechStopped' | 'responses', atMs: number): void {
     if (this[kind].length < MAX_MOMENTS) this[kind].push(atMs);
   }
@@ -29,7 +36,10 @@ const firstFrom = (moments: readonly number[], ms: number): number =>
 
 /** Findings about what the platform heard of the caller, which can be made when the call is over. */
 export function reviewCall(facts: CallFacts, moments: Moments): WireFinding[] {
-  return [...falseStarts(facts, moments), ...unanswered(facts, moments), ...undetected(facts, moments)];
+  const cancelled = moments.unheard
+    .filter(({ atMs }) => !hadCallerSound(facts, atMs, DETECTED_MS))
+    .map(({ atMs, detail }) => ({ ...realtimeFinding('response_cancelled', detail), atMs }));
+  return [...cancelled, ...falseStarts(facts, moments), ...unanswered(facts, moments), ...undetected(facts, moments)];
 }
 
 /** Speech that was reported while and before the caller made no sound. */

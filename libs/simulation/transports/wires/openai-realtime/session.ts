@@ -10,6 +10,7 @@ import type { RealtimeState } from './wire.js';
 /** OpenAI and the domains of Azure's resources, also with the dot of a complete name. */
 const VENDOR_HOST = /(^|\.)(openai\.com|(openai|cognitiveservices|services\.ai)\.azure\.(com|us|cn))\.?$/i;
 const KEY = 'Check the apiKey of the agent, or the header authorization or api-key of the connection.';
+const WIDE = 'Set the option line to wide if the server takes no G.711.';
 const REFUSED = 'Check the model in the query of the url, and the option session.';
 
 /** One call: the WebSocket is dialled without a request before it. */
@@ -45,7 +46,8 @@ export function realtimeSession(endpoint: AgentEndpoint, call: AgentCall): WireS
   };
 }
 
-function cure(_step: string, { code, status = 0 }: Failure): string | undefined {
+function cure(_step: string, { code, status = 0, said = '' }: Failure): string | undefined {
   if (status === 401 || status === 403) return KEY;
+  if (code === 'platform_refused' && /pcmu|u-?law|g\.?711|_format|\.format/i.test(said)) return WIDE;
   return code === 'platform_refused' || status === 404 ? `${REFUSED} ${KEY}` : undefined;
 }

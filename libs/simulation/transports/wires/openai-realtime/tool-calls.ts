@@ -1,59 +1,106 @@
-/** Responses whose results are awaited; more are a fault of the platform that must not fill the memory. */
-const MAX_RESPONSES = 1_000;
+import type { RequestedCall } from './messages.js';
 
-interface Waiting {
-  readonly open: Set<string>;
-  readonly results: { readonly id: string; readonly json: string }[];
-  /** Whether the response was complete; undefined while it goes on. */
-  isComplete?: boolean;
+/** Responses and calls of each that are kept: more are a fault of the platform that must not fill the memory. */
+const MAX_RESPONSES = 20;
+const MAX_CALLS = 50;
+/** A call whose item, or a response with results, is not reported as done by then counts as done. */
+const GRACE_MS = 1_500;
+
+interface Call {
+  readonly id: string;
+  readonly since: number;
+  name: string;
+  json: string;
+  /** `held`: its item may still turn out to be incomplete. */
+  state: 'held' | 'open' | 'answered';
 }
 
-export interface ToolOutputs {
-  readonly results: readonly { readonly id: string; readonly json: string }[];
-  /** Whether the agent is asked to go on: not if the caller has interrupted the response. */
-  readonly goesOn: boolean;
+interface Response {
+  readonly calls: Map<string, Call>;
+  isComplete: boolean;
+  /** When the latest result was sent. */
+  answeredAt: number;
+  /** Whether the agent goes on, or need not. */
+  isOver: boolean;
 }
 
-/**
- * Tool calls and their results, by response. The results are sent together when the response is done, since the platform
- * refuses a new response while one is active.
- */
+/** Tool calls by response. Up to four events have each; it counts once, with the name and arguments of the last of them. */
 export class ToolCalls {
-  private readonly responses = new Map<string, Waiting>();
+  private readonly responses = new Map<string, Response>();
 
-  called(responseId: string, id: string): void {
-    if (this.responses.size >= MAX_RESPONSES) return;
-    const waiting = this.responses.get(responseId) ?? { open: new Set<string>(), results: [] };
-    waiting.open.add(id);
-    this.responses.set(responseId, waiting);
+  /** @param isWhole whether its item is done; false: it ended incomplete @returns it, once its item is done */
+  heard(now: number, responseId: string, call: RequestedCall, isWhole?: boolean): Call | undefined {
+    const { calls } = this.of(responseId);
+    const { id, name, json } = call;
+    const known = calls.get(id) ?? { id, since: now, name: '', json: '', state: 'held' };
+    if (known.state !== 'held') return undefined;
+    Object.assign(known, name && { name }, json && { json });
+    if (isWhole === false) calls.delete(id);
+    else if (calls.size < MAX_CALLS) calls.set(id, known);
+    return isWhole ? opened(known) : undefined;
   }
 
   /** Whether a response has called tools. */
   has(responseId: string): boolean {
-    return this.responses.has(responseId);
+    return (this.responses.get(responseId)?.calls.size ?? 0) > 0;
   }
 
-  /** @returns what is to be sent now, if anything */
-  answered(id: string, json: string): ToolOutputs | undefined {
-    for (const [responseId, waiting] of this.responses) {
-      if (!waiting.open.delete(id)) continue;
-      waiting.results.push({ id, json });
-      return this.whenReady(responseId, waiting);
-    }
-    return undefined;
+  /** @returns whether the result of a call is awaited */
+  answered(now: number, id: string): boolean {
+    const open = [...this.responses.values()].findLast(({ calls }) => calls.get(id)?.state === 'open');
+    if (!open) return false;
+    open.calls.get(id)!.state = 'answered';
+    open.answeredAt = now;
+    return true;
   }
 
-  /** @returns what is to be sent now, if anything */
-  done(responseId: string, isComplete: boolean): ToolOutputs | undefined {
-    const waiting = this.responses.get(responseId);
-    if (!waiting) return undefined;
-    waiting.isComplete = isComplete;
-    return this.whenReady(responseId, waiting);
+  /** The response is done. @returns calls of which nothing else was said */
+  done(responseId: string, isComplete: boolean): Call[] {
+    const response = this.of(responseId);
+    Object.assign(response, isComplete ? { isComplete } : { isOver: true });
+    const held = [...response.calls.values()].filter(({ state }) => state === 'held');
+    if (!isComplete) for (const { id } of held) response.calls.delete(id);
+    return isComplete ? held.map(opened) : [];
   }
 
-  private whenReady(responseId: string, { open, results, isComplete }: Waiting): ToolOutputs | undefined {
-    if (open.size > 0 || isComplete === undefined) return undefined;
-    this.responses.delete(responseId);
-    return { results, goesOn: isComplete };
+  /** Calls of which nothing else was said for too long. */
+  overdue(now: number): Call[] {
+    const calls = [...this.responses.values()].flatMap((response) => [...response.calls.values()]);
+    return calls.filter(({ state, since }) => state === 'held' && now - since >= GRACE_MS).map(opened);
   }
+
+  /** Whether the agent is to be asked to go on: once for each response with results. */
+  isDue(now: number): boolean {
+    const due = [...this.responses.values()].find(({ calls, isOver, isComplete, answeredAt }) => {
+      const isAnswered = calls.size > 0 && [...calls.values()].every(({ state }) => state === 'answered');
+      return !isOver && isAnswered && (isComplete || now - answeredAt >= GRACE_MS);
+    });
+    if (due) due.isOver = true;
+    return due !== undefined;
+  }
+
+  /** The agent goes on by itself, or the caller has interrupted it. */
+  over(): void {
+    for (const response of this.responses.values()) response.isOver = true;
+  }
+
+  /** The agent was asked too early: it is asked again when the response is done. */
+  refused(): void {
+    const early = [...this.responses.values()].findLast(({ answeredAt, isComplete }) => answeredAt > 0 && !isComplete);
+    if (early) Object.assign(early, { isOver: false, answeredAt: Infinity });
+  }
+
+  private of(id: string): Response {
+    const known = this.responses.get(id);
+    if (known) return known;
+    const response = { calls: new Map<string, Call>(), isComplete: false, answeredAt: 0, isOver: false };
+    this.responses.set(id, response);
+    if (this.responses.size > MAX_RESPONSES) this.responses.delete(this.responses.keys().next().value!);
+    return response;
+  }
+}
+
+function opened(call: Call): Call {
+  call.state = 'open';
+  return call;
 }

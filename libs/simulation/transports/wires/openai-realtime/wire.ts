@@ -8,9 +8,17 @@ import { EncodingStatistic } from '../encoding-statistic.js';
 import { summary } from '../json-wire.js';
 import { realtimeFinding, type REALTIME_FINDINGS } from './findings.js';
 import { type AudioItem, Items } from './items.js';
-import { type PlatformError, readEvent, type RequestedCall, type ResponseEnd, type ServerEvent } from './messages.js';
+import {
+  type PlatformError,
+  type Place,
+  readEvent,
+  type RequestedCall,
+  type ResponseEnd,
+  type ServerEvent,
+  typeOf,
+} from './messages.js';
 import { Moments, reviewCall } from './review.js';
-import { ToolCalls, type ToolOutputs } from './tool-calls.js';
+import { ToolCalls } from './tool-calls.js';
 
 export interface RealtimeState extends WireState {
   /** Of the first `session.update`. */
@@ -35,6 +43,9 @@ const TELEPHONE: AudioFormat = { encoding: 'mulaw', rate: 8_000 };
 const PCM: AudioFormat = { encoding: 'pcm16', rate: 24_000 };
 /** A server that has not created its session by then is asked without. */
 const CREATED_MS = 1_000;
+/** A session may be updated so long after an error. */
+const REFUSED_MS = 1_000;
+const MAX_CAME = 10;
 /** Bytes of one message whose encoding is looked at: other calls wait for it. */
 const MAX_INSPECTED = 480_000;
 /** The agent was asked to go on while it did so already: nothing is lost. */
@@ -54,12 +65,18 @@ class RealtimeWire extends JsonAudioWire<ServerEvent> implements Wire {
   private isNamed = false;
   private hasOldNames = false;
   private openedAt = 0;
+  /** Types of events before the session was ready, and the first error. */
+  private readonly came = new Set<string>();
+  private refusal: { readonly at: number; readonly said: string; readonly code: FailureCode } | undefined;
+  /** What the present response writes and does not say. */
+  private text = '';
   /** Whether the session was created, and whether it was updated before. */
   private isCreated = false;
   private isAsked = false;
   private isInterruptible = true;
   /** The response that goes on, and those that the caller has interrupted: nothing more of them is heard. */
   private response: string | undefined;
+  private latest = '';
   private readonly interrupted = new Set<string>();
   private hasCallerSpoken = false;
   /** The agent has called a tool to hang up. */
@@ -80,10 +97,34 @@ class RealtimeWire extends JsonAudioWire<ServerEvent> implements Wire {
 
   tick(now: number): void {
     if (!this.isAsked && now - this.openedAt >= CREATED_MS) this.ask(now, false);
+    if (this.refusal && now - this.refusal.at >= REFUSED_MS) this.refuse(now);
+    for (const call of this.tools.overdue(now)) this.toolCall(now, call);
+    this.goOn(now);
+  }
+
+  /** Binary messages are read as text, as OpenAI's own client does. */
+  override message(now: number, data: string | Uint8Array): void {
+    const text = typeof data === 'string' ? data : Buffer.from(data).toString('utf8');
+    const type = this.readyAt === undefined && this.came.size < MAX_CAME ? typeOf(text) : '';
+    if (type !== '')
+      this.came.add(type ?? (typeof data === 'string' ? 'texts that are not events' : 'binary messages'));
+    super.message(now, text);
+  }
+
+  received(): string | undefined {
+    const came = this.platform.excerpt([...this.came].join(', '));
+    return came === '' ? undefined : `${came} without session.updated`;
+  }
+
+  closed(now: number, code: number, reason: string): void {
+    if (this.refusal) this.refuse(now, `it closed the connection with code ${code} ${reason}`.trim());
   }
 
   toolResult(now: number, id: string, json: string): void {
-    this.answer(now, this.tools.answered(id, json));
+    if (!this.tools.answered(now, id)) return;
+    const item = { type: 'function_call_output', call_id: id, output: json };
+    this.send(now, { type: 'conversation.item.create', item });
+    this.goOn(now);
   }
 
   // The platform closes a connection by itself only at an error or at the limit of a session.
@@ -103,8 +144,8 @@ class RealtimeWire extends JsonAudioWire<ServerEvent> implements Wire {
     return readEvent(text);
   }
 
-  protected invalid(detail: string) {
-    return realtimeFinding('invalid_message', detail);
+  protected invalid(detail: string, { isLoss }: Of<'invalid'>) {
+    return realtimeFinding(isLoss ? 'invalid_message' : 'message_ignored', detail);
   }
 
   protected obey(now: number, event: Exclude<ServerEvent, Of<'invalid'>>): void {
@@ -117,21 +158,25 @@ class RealtimeWire extends JsonAudioWire<ServerEvent> implements Wire {
       case 'session.updated':
         return this.ready(now, event);
       case 'response.created':
-        this.response = event.responseId;
+        this.latest = this.response = event.responseId || `#${this.moments.responses.length}`;
         this.hasCallerSpoken = false;
+        this.text = '';
+        this.tools.over();
         return this.moments.note('responses', this.callTime(now));
       case 'response.done':
-        return this.responseDone(now, event.responseId, event.end);
+        return this.responseDone(now, event.responseId || this.latest, event.end);
       case 'audio':
         return this.audio(now, event);
       case 'words':
-        if (event.isWhole) this.items.takeWords(event.itemId);
-        else this.items.addWords(event.itemId, event.text);
-        return this.said(now, event.itemId, event.text, event.isWhole);
+        return this.said(now, this.items.of(event.itemId, event.responseId || this.latest), event.text, event.isWhole);
+      case 'text':
+        this.text = event.text;
+        return;
       case 'item':
-        return event.name === undefined ? undefined : this.items.name(event.itemId, event.name);
+        if (event.item.call?.name) this.items.name(event.itemId, event.item.call.name);
+        return event.isDone ? this.heardCall(now, event, event.item.call, event.item.isWhole) : undefined;
       case 'tool_call':
-        return this.toolCall(now, event.responseId, event.itemId, event.call);
+        return this.heardCall(now, event, event.call);
       case 'heard':
         return this.side.heardCaller(now, event.text);
       case 'speech_started':
@@ -163,6 +208,8 @@ class RealtimeWire extends JsonAudioWire<ServerEvent> implements Wire {
     }
     this.isNamed = fromAgent !== undefined;
     this.readyAt = now;
+    if (this.refusal) this.report(now, 'error_event', `The platform said: ${this.platform.excerpt(this.refusal.said)}`);
+    this.refusal = undefined;
     const usual = isFlat ? PCM : this.asked;
     this.use(now, toAgent ?? fromAgent ?? usual, fromAgent ?? usual);
     if (this.state.greets) this.send(now, { type: 'response.create' });
@@ -181,7 +228,8 @@ class RealtimeWire extends JsonAudioWire<ServerEvent> implements Wire {
     this.side.ready(now, { toAgent, fromAgent });
   }
 
-  private audio(now: number, { itemId, responseId, contentIndex, base64, isOld }: Of<'audio'>): void {
+  private audio(now: number, { itemId, responseId: id, contentIndex, base64, isOld }: Of<'audio'>): void {
+    const responseId = id || this.latest;
     const bytes = Buffer.from(base64, 'base64');
     this.log(now, 'received', () => ({
       type: 'response.output_audio.delta',
@@ -190,7 +238,8 @@ class RealtimeWire extends JsonAudioWire<ServerEvent> implements Wire {
     }));
     if (this.interrupted.has(responseId)) return;
     // Half a sample at the end of an item must not shift the next one.
-    const item = this.items.of(itemId);
+    const item = this.items.of(itemId, responseId);
+    if (itemId === '') this.report(now, 'item_unnamed', 'The audio names no item');
     if (item.receivedMs === 0) {
       this.decoder = new AudioDecoder(this.format);
       this.encoding = new EncodingStatistic();
@@ -220,6 +269,7 @@ class RealtimeWire extends JsonAudioWire<ServerEvent> implements Wire {
     const { last } = this.items;
     if (!this.isInterruptible) return;
     if (this.response) this.interrupt(this.response);
+    this.tools.over();
     // The caller has more to say after a goodbye.
     this.hangsUp = false;
     if (!last || (this.side.bufferedMs(now) <= 0 && this.response === undefined)) return;
@@ -229,6 +279,7 @@ class RealtimeWire extends JsonAudioWire<ServerEvent> implements Wire {
     this.side.clear(now, last.number);
     for (const item of cut) item.isTruncated = true;
     for (const { id, contentIndex, heardMs: audio_end_ms } of places) {
+      if (id === '') continue;
       const place = { item_id: id, content_index: contentIndex, audio_end_ms };
       this.send(now, { type: 'conversation.item.truncate', ...place });
     }
@@ -240,59 +291,87 @@ class RealtimeWire extends JsonAudioWire<ServerEvent> implements Wire {
   }
 
   private responseDone(now: number, responseId: string, end: ResponseEnd): void {
-    this.response = undefined;
-    for (const itemId of end.items) {
-      const words = this.items.takeWords(itemId);
-      if (words !== undefined) this.said(now, itemId, words, true);
+    if (this.response === responseId) this.response = undefined;
+    for (const [item, words] of this.items.rest(responseId, end.items)) this.said(now, item, words, true);
+    const heard = this.items.heard(responseId);
+    if (this.items.isSparse(responseId)) {
+      this.report(now, 'few_words', 'The words of a response are far too few for its audio');
+    }
+    const text = [this.text, ...end.items.map((item) => item.text)].find((each) => each !== '');
+    if (text !== undefined && heard.length === 0) {
+      this.report(now, 'text_without_audio', `The agent answered in text: ${this.platform.excerpt(text)}`);
     }
     const code = FATAL.get(end.reason ?? '');
     if (end.status === 'failed' && code)
       return this.side.failed(now, failure(code, this.platform.describe({ said: end.said })));
-    if (end.status === 'failed' || end.status === 'incomplete') {
-      this.report(now, 'response_incomplete', `The response ended as ${this.platform.excerpt(end.said)}`);
-    }
+    const detail = `The response ended as ${this.platform.excerpt(end.said)}`;
+    if (end.status === 'failed' || end.status === 'incomplete') this.report(now, 'response_incomplete', detail);
     if (end.status === 'cancelled' && !this.hasCallerSpoken) {
-      this.report(now, 'response_cancelled', `The response ended as ${this.platform.excerpt(end.said)}`);
+      if (heard.length > 0) this.report(now, 'response_cancelled', detail);
+      // Nothing of it was heard: it matters only if the caller was silent.
+      else this.moments.cancelled(this.callTime(now), detail);
     }
-    const hasCalledTools = this.tools.has(responseId);
-    this.answer(now, this.tools.done(responseId, end.status === 'completed'));
-    if (!hasCalledTools) this.side.turnEnded(now);
-    if (!this.hangsUp) return;
+    for (const { call, isWhole } of end.items) this.heardCall(now, { responseId, itemId: '' }, call, isWhole);
+    for (const call of this.tools.done(responseId, end.status === 'completed')) this.toolCall(now, call);
+    if (!this.tools.has(responseId)) this.side.turnEnded(now);
+    this.goOn(now);
+    if (this.hangsUp) this.hangUp(now);
+  }
+
+  private heardCall(
+    now: number,
+    { responseId, itemId }: Place,
+    call: RequestedCall | undefined,
+    isWhole?: boolean,
+  ): void {
+    if (!call) return;
+    const named = { ...call, name: call.name || (this.items.nameOf(itemId) ?? '') };
+    const whole = this.tools.heard(now, responseId || this.latest, named, isWhole);
+    if (whole) this.toolCall(now, whole);
+  }
+
+  private toolCall(now: number, { id, name, json }: RequestedCall): void {
+    if (HANG_UP_TOOLS.has(name)) {
+      this.hangsUp = true;
+      // The call ends before a result of it could be of use.
+      this.tools.answered(now, id);
+    }
+    this.side.toolCall(now, { id, name, json });
+  }
+
+  /** Asks the agent to go on with the results that it has, or hangs up. */
+  private goOn(now: number): void {
+    if (!this.tools.isDue(now)) return;
+    if (this.hangsUp) this.hangUp(now);
+    else this.send(now, { type: 'response.create' });
+  }
+
+  private hangUp(now: number): void {
     this.side.mark(now, (played) => {
       if (this.hangsUp) this.side.hangUp(played, 'The agent called the tool with which it hangs up');
     });
   }
 
-  private toolCall(now: number, responseId: string, itemId: string, { id, name, json }: RequestedCall): void {
-    const tool = name ?? this.items.nameOf(itemId) ?? '';
-    // The call ends before a result of it could be of use.
-    if (HANG_UP_TOOLS.has(tool)) this.hangsUp = true;
-    else this.tools.called(responseId, id);
-    this.side.toolCall(now, { id, name: tool, json });
-  }
-
-  private answer(now: number, outputs: ToolOutputs | undefined): void {
-    if (!outputs) return;
-    for (const { id, json } of outputs.results) {
-      const item = { type: 'function_call_output', call_id: id, output: json };
-      this.send(now, { type: 'conversation.item.create', item });
-    }
-    if (outputs.goesOn && !this.hangsUp) this.send(now, { type: 'response.create' });
-  }
-
-  private said(now: number, itemId: string, text: string, final: boolean): void {
-    this.side.said(now, text, { final, item: this.items.of(itemId).number });
+  private said(now: number, item: AudioItem, text: string, final: boolean): void {
+    const words = this.items.say(item, text, final);
+    if (words !== '') this.side.said(now, words, { final, item: item.number });
   }
 
   private failed(now: number, { code, type, message }: PlatformError): void {
     const said = [code ?? type, message].filter((word) => word !== '').join(': ');
-    const detail = this.platform.describe({ said });
-    if (this.readyAt === undefined) {
-      return this.side.failed(now, failure(type === 'server_error' ? 'agent_error' : 'platform_refused', detail));
-    }
     const fatal = FATAL.get(code ?? '');
-    if (fatal) return this.side.failed(now, failure(fatal, detail));
-    if (code !== HARMLESS) this.report(now, 'error_event', `The platform said: ${this.platform.excerpt(said)}`);
+    if (this.readyAt === undefined) {
+      this.refusal ??= { at: now, said, code: fatal ?? (type === 'server_error' ? 'agent_error' : 'platform_refused') };
+      return;
+    }
+    if (fatal) return this.side.failed(now, failure(fatal, this.platform.describe({ said })));
+    if (code === HARMLESS) return this.tools.refused();
+    this.report(now, 'error_event', `The platform said: ${this.platform.excerpt(said)}`);
+  }
+
+  private refuse(now: number, what?: string): void {
+    const { code, said } = this.refusal!;
+    this.side.failed(now, failure(code, this.platform.describe({ said, what })));
   }
 
   private report(now: number, code: keyof typeof REALTIME_FINDINGS, detail: string): void {
