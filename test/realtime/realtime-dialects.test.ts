@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { Random } from '../../libs/audio/index.js';
-import { DialectMaker, readByWire } from '../../libs/simulation/transports/wires/openai-realtime/testing/dialects.js';
+import { DialectMaker, readByWire } from '../../libs/simulation/testing/wires.js';
 import { shareOf } from '../../libs/statistics/testing/sample.js';
 
 const FOLDER = path.resolve(__dirname, '../realtime-agent');

@@ -13,3 +13,5 @@ export {
   updated,
 } from '../transports/wires/openai-realtime/testing/double/agent.js';
 export { event } from '../transports/wires/openai-realtime/testing/double/events.js';
+/** Responses in legal dialects of it, and what the wire reads of them. */
+export { DialectMaker, readByWire } from '../transports/wires/openai-realtime/testing/dialects.js';
