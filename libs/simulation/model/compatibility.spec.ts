@@ -8,6 +8,7 @@ const servers = new TestServers();
 afterEach(() => servers.close());
 
 const fixture = (name: string) => readFileSync(`test/fixtures/compatibility/language-models/${name}`, 'utf8');
+const PARTS = JSON.stringify(JSON.parse(fixture('parts.json')));
 const sending =
   (status: number, body: string, type = 'application/json') =>
   (response: ServerResponse) =>
@@ -124,15 +125,12 @@ describe('the answer of a model', () => {
     // BYK/loreai#1195, Wei-Shaw/sub2api#2826
     ['an event stream', fixture('streamed.sse'), verdict],
     ['an event stream without its end', fixture('streamed.sse').replace('data: [DONE]', ''), verdict],
-    ['an event stream with one whole completion', `data: ${fixture('parts.json')}\ndata: [DONE]\n\n`, verdict],
+    ['an event stream with one whole completion', `data: ${PARTS}\ndata: [DONE]\n\n`, verdict],
     // infiniflow/ragflow#14805: Mistral
     ['content as a list of parts', fixture('parts.json'), verdict],
     [
       'parts with what the model thinks',
-      fixture('parts.json').replace(
-        '"content": [{',
-        '"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "{}"}]}, {',
-      ),
+      PARTS.replace('"content":[{', '"content":[{"type":"thinking","thinking":[{"type":"text","text":"{}"}]},{'),
       verdict,
     ],
     // livekit/agents#4240
