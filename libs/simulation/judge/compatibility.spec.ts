@@ -3,6 +3,9 @@ import fc from 'fast-check';
 import type { LanguageModel, TimelineEntry } from '../index.js';
 import { ModelMeter } from '../measures/tester-usage.js';
 import { shareOf } from '../../statistics/testing/sample.js';
+import { agentSaying, call } from '../testing/calls.js';
+import { stubModel } from '../testing/llm-stub.js';
+import { TestServers } from '../testing/servers.js';
 import { VirtualClock } from '../time/virtual-clock.js';
 import { Judge } from './judge.js';
 
@@ -114,6 +117,30 @@ describe('a verdict', () => {
     ['very many objects', '{}'.repeat(300_000)],
   ])('is none if it is %s: the judge is asked again, and nothing is decided', async (_what, answer) => {
     expect(await judge(answer)).toMatchObject({ verdict: 'no_verdict', requests: 2 });
+  });
+});
+
+describe('six calls at once, right after a start', () => {
+  const servers = new TestServers();
+  afterEach(() => servers.close());
+
+  it('pass with a model that refuses any temperature: openlit/openlit#1068, langwatch/langwatch#1975', async () => {
+    const { model, asked } = await stubModel(servers, ({ temperature }) =>
+      (temperature as number | undefined) === undefined
+        ? MET
+        : (response) => void response.writeHead(400).end(fixture('temperature-400.json')),
+    );
+    const script = [{ say: 'A table for Friday, please.' }];
+    const results = await Promise.all(
+      Array.from({ length: 6 }, () =>
+        call(
+          { script, criteria: [{ text: 'The agent books a table.' }] },
+          { transport: agentSaying([`Great, ${QUOTE}.`]), model },
+        ),
+      ),
+    );
+    expect(results.map(({ outcome }) => outcome)).toEqual(Array(6).fill('passed'));
+    expect(asked.filter(({ temperature }) => (temperature as number | undefined) !== undefined)).toHaveLength(6);
   });
 });
 
