@@ -69,21 +69,26 @@ function pieces(random: Random) {
   };
 }
 
-/** Audio, interruptions and pieces that come too late, at times of the virtual clock. */
+/**
+ * Audio, interruptions and pieces that come too late, at times of the virtual clock. None has the number of an interruption: the
+ * SDK drops it also if it is of a new answer, and the browser client plays it, as the service does
+ * (elevenlabs/elevenlabs-python#829).
+ */
 function randomSchedule(seed: number): Timed[] {
   const random = new Random(seed);
   const piece = pieces(random);
   const whole = (below: number) => Math.floor(random.next() * below);
   const schedule: Timed[] = [];
-  let id = 1;
+  let [id, cut] = [1, 0];
   for (let atMs = 10 * whole(20); atMs < 4_000; atMs += 10 * whole(40)) {
     if (random.next() < 0.2) {
-      schedule.push({ atMs, message: server.interruption(Math.max(1, id - whole(3))) });
+      cut = Math.max(1, id - whole(3));
+      schedule.push({ atMs, message: server.interruption(cut) });
     } else {
       // Several pieces may have one number, and one of an answer that was interrupted may be late.
       id += whole(3);
       const number = random.next() < 0.25 ? Math.max(1, id - whole(6)) : id;
-      schedule.push({ atMs, message: server.audio(number, piece()) });
+      if (number !== cut) schedule.push({ atMs, message: server.audio(number, piece()) });
     }
   }
   return schedule;

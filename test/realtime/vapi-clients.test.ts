@@ -77,7 +77,13 @@ async function run(url: string, assistant: string, format: string, line: string)
       messages.ended('assistant-ended-call'),
     ];
     expect(theirs).toHaveLength(Object.keys(messages).length);
-    const all = [...sent, ...theirs, messages.spoken('Hi you', 1, alignment('Hi you', 300))];
+    const call = { id: 't', type: 'function', function: { name: 'book', arguments: '{"people":4}' } };
+    const dialects = [
+      { type: 'tool-calls', toolCallList: [call], toolWithToolCallList: [{ type: 'function', toolCall: call }] },
+      { type: 'speech-update', status: 'stopped', role: 'user' },
+      messages.spoken('Hi', 1, progress(0, 0)),
+    ];
+    const all = [...sent, ...theirs, ...dialects, messages.spoken('Hi you', 1, alignment('Hi you', 300))];
     const wrong = [
       { ...messages.transcript('user', 'Hi'), role: 'bot' },
       { ...messages.hang(), more: 1 },

@@ -8,3 +8,4 @@ export {
 } from '../transports/wires/elevenlabs/testing/double/messages.js';
 export { ElevenLabsServer } from '../transports/wires/elevenlabs/testing/double/server.js';
 export { execute } from '../transports/wires/elevenlabs/testing/scripted-call.js';
+export { readMessages } from '../transports/wires/elevenlabs/testing/read-messages.js';

@@ -34,8 +34,8 @@ export class Fields {
 
   /** Also as digits, as the vendor's clients read it. */
   id(name: string): number {
-    const value = Number.parseInt(String(this.values[name]), 10);
-    if (Number.isSafeInteger(value)) return value;
+    const value = numberOf(this.values[name]);
+    if (value !== undefined) return value;
     throw new TypeError(`${name} is not a number`);
   }
 }
@@ -47,6 +47,38 @@ export const objectOf = (value: unknown): Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
 
 export const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
+
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** What is said: a text, or a list of texts and of parts that have one. */
+export const contentOf = (value: unknown): string =>
+  [value]
+    .flat()
+    .map((part) => textOf(part) ?? textOf(objectOf(part)['text']) ?? '')
+    .join('');
+
+export function numberOf(value: unknown): number | undefined {
+  const number = Number.parseInt(String(value), 10);
+  return Number.isSafeInteger(number) ? number : undefined;
+}
+
+/** Arguments of a tool as JSON, which platforms send as text or as an object. */
+export const argumentsJson = (value: unknown): string =>
+  typeof value === 'string' ? (value.trim() === '' ? '{}' : value) : JSON.stringify(value ?? {});
+
+/** Reads a message with the reader of its type; never throws. Text that is not JSON at all, such as `ping`, carries nothing. */
+export function readTyped<Message>(
+  readers: Readonly<Record<string, (message: Fields) => Message>>,
+  text: string,
+): Message | { readonly type: 'other' | 'invalid'; readonly lacks?: string } {
+  try {
+    const message = new Fields(JSON.parse(text));
+    const type = textOf(message.raw('type'));
+    return type === null ? { type: 'other', lacks: 'type' } : (readers[type]?.(message) ?? { type: 'other' });
+  } catch {
+    return /^\s*[[{]/.test(text) ? { type: 'invalid' } : { type: 'other', lacks: 'the form of JSON' };
+  }
+}
 
 /** Characters of a text of an assistant: more than any agent of ours can have. */
 const MAX_LISTED = 256 * 1024;

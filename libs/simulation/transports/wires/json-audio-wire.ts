@@ -4,7 +4,9 @@ import type { WireSide } from '../../voice/wire/wire.js';
 import { JsonWire, summary } from './json-wire.js';
 
 /** A wire that sends the caller's audio in JSON, too. `Message` is what it reads: `invalid` where nothing is understood. */
-export abstract class JsonAudioWire<Message extends { readonly type: string }> extends JsonWire {
+export abstract class JsonAudioWire<
+  Message extends { readonly type: string; readonly lacks?: string },
+> extends JsonWire {
   /** When the platform became ready. */
   protected readyAt: number | undefined;
 
@@ -30,12 +32,15 @@ export abstract class JsonAudioWire<Message extends { readonly type: string }> e
 
   message(now: number, data: string | Uint8Array): void {
     const isText = typeof data === 'string';
-    const message = this.read(isText ? data : '');
+    const message = isText ? this.read(data) : ({ type: 'invalid' } as Message);
     // `obey` logs audio, whose bytes it has.
     if (message.type !== 'audio') {
       this.log(now, 'received', () => this.platform.excerpt(isText ? data : `${data.length} bytes`));
     }
-    if (message.type !== 'invalid') return this.obey(now, message as Exclude<Message, { type: 'invalid' }>);
+    if (message.type !== 'invalid') {
+      this.checkComplete(now, message.lacks, String(data));
+      return this.obey(now, message as Exclude<Message, { type: 'invalid' }>);
+    }
     const shown = isText ? this.platform.excerpt(data) : 'a binary message';
     const reason = message as Extract<Message, { type: 'invalid' }>;
     this.side.finding(now, this.invalid(`Not understood: ${shown}`, reason));

@@ -1,5 +1,6 @@
 import { COMMON_FINDINGS } from '../../../voice/wire/common-findings.js';
 import { findingsOf, type KnownFindings } from '../../../voice/wire/known-finding.js';
+import { INCOMPLETE_MESSAGE } from '../json-wire.js';
 
 const EVENTS = 'https://elevenlabs.io/docs/conversational-ai/customization/events/client-events';
 const SDK = '@elevenlabs/elevenlabs-js 2.73';
@@ -15,7 +16,7 @@ export const ELEVENLABS_FINDINGS = {
   late_audio: {
     severity: 'warning',
     meaning:
-      'After an `interruption`, `audio` with the same event_id arrived. It is dropped, as in the Node and Python clients; the browser client plays it',
+      'After an `interruption`, `audio` with the same event_id arrived. That of the answer that was interrupted is dropped, that of a new answer is heard; the browser client plays both, the Node and Python clients drop both',
     source: `"parseInt(event_id) <= lastInterruptId" is dropped (${SDK}), "lastInterruptTimestamp <= event_id" is played (@elevenlabs/client 1.25)`,
   },
   heard_otherwise: {
@@ -42,9 +43,11 @@ export const ELEVENLABS_FINDINGS = {
   },
   invalid_message: {
     severity: 'error',
-    meaning: 'A message is not JSON or is binary, or lacks a field or has it in the wrong type; it is ignored',
+    meaning:
+      'Sound, words or tool calls of the agent are lost: a message is broken JSON or binary, lacks a field, or has it in the wrong type',
     source: 'The messages of the server are JSON with these fields (@elevenlabs/types 0.23)',
   },
+  ...INCOMPLETE_MESSAGE,
 } as const satisfies KnownFindings;
 
 export const elevenlabsFinding = findingsOf(ELEVENLABS_FINDINGS);

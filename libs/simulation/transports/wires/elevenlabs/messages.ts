@@ -1,17 +1,17 @@
 import { AUDIO_RATES, type AudioFormat } from '../../../../audio/index.js';
-import { Fields, textOf } from '../fields.js';
+import { argumentsJson, type Fields, numberOf, objectOf, readTyped, textOf } from '../fields.js';
 
 /** Where each character of a piece of audio is spoken, in milliseconds from its first sample. */
 export type Alignment = readonly { readonly char: string; readonly startMs: number; readonly endMs: number }[];
 
 export interface PlatformError {
-  readonly code: number;
+  readonly code: number | undefined;
   /** The platform's own words. */
   readonly said: string;
 }
 
 /** What is read of the platform's messages. */
-export type ServerMessage =
+export type ServerMessage = (
   | {
       readonly type: 'metadata';
       /** In the records of the platform; null without one. */
@@ -22,8 +22,8 @@ export type ServerMessage =
   | { readonly type: 'audio'; readonly eventId: number; readonly base64: string; readonly alignment?: Alignment }
   | { readonly type: 'response' | 'heard'; readonly text: string }
   | { readonly type: 'part'; readonly part: string; readonly text: string }
-  | { readonly type: 'correction'; readonly original: string; readonly corrected: string }
-  | { readonly type: 'interruption' | 'ping'; readonly eventId: number }
+  | { readonly type: 'correction'; readonly corrected: string }
+  | { readonly type: 'interruption' | 'ping'; readonly eventId: number | undefined }
   /** `json` is null if the platform runs the tool itself: it does not tell the arguments, and waits for no result. */
   | {
       readonly type: 'tool_call';
@@ -34,7 +34,11 @@ export type ServerMessage =
   | { readonly type: 'tool_done'; readonly id: string; readonly name: string }
   | { readonly type: 'guardrail' | 'other' }
   | { readonly type: 'invalid' }
-  | ({ readonly type: 'error' } & PlatformError);
+  | ({ readonly type: 'error' } & PlatformError)
+) & {
+  /** What it does not have, by which nothing is lost. */
+  readonly lacks?: string;
+};
 
 type Of<Type extends ServerMessage['type']> = Extract<ServerMessage, { type: Type }>;
 
@@ -43,25 +47,16 @@ const MAX_ID = 256;
 /** More characters than anybody says in ten minutes, the most that is buffered. */
 const MAX_ALIGNED = 20_000;
 
+/** Where errors have words, in the order in which they are shown. */
+const WORDS = ['error_type', 'message', 'reason', 'debug_message', 'error_event', 'error'] as const;
+
 /** Reads a message; never throws. `other`: of a type that is not needed or that a later version may have. */
-export function readMessage(text: string): ServerMessage {
-  try {
-    const message = new Fields(JSON.parse(text));
-    return READERS[message.text('type')]?.(message) ?? { type: 'other' };
-  } catch {
-    return { type: 'invalid' };
-  }
-}
+export const readMessage = (text: string): ServerMessage => readTyped(READERS, text);
 
-const said = (type: 'response' | 'heard', body: string, name: string) => (message: Fields) => ({
-  type,
-  text: message.of(body).text(name),
-});
-
-const numbered = (type: 'interruption' | 'ping', body: string) => (message: Fields) => ({
-  type,
-  eventId: message.of(body).id('event_id'),
-});
+const numbered = (type: 'interruption' | 'ping', body: string) => (message: Fields) => {
+  const eventId = numberOf(objectOf(message.raw(body))['event_id']);
+  return { type, eventId, ...(eventId === undefined && { lacks: 'event_id' }) };
+};
 
 const toolDone = (body: string) => (message: Fields) => {
   const { id, name } = toolOf(message.of(body));
@@ -72,23 +67,27 @@ const READERS: Readonly<Record<string, (message: Fields) => ServerMessage>> = {
   __proto__: null as never,
   conversation_initiation_metadata: metadataOf,
   audio: audioOf,
-  agent_response: said('response', 'agent_response_event', 'agent_response'),
-  user_transcript: said('heard', 'user_transcription_event', 'user_transcript'),
+  agent_response: (message) => ({ type: 'response', text: message.of('agent_response_event').text('agent_response') }),
+  user_transcript: (message) => {
+    const text = objectOf(message.raw('user_transcription_event'))['user_transcript'];
+    return typeof text === 'string' ? { type: 'heard', text } : { type: 'other', lacks: 'user_transcript' };
+  },
   interruption: numbered('interruption', 'interruption_event'),
   ping: numbered('ping', 'ping_event'),
   agent_chat_response_part: (message) => {
-    const part = message.of('text_response_part');
-    return { type: 'part', part: part.text('type'), text: part.text('text') };
+    const { type, text } = objectOf(message.raw('text_response_part'));
+    return { type: 'part', part: textOf(type) ?? 'delta', text: textOf(text) ?? '' };
   },
   agent_response_correction: (message) => {
-    const event = message.of('agent_response_correction_event');
-    const [original, corrected] = [event.text('original_agent_response'), event.text('corrected_agent_response')];
-    return { type: 'correction', original, corrected };
+    const event = objectOf(message.raw('agent_response_correction_event') ?? message.raw('correction_event'));
+    const corrected = event['corrected_agent_response'] ?? event['corrected_response'];
+    if (typeof corrected !== 'string') return { type: 'other', lacks: 'corrected_agent_response' };
+    const isWhole = typeof event['original_agent_response'] === 'string';
+    return { type: 'correction', corrected, ...(!isWhole && { lacks: 'original_agent_response' }) };
   },
   client_tool_call: (message) => {
     const call = message.of('client_tool_call');
-    const json = JSON.stringify(call.raw('parameters') ?? {});
-    return { type: 'tool_call', ...toolOf(call), json };
+    return { type: 'tool_call', ...toolOf(call), json: argumentsJson(call.raw('parameters')) };
   },
   agent_tool_request: (message) => {
     return { type: 'tool_call', ...toolOf(message.of('agent_tool_request')), json: null };
@@ -96,13 +95,18 @@ const READERS: Readonly<Record<string, (message: Fields) => ServerMessage>> = {
   agent_tool_response: toolDone('agent_tool_response'),
   agent_tool_response_full_payload: toolDone('agent_tool_response_full_payload'),
   guardrail_triggered: () => ({ type: 'guardrail' }),
-  error: (message) => {
-    const event = message.of('error_event');
-    const words = ['error_type', 'message', 'reason'].map((name) => event.raw(name));
-    const distinct = new Set(words.filter((word) => typeof word === 'string' && word !== ''));
-    return { type: 'error', code: event.id('code'), said: [...distinct].join(': ') };
-  },
+  error: errorOf,
 };
+
+/** Its words stand in `error_event` by the typings, and elsewhere in `error` or in the message itself. */
+function errorOf(message: Fields): Of<'error'> {
+  const event = { ...objectOf(message.raw('error')), ...objectOf(message.raw('error_event')) };
+  const field = (name: string) => event[name] ?? message.raw(name);
+  const detail = field('detail');
+  const words = [...WORDS.map(field), detail, objectOf(detail)['message']];
+  const distinct = new Set(words.filter((word) => typeof word === 'string' && word !== ''));
+  return { type: 'error', code: numberOf(field('code')), said: [...distinct].join(': ') };
+}
 
 const toolOf = (call: Fields) => ({ id: call.text('tool_call_id', MAX_ID), name: call.text('tool_name') });
 
@@ -110,7 +114,7 @@ const toolOf = (call: Fields) => ({ id: call.text('tool_call_id', MAX_ID), name:
 function metadataOf(message: Fields): Of<'metadata'> {
   const event = message.of('conversation_initiation_metadata_event');
   const format = (name: string) => {
-    const value = event.raw(name) === undefined ? 'pcm_16000' : event.text(name, MAX_ID);
+    const value = event.has(name) ? event.text(name, MAX_ID) : 'pcm_16000';
     if (value === 'ulaw_8000') return { encoding: 'mulaw', rate: 8_000 } as const;
     const rate = AUDIO_RATES.find((one) => value === `pcm_${one}`);
     return rate ? ({ encoding: 'pcm16', rate } as const) : value;

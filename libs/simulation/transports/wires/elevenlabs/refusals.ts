@@ -20,7 +20,7 @@ const MEANINGS: readonly Meaning[] = [
   [/override/i, 'override_refused', SECURITY],
   [/dynamic.variable/i, 'platform_refused', 'give the connection the missing values in its option variables'],
   [
-    /max.?duration/i,
+    /max(imum)?.?duration/i,
     'platform_refused',
     'raise the maximum duration in the settings of the agent, or shorten the call',
   ],
@@ -54,7 +54,8 @@ export const refusedAddress = (platform: OtherSide, { status, said }: Failure): 
 /** An error that ends the conversation. */
 export function endedByError(platform: OtherSide, { code, said }: PlatformError): Failure {
   const [, meant = code === 1011 ? 'agent_error' : 'platform_refused', cure = HISTORY] = REFUSALS.meaningOf(said);
-  return failure(meant, platform.describe({ what: `code ${code}, ${cure}`, said }));
+  const what = code === undefined ? cure : `code ${code}, ${cure}`;
+  return failure(meant, platform.describe({ what, said }));
 }
 
 /** @returns why the platform closed the connection; undefined if it hung up or broke off. @param error its last one */
@@ -72,7 +73,7 @@ export function closedByError(
 const isRefusal = (code: number): boolean => code === 1002 || code === 1008 || code === 1011 || code >= 3_000;
 
 /** Errors after which nothing follows. */
-export const isFinal = (said: string): boolean => /max.?duration/i.test(said);
+export const isFinal = (said: string): boolean => /max(imum)?.?duration/i.test(said);
 
 /** The text-only conversation that was asked for is none. */
 export const notTextOnly = (platform: OtherSide, isAsked: boolean): Failure =>

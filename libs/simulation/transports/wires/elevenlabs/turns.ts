@@ -4,6 +4,8 @@ import type { Alignment } from './messages.js';
 
 /** With nothing left to play for so long, audio and words belong to a new turn of the agent. */
 const QUIET_MS = 500;
+/** So long after an interruption, audio with its number is of a new answer. */
+const CUT_MS = 1_000;
 /** Words that come later than this after the end of a turn are not its own, though it has none. */
 const LATE_MS = 2_000;
 
@@ -40,7 +42,10 @@ export class AgentTurns {
   private turn = turnOf(1);
   /** When nothing is left to play. */
   private endsMs = -Infinity;
-  private interruptedId = -Infinity;
+  /** The number and time of the interruption, and the number of the last piece of audio. */
+  interruptedId = -Infinity;
+  private cutAt = -Infinity;
+  private lastId = -Infinity;
   private cutItem: Item = 0;
 
   constructor(private readonly say: Say) {}
@@ -59,14 +64,19 @@ export class AgentTurns {
     return this.turn.held.length > 0;
   }
 
-  /** @returns whether audio came too late, which must not be heard */
-  isLate(eventId: number): boolean {
-    return eventId <= this.interruptedId;
+  /**
+   * @returns whether audio came too late, which must not be heard. With the number of the interruption it is of the answer that
+   * was cut if that had this number before, unless a new answer has begun
+   */
+  isLate(now: number, eventId: number): boolean {
+    if (eventId !== this.interruptedId) return eventId < this.interruptedId;
+    return this.turn.isCut && eventId <= this.lastId && now - this.cutAt < CUT_MS;
   }
 
   /** A piece of audio arrived. @returns its item: that of the turn that was cut, if it is late */
   audio(now: number, eventId: number, ms: number, alignment: Alignment | undefined): Item {
-    if (this.isLate(eventId)) return this.cutItem;
+    if (this.isLate(now, eventId)) return this.cutItem;
+    this.lastId = eventId;
     const { turn } = this;
     if (turn.isCut || (turn.sentMs > 0 && now - this.endsMs >= QUIET_MS)) this.begin(now);
     if (alignment && this.turn.isAligned) this.align(now, alignment);
@@ -81,17 +91,21 @@ export class AgentTurns {
     const { turn } = this;
     const isOver = turn.isCut ? turn.hasText : now - this.endsMs >= (turn.hasText ? QUIET_MS : LATE_MS);
     if (turn.sentMs > 0 && isOver) this.begin(now);
+    this.cutAt = -Infinity;
     this.turn.hasText = true;
     this.turn.held.push(text);
     if (!this.turn.isAligned) this.release(now);
   }
 
   /** The caller interrupted the agent. @returns the item up to which nothing more is heard */
-  interrupt(now: number, eventId: number): Item {
+  interrupt(now: number, eventId = -Infinity): Item {
     this.interruptedId = eventId;
-    this.turn.isCut = true;
+    this.cutAt = now;
     this.endsMs = now;
     this.cutItem = this.turn.sentMs > 0 ? this.turn.item : this.turn.item - 1;
+    // Of a turn without audio nothing was heard: what follows is the first of it.
+    if (this.turn.sentMs === 0) this.turn = turnOf(this.turn.item);
+    else this.turn.isCut = true;
     return this.cutItem;
   }
 

@@ -146,7 +146,12 @@ describe('a conversation with an agent of ElevenLabs', () => {
   });
 
   it('ignores a message that it does not know, and makes a finding of a malformed one', async () => {
-    const odd = ['{"type":"agent_typing"}', '{"type":"audio","audio_event":{}}', 'not JSON', '{"type":"constructor"}'];
+    const odd = [
+      '{"type":"agent_typing"}',
+      '{"type":"audio","audio_event":{}}',
+      '{"type":"audio',
+      '{"type":"constructor"}',
+    ];
     const result = await execute({ onStart: begin({ send: [...odd, server.vadScore(0.5), ...long] }) });
     expect(codesOf(result)).toEqual(['invalid_message']);
     expect(result.voice!.wireFindings[0]!.detail).toContain('(2 times)');

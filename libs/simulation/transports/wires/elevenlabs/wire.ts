@@ -170,8 +170,9 @@ class ElevenLabsWire extends JsonAudioWire<ServerMessage> implements Wire {
   private audio(now: number, { eventId, base64, alignment }: Of<'audio'>): void {
     const bytes = Buffer.from(base64, 'base64');
     this.log(now, 'received', () => ({ type: 'audio', event_id: eventId, audio_base_64: summary(bytes) }));
-    if (this.turns.isLate(eventId) && !this.turns.isLate(eventId + 1)) {
-      this.report(now, 'late_audio', 'Audio arrived with the event_id of the interruption before it');
+    if (eventId === this.turns.interruptedId) {
+      const what = this.turns.isLate(now, eventId) ? 'of the answer that was interrupted' : 'of a new answer';
+      this.report(now, 'late_audio', `Audio ${what} arrived with the event_id of the interruption before it`);
     }
     const item = this.turns.audio(now, eventId, (bytes.length * 1_000) / bytesPerSecond(this.fromAgent), alignment);
     // Half a sample at the end of an item must not shift the next one.
@@ -213,7 +214,7 @@ class ElevenLabsWire extends JsonAudioWire<ServerMessage> implements Wire {
     if (this.readyAt === undefined || isFinal(error.said)) {
       return this.side.failed(now, endedByError(this.platform, error));
     }
-    this.report(now, 'error_event', `The platform said: ${error.code} ${shown}`);
+    this.report(now, 'error_event', `The platform said: ${[error.code, shown].join(' ').trim()}`);
   }
 
   private clean(text: string): string {

@@ -1,5 +1,7 @@
+import fc from 'fast-check';
 import { type DefinitionInput, normalise } from '../../../../evaluation-definition/index.js';
 import { OutboundClient } from '../../../../outbound-http/index.js';
+import { shareOf } from '../../../../statistics/testing/sample.js';
 import { executeCall } from '../../../call/call.js';
 import { testConnection } from '../../../connection-test/test-connection.js';
 import type { AgentCall } from '../../modules/endpoint.js';
@@ -81,6 +83,76 @@ describe('a conversation in text with an agent of Retell', () => {
     expect(called.timeline.find(({ type }) => type === 'tool_call')).toMatchObject({ arguments: { people: 4 } });
     expect(spoken(called)).toEqual(['caller: When are you open?', 'agent: From noon to ten.']);
   });
+
+  it('takes no unreadable arguments for none, and passes over roles that it does not know', async () => {
+    const invocation = (id: string, args: unknown) => ({
+      ...{ role: 'tool_call_invocation', tool_call_id: id, name: 'book', arguments: args },
+    });
+    const others = ['node_transition', 'injected', 'dtmf', 'transfer_target'].map((role) => ({ role, content: 'x' }));
+    const messages = [
+      invocation('t1', 4),
+      invocation('t2', ['x']),
+      invocation('t3', ''),
+      ...others,
+      says('Yes.').messages[0],
+    ];
+    const called = await call({ answer: () => ({ messages }) as never });
+    const calls = called.timeline.flatMap((entry) => (entry.type === 'tool_call' ? [entry.arguments] : []));
+    expect(calls).toEqual([null, null, {}]);
+    expect(spoken(called).slice(1)).toEqual(['agent: Yes.']);
+  });
+
+  it('reads answers in generated dialects as they were meant', async () => {
+    const words = fc.stringMatching(/^[A-Z][a-z]{1,8}( [a-z]{1,8}){0,3}\.$/);
+    const args = fc.dictionary(
+      fc.stringMatching(/^[a-z]{1,6}$/),
+      fc.constantFrom<unknown>(1, 'x', true, null, [1], { a: 1 }),
+    );
+    const blank = fc.constantFrom({}, { words: [] }, { metadata: null, time_sec: '1' });
+    const said = fc
+      .tuple(words, fc.constantFrom('agent', 'assistant'), fc.integer({ min: 0, max: 2 }), blank)
+      .map(([text, role, form, more]) => {
+        const content = [
+          text,
+          [text],
+          [
+            { type: 'text', text: text.slice(0, 2) },
+            { type: 'text', text: text.slice(2) },
+          ],
+        ][form];
+        return { sent: { ...more, role, content }, meant: text };
+      });
+    const called = fc.tuple(words, args, fc.boolean(), blank).map(([name, given, asText, more]) => ({
+      sent: { ...more, arguments: asText ? JSON.stringify(given) : given, name, role: 'tool_call_invocation' },
+      meant: [name, given] as unknown,
+    }));
+    const other = fc.constantFrom<object>(
+      { role: 'node_transition' },
+      { role: 'tool_call_result', content: null },
+      { role: 'agent', content: null },
+    );
+    const message = fc.oneof(
+      said,
+      called,
+      other.map((sent) => ({ sent, meant: undefined })),
+    );
+    const turns = Array.from({ length: Math.ceil(shareOf(2_000) / 90) }, (_, seed) =>
+      fc.sample(message, { numRuns: 90, seed }),
+    );
+    for (let first = 0; first < turns.length; first += 4) {
+      const some = turns.slice(first, first + 4);
+      const answer = (_: unknown, turn: number) => ({ messages: some[turn - 1]!.map(({ sent }) => sent) }) as never;
+      const { timeline } = await call(
+        { answer },
+        { script: [...some.map((_, n) => ({ say: `Turn ${n}.` })), { end: 'Done' }] },
+      );
+      const found = timeline.flatMap((entry): unknown[] => {
+        if (entry.type === 'tool_call') return [[entry.name, entry.arguments]];
+        return entry.type === 'speech' && entry.speaker === 'agent' ? [entry.text] : [];
+      });
+      expect(found).toEqual(some.flat().flatMap(({ meant }) => (meant === undefined ? [] : [meant])));
+    }
+  }, 60_000);
 
   it('carries messages, state, node, component and variables from turn to turn', async () => {
     const state = { current_state: 'booking', current_node_id: 'node-2', component_id: 'component-1' };

@@ -5,7 +5,7 @@ import type { Variables } from '../../modules/common-options.js';
 import { ANSWER_LIMITS, DEFAULT_ANSWER_TIMEOUT_MS, tooManyMessages } from '../../../completions/limits.js';
 import { History } from '../../text/history.js';
 import { RequestLine } from '../../text/request-line.js';
-import { type Json, objectOf, textOf } from '../fields.js';
+import { argumentsJson, contentOf, type Json, objectOf, textOf } from '../fields.js';
 import { BUSY, RetellApi } from './api.js';
 import { toolMocks } from './tool-mocks.js';
 
@@ -110,10 +110,8 @@ class RetellLine extends RequestLine {
   }
 
   private report(message: Json, all: readonly Json[], record: RequestRecord): void {
-    const { role, content: given, arguments: args } = message;
-    const content = (Array.isArray(given) ? given : [given])
-      .map((part) => textOf(part) ?? textOf(objectOf(part)['text']) ?? '')
-      .join('');
+    const { role, arguments: args } = message;
+    const content = contentOf(message['content']);
     if ((role === 'agent' || role === 'assistant') && content !== '') {
       this.spoke(content, record);
       this.emit({ type: 'speech_end', at: this.now });
@@ -123,10 +121,7 @@ class RetellLine extends RequestLine {
     const answer = all.find(({ role, tool_call_id }) => role === 'tool_call_result' && tool_call_id === id);
     const result = answer?.['content'];
     this.calledTool({
-      ...{
-        name: textOf(message['name']) ?? '',
-        json: typeof args === 'object' ? JSON.stringify(args ?? {}) : (textOf(args) ?? '{}'),
-      },
+      ...{ name: textOf(message['name']) ?? '', json: argumentsJson(args) },
       ...(typeof result === 'string' && { result }),
     });
   }

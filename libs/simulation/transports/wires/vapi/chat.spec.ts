@@ -89,6 +89,18 @@ describe('a chat with an assistant of Vapi', () => {
     expect(spoken(called)).toEqual(['caller: A table?', 'agent: Table 7 is free.']);
   });
 
+  it('reads content as a list of parts, and tool calls in the shapes of the documentation', async () => {
+    const shapes = [
+      { id: 'c1', name: 'book', parameters: { people: 4 } },
+      { id: 'c2', function: { name: 'book', arguments: { people: 4 } } },
+    ];
+    const turn = { role: 'assistant', tool_calls: shapes, content: [{ type: 'text', text: 'One ' }, 'moment.'] };
+    const called = await call({ chat: [[turn as never]] }, { script: [{ say: 'A table?' }, { end: 'Done' }] });
+    const book = { name: 'book', arguments: { people: 4 } };
+    expect(called.timeline.filter(({ type }) => type === 'tool_call')).toMatchObject([book, book]);
+    expect(spoken(called)).toEqual(['caller: A table?', 'agent: One moment.']);
+  });
+
   it('ends when the assistant calls the tool with which it hangs up', async () => {
     const called = await call({ chat: [[says('Bye.'), calls('c1', 'endCall', { reason: 'All said' })]] });
     expect(called.end).toMatchObject({ by: 'agent', code: 'agent_hung_up', reason: 'All said' });

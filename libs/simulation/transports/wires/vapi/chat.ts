@@ -5,7 +5,8 @@ import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
 import { ANSWER_LIMITS, tooManyMessages } from '../../../completions/limits.js';
 import { HANG_UP_TOOLS, hangUpReason } from '../../text/hang-up.js';
 import { RequestLine } from '../../text/request-line.js';
-import { Fields } from '../fields.js';
+import { contentOf, Fields, listOf } from '../fields.js';
+import { toolOf } from './messages.js';
 import { callFields } from './options.js';
 import { VAPI_RULES } from './refusals.js';
 
@@ -87,11 +88,11 @@ class ChatLine extends RequestLine {
 /** Results of tools, and the messages of others, are not the agent's. */
 function outputsOf(message: Fields): Output[] {
   if (message.text('role') !== 'assistant') return [];
-  const text = message.has('content') ? message.text('content') : '';
-  const calls = message.has('tool_calls') ? message.list('tool_calls') : [];
-  const tools = calls.map((call) => call.of('function'));
+  const text = contentOf(message.raw('content'));
+  const calls = listOf(message.raw('tool_calls')).map(toolOf);
+  if (calls.includes(null)) throw new TypeError('a tool call has no name');
   return [
     ...(text.trim() === '' ? [] : [{ type: 'words' as const, text }]),
-    ...tools.map((tool) => ({ type: 'tool' as const, name: tool.text('name'), json: tool.text('arguments') })),
+    ...calls.flatMap((call) => (call ? [{ type: 'tool' as const, ...call }] : [])),
   ];
 }

@@ -1,5 +1,6 @@
 import { COMMON_FINDINGS } from '../../../voice/wire/common-findings.js';
 import { findingsOf, type KnownFindings } from '../../../voice/wire/known-finding.js';
+import { INCOMPLETE_MESSAGE } from '../json-wire.js';
 
 const TYPINGS = '@vapi-ai/server-sdk 2.0.1';
 
@@ -26,9 +27,11 @@ export const VAPI_FINDINGS = {
   },
   invalid_message: {
     severity: 'error',
-    meaning: 'A message is not JSON, or lacks a field or has it in the wrong type; it is ignored',
+    meaning:
+      'Words or tool calls of the agent are lost: a message is broken JSON, lacks a field, or has it in the wrong type',
     source: `The messages to the client are JSON with these fields (${TYPINGS})`,
   },
+  ...INCOMPLETE_MESSAGE,
 } as const satisfies KnownFindings;
 
 export const vapiFinding = findingsOf(VAPI_FINDINGS);

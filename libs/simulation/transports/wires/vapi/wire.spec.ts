@@ -204,7 +204,12 @@ describe('other messages', () => {
     const others = [client.started(), client.speech('assistant', 'stopped'), client.voiceInput('x'), client.hang()];
     const { voice } = await execute({ onStart: [{ send: [...others, ...says('t1', GREETING, 4_000)] }] });
     expect(voice!.wireFindings).toEqual([]);
-    const bad = ['no JSON', '[]', '{"type":"transcript"}', '{"type":"tool-calls","toolCallList":[1]}'];
+    const bad = [
+      '[]',
+      '{"type":"tool-calls"',
+      '{"type":"assistant.speechStarted"}',
+      '{"type":"tool-calls","toolCallList":[1]}',
+    ];
     const result = await execute({ onStart: [{ send: [...bad, ...says('t1', GREETING, 4_000)] }] });
     expect(result.voice!.wireFindings).toMatchObject([
       { code: 'invalid_message', detail: expect.stringContaining('4 times') as string },

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { AudioDecoder, type AudioFormat, encodeAudio } from '../../../../audio/index.js';
 import { Redaction } from '../../../../text/index.js';
 import { hadCallerSound } from '../../../voice/facts/caller-sounds.js';
@@ -5,7 +6,7 @@ import type { VoiceFacts, WireFinding } from '../../../voice/facts/facts.js';
 import type { Wire, WireEntry, WireSide, WireState } from '../../../voice/wire/wire.js';
 import { JsonWire, summary } from '../json-wire.js';
 import { vapiFinding } from './findings.js';
-import { readMessage, type VapiMessage } from './messages.js';
+import { readMessage, type ToolCall, type VapiMessage } from './messages.js';
 import { endedBy } from './refusals.js';
 import { AgentWords, type Reports } from './words.js';
 
@@ -34,6 +35,7 @@ class VapiWire extends JsonWire implements Wire {
   private isClosed = false;
   /** In milliseconds of the call. */
   private readonly interruptions: number[] = [];
+  /** By their ids; and by what they call, in case they have none. */
   private readonly toolCalls = new Set<string>();
 
   constructor(
@@ -73,8 +75,11 @@ class VapiWire extends JsonWire implements Wire {
     if (typeof data !== 'string') return this.audio(now, data);
     this.log(now, 'received', () => this.platform.excerpt(data));
     const message = readMessage(data);
-    if (message.type !== 'invalid') return this.obey(now, message);
-    this.side.finding(now, vapiFinding('invalid_message', `Not understood: ${this.platform.excerpt(data)}`));
+    if (message.type === 'invalid') {
+      return this.side.finding(now, vapiFinding('invalid_message', `Not understood: ${this.platform.excerpt(data)}`));
+    }
+    this.checkComplete(now, message.lacks, data);
+    this.obey(now, message);
   }
 
   closed(): void {
@@ -116,6 +121,8 @@ class VapiWire extends JsonWire implements Wire {
         return words.transcript(now, message.text);
       case 'heard':
         return side.heardCaller(now, this.clean(message.text));
+      case 'caller_speech':
+        return words.callerSpoke(now);
       case 'interrupted':
         return this.interrupted(now);
       case 'tools':
@@ -136,11 +143,15 @@ class VapiWire extends JsonWire implements Wire {
     this.side.clear(now);
   }
 
-  private toolCall(now: number, call: Of<'tools'>['calls'][number]): void {
-    if (this.toolCalls.has(call.id) || this.toolCalls.size >= MAX_KEPT) return;
-    this.toolCalls.add(call.id);
-    const { id, name, json } = call;
-    this.side.toolCall(now, { id, name: this.clean(name), json: this.clean(json) });
+  /** The same call may come in several messages, of which `function-call` has no id. */
+  private toolCall(now: number, { id, name, json }: ToolCall): void {
+    const what = hash('sha256', `${name}(${json.replaceAll(/\s/g, '')})`);
+    const unnamed = `without an id: ${what}`;
+    const isKnown = this.toolCalls.has(id ?? what) || (id !== undefined && this.toolCalls.delete(unnamed));
+    if (this.toolCalls.size >= 2 * MAX_KEPT) return;
+    for (const one of [id ?? unnamed, what]) this.toolCalls.add(one);
+    if (isKnown) return;
+    this.side.toolCall(now, { id: id ?? what, name: this.clean(name), json: this.clean(json) });
   }
 
   private ended(now: number, reason: string): void {

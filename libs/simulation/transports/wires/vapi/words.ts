@@ -1,3 +1,4 @@
+import { canBeSaidIn, FASTEST_SPEECH } from '../../../../audio/index.js';
 import type { SpokenWord } from '../../../voice/facts/facts.js';
 import type { Item } from '../../../voice/wire/wire.js';
 import type { SpokenMessage } from './messages.js';
@@ -8,8 +9,8 @@ const LOUD = 200;
 const TRAIL_MS = 300;
 /** Silence after which the agent's next sound is a new turn: if the caller was heard in between, and in any case. */
 const PAUSE_MS = { afterCaller: 500, alone: 2_000 };
-/** Speech has about this many characters in a second: before, the agent has more to say of its turn. */
-const CHARACTERS_PER_SECOND = 14;
+/** Speech has at least as many: a turn with fewer has more words than were transcribed. */
+const SLOWEST_CHARACTERS_PER_SECOND = 10;
 /** Words of the model are reported at this interval; with nothing new for this long the last one is complete. */
 const WORDS_MS = 200;
 
@@ -28,7 +29,7 @@ interface Turn {
   /** The platform's own names of the turn. */
   turnId: string | undefined;
   number: number | undefined;
-  /** Characters that were reported, and milliseconds of sound that arrived. */
+  /** Characters that were reported before they were said, and milliseconds of sound that arrived. */
   characters: number;
   loudMs: number;
   isCut: boolean;
@@ -40,6 +41,7 @@ interface Turn {
   /** What was reported of the text of the turn as it is played: words, and the text itself; of generated text its end. */
   count: number;
   text: string;
+  transcribed: string;
   /** Where the present piece of audio begins in the item, and where its last word ends. */
   pieceMs: number;
   wordMs: number;
@@ -56,7 +58,7 @@ const turnOf = (item: Item): Turn => ({
     isCut: false,
     isDone: false,
   },
-  ...{ rest: '', restWord: 0, count: 0, text: '', pieceMs: 0, wordMs: Infinity },
+  ...{ rest: '', restWord: 0, count: 0, text: '', transcribed: '', pieceMs: 0, wordMs: Infinity },
 });
 
 interface SaidOf {
@@ -81,10 +83,12 @@ export interface Reports {
  */
 export class AgentWords {
   private turn = turnOf(1);
+  private previous = turnOf(0);
   /** When the audio that arrived, and the last sound in it, will have been played. */
   private endsMs = -Infinity;
   private loudEndMs = -Infinity;
   private callerMs = -Infinity;
+  private isCallerReported = false;
   private modelAt = -Infinity;
   private releasedAt = -Infinity;
   private isPlayedReported = false;
@@ -95,9 +99,15 @@ export class AgentWords {
     private readonly rate: number,
   ) {}
 
-  /** Audio of the caller. */
+  /** Audio of the caller. Where the platform reports the caller's speech, noise behind it does not count. */
   caller(now: number, pcm: Int16Array): void {
-    if (isLoud(pcm)) this.callerMs = now;
+    if (!this.isCallerReported && isLoud(pcm)) this.callerMs = now;
+  }
+
+  /** The platform reports that the caller began or ceased to speak. */
+  callerSpoke(now: number): void {
+    this.callerMs = now;
+    this.isCallerReported = true;
   }
 
   /** Audio of the agent arrived. @returns its item; undefined for silence between turns */
@@ -115,15 +125,17 @@ export class AgentWords {
 
   /** Words as they are played. After an interruption no further ones come. */
   spoken(now: number, { turn: number, text, count, words }: SpokenMessage): void {
+    const all = text.trim();
+    const isOther = number !== this.turn.number;
+    // Words that count as played are those of the sound before, if it has none.
+    if (isOther && (count === undefined || (count !== null && this.turn.source))) this.beginIfOver(now);
+    const isOtherText = this.turn.source === undefined && !all.startsWith(this.turn.text);
+    if (isOther || isOtherText) Object.assign(this.turn, { number, count: 0, text: '' });
+    if (count === null) return;
     this.isPlayedReported = true;
-    if (number !== this.turn.number) {
-      this.beginIfOver(now);
-      Object.assign(this.turn, { number, count: 0, text: '' });
-    }
     if (!this.takes('spoken')) return;
     const { turn } = this;
     if (words) return this.placed(now, words);
-    const all = text.trim();
     if (count === undefined) {
       // The whole text, which may grow from message to message.
       const news = all.startsWith(turn.text) ? all.slice(turn.text.length) : turn.text.startsWith(all) ? '' : all;
@@ -132,6 +144,7 @@ export class AgentWords {
     }
     const heard = all.split(/\s+/).slice(turn.count, count);
     turn.count += heard.length;
+    turn.text = all;
     this.say(now, heard.join(' '));
   }
 
@@ -151,9 +164,15 @@ export class AgentWords {
 
   /** What the platform understood of its own agent, after it was heard. */
   transcript(now: number, text: string): void {
-    if (this.takes('transcript')) return this.say(now, text);
     const last = plain(text).slice(-LAST_WORDS);
-    if (last === '' || !plain(this.turn.text.slice(-END_OF_TURN)).endsWith(last)) return;
+    const isOfTurn = last !== '' && plain(this.turn.text.slice(-END_OF_TURN)).endsWith(last);
+    const isLate = !isOfTurn && this.isOfPrevious(now, text);
+    if (isLate || this.takes('transcript')) {
+      const turn = isLate ? this.previous : this.turn;
+      Object.assign(turn, { source: 'transcript', transcribed: `${turn.transcribed} ${text}` });
+      return this.say(now, text, {}, turn);
+    }
+    if (!isOfTurn) return;
     // It has heard the last words: nothing of the turn follows.
     this.complete(now);
     this.turn.isDone = true;
@@ -186,17 +205,30 @@ export class AgentWords {
     if (isCut || (loudMs > 0 && isQuiet)) this.begin(now);
   }
 
+  /** Whether a transcript is late: of the turn before, which lacks words, and too long for what was heard of this one. */
+  private isOfPrevious(now: number, text: string): boolean {
+    const { item, source = 'transcript', transcribed } = this.previous;
+    const ms = this.reports.playedMs(item, now);
+    const lacksWords = source === 'transcript' && transcribed.length * 1_000 < ms * SLOWEST_CHARACTERS_PER_SECOND;
+    const isShort = !canBeSaidIn(text, this.reports.playedMs(this.turn.item, now));
+    return lacksWords && isShort && canBeSaidIn(`${transcribed} ${text}`, ms);
+  }
+
   private isNewAt(fromMs: number): boolean {
     const { loudMs, characters, rest, isCut } = this.turn;
     if (isCut) return true;
-    const hasMoreToSay = (characters + rest.length) * 1_000 > loudMs * CHARACTERS_PER_SECOND;
+    // So much cannot have been said yet, however fast the agent speaks.
+    const hasMoreToSay = (characters + rest.length) * 1_000 > loudMs * FASTEST_SPEECH.lettersPerSecond;
     const pauseMs = this.callerMs > this.loudEndMs ? PAUSE_MS.afterCaller : PAUSE_MS.alone;
     return loudMs > 0 && !hasMoreToSay && fromMs - this.loudEndMs >= pauseMs;
   }
 
   private begin(now: number): void {
     this.complete(now);
-    this.turn = turnOf(this.turn.item + 1);
+    const { item, number, count, text } = this.turn;
+    this.previous = this.turn;
+    // The platform's turn may have pauses: its next report repeats what was said of it before.
+    this.turn = { ...turnOf(item + 1), ...(number !== undefined && { number, count, text }) };
   }
 
   private takes(source: Source): boolean {
@@ -224,12 +256,12 @@ export class AgentWords {
     this.say(now, text, { ahead: true });
   }
 
-  private say(now: number, text: string, of: Pick<SaidOf, 'ahead' | 'words'> = {}): void {
+  private say(now: number, text: string, of: Pick<SaidOf, 'ahead' | 'words'> = {}, turn = this.turn): void {
     const words = text.trim();
     if (words === '') return;
     this.hasWords = true;
-    this.turn.characters += words.length + 1;
-    const { item, source } = this.turn;
+    if (of.ahead) turn.characters += words.length + 1;
+    const { item, source } = turn;
     this.reports.said(now, words, { item, final: true, ...of, ...(source && { by: MESSAGES[source] }) });
   }
 }
