@@ -115,6 +115,7 @@ describe('a verdict', () => {
     ['braces and quotation marks without end', '{"'.repeat(300_000)],
     ['one verdict among too many braces', `${'{x'.repeat(100_000)}${MET}`],
     ['very many objects', '{}'.repeat(300_000)],
+    ['one of very many verdicts', MET.repeat(101)],
   ])('is none if it is %s: the judge is asked again, and nothing is decided', async (_what, answer) => {
     expect(await judge(answer)).toMatchObject({ verdict: 'no_verdict', requests: 2 });
   });

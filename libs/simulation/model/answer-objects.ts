@@ -15,8 +15,9 @@ const THOUGHT = /<\/(?:\w+:)?(?:think(?:ing)?|thoughts?|reasoning)>|\[\/THINK\]|
 const NOTHING = /^\s*[`~]{0,3}\s*$/;
 /** A brace that begins an object, not one in prose. */
 const BEGINS_OBJECT = /^\{\s*"/;
-/** Characters that are read to find objects. */
+/** Characters that are read to find objects, and objects: with more of them an answer counts as having none. */
 const MAX_STEPS = 5_000_000;
+const MAX_OBJECTS = 100;
 
 /**
  * The outermost JSON objects in a model's answer, in order, with text and code blocks around them. Objects in its thoughts do
@@ -41,7 +42,7 @@ function outermost(text: string): AnswerObject[] {
   for (let from = text.indexOf('{'); from !== -1; from = text.indexOf('{', next)) {
     const end = endOf(text, from);
     steps += (end ?? text.length) - from;
-    if (steps > MAX_STEPS) return [];
+    if (steps > MAX_STEPS || found.length === MAX_OBJECTS) return [];
     const object = end === undefined ? undefined : text.slice(from, end);
     const value = object === undefined ? undefined : parsed(object);
     next = end ?? text.length;

@@ -98,7 +98,10 @@ export class LanguageModel {
         meter.add(ms, { prompt: 0, completion: 0 });
         this.onRequest(ms, 'failed');
         if (isRefusal(error)) {
-          const refused = Object.keys(parameters).find((name) => names(error.cause.said, name));
+          // Every server has another form for that, some in a text inside JSON.
+          const refused = Object.keys(parameters).find((name) =>
+            new RegExp(`\\b${name}\\b`, 'i').test(error.cause.said),
+          );
           if (refused !== undefined) {
             this.refused.add(refused);
             leftOut.push(refused);
@@ -160,9 +163,6 @@ function isRefusal(error: unknown): error is { readonly cause: ErrorStatus } {
   const { cause } = (error ?? {}) as { cause?: unknown };
   return cause instanceof ErrorStatus && (cause.status === 400 || cause.status === 422);
 }
-
-/** Whether what a server said names a parameter: every server has another form for that, some in a text inside JSON. */
-const names = (said: string, parameter: string): boolean => new RegExp(`\\b${parameter}\\b`, 'i').test(said);
 
 interface Failed {
   readonly code: FailureCode;
