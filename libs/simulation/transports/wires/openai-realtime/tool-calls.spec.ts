@@ -264,6 +264,9 @@ describe('the words of a response', () => {
     expect(result.voice!.wireFindings).toMatchObject([{ code: 'few_words', severity: 'warning' }]);
     const { result: number } = await play([{ send: says(1, '020 7946', 5_600) }]);
     expect(codesOf(number)).toEqual([]);
+    // The words of an answer that was cut may lag behind its audio.
+    const cut = [speechStarted(), ...says(1, 'You have a', 5_600).slice(0, -1), ends(1, 'cancelled')];
+    expect(codesOf((await play([{ send: cut }])).result)).not.toContain('few_words');
   });
 
   // livekit/agents#1015, hkjarral/AVA-AI-Voice-Agent-for-Asterisk#73, openai/openai-realtime-api-beta#58

@@ -106,8 +106,8 @@ class RealtimeWire extends JsonAudioWire<ServerEvent> implements Wire {
   override message(now: number, data: string | Uint8Array): void {
     const text = typeof data === 'string' ? data : Buffer.from(data).toString('utf8');
     const type = this.readyAt === undefined && this.came.size < MAX_CAME ? typeOf(text) : '';
-    if (type !== '')
-      this.came.add(type ?? (typeof data === 'string' ? 'texts that are not events' : 'binary messages'));
+    const other = typeof data === 'string' ? 'texts that are not events' : 'binary messages';
+    if (type !== '') this.came.add(type ?? other);
     super.message(now, text);
   }
 
@@ -294,7 +294,7 @@ class RealtimeWire extends JsonAudioWire<ServerEvent> implements Wire {
     if (this.response === responseId) this.response = undefined;
     for (const [item, words] of this.items.rest(responseId, end.items)) this.said(now, item, words, true);
     const heard = this.items.heard(responseId);
-    if (this.items.isSparse(responseId)) {
+    if (end.status === 'completed' && this.items.isSparse(responseId)) {
       this.report(now, 'few_words', 'The words of a response are far too few for its audio');
     }
     const text = [this.text, ...end.items.map((item) => item.text)].find((each) => each !== '');
