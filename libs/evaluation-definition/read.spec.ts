@@ -10,6 +10,16 @@ const valid = {
 };
 const violations = (fields: object) => inputViolations('file', { ...valid, ...fields });
 const checkViolations = (check: object, fields: object = {}) => violations({ ...fields, checks: [check] });
+const ANSWERS = [
+  {
+    answers: [
+      { when: { says: { text: 'what' } }, say: 'A table on Friday.' },
+      { when: { says: { text: 'how many' } }, say: 'Four people.' },
+    ],
+    until: { says: { text: 'booked' } },
+    otherwise: 'Yes, please.',
+  },
+];
 const stepViolations = (...script: object[]) => violations({ script });
 
 describe('inputViolations', () => {
@@ -132,6 +142,11 @@ describe('inputViolations', () => {
       { script: [{ say: 'Two pizzas' }] },
       'checks[0].text is never said by the script, so the check could never hold',
     ],
+    ...[{ text: 'tabel on Friday' }, { pattern: '(?i)tabel' }].map((words): [object, object, string] => [
+      { type: 'says', ...words, speaker: 'caller' },
+      { script: ANSWERS },
+      `checks[0].${Object.keys(words)[0]} is never said by the script, so the check could never hold`,
+    ]),
     [{ type: 'says', pattern: 'a', partOfWord: true }, {}, 'checks[0].text is required with partOfWord'],
     [{ type: 'says', text: 'a', partOfWord: 'yes' }, {}, 'checks[0].partOfWord must be true or false'],
     [
@@ -141,6 +156,15 @@ describe('inputViolations', () => {
     ],
   ])('rejects the check %j in an evaluation with %j', (check, fields, issue) => {
     expect(checkViolations(check, fields)).toEqual([issue]);
+  });
+
+  it.each([
+    { text: 'Friday. Four people' },
+    { text: 'people. A table' },
+    { text: 'a table on Friday. Four people.' },
+    { pattern: 'Friday.*four' },
+  ])('accepts words %j of the caller that two answers of one turn may say together', (words) => {
+    expect(checkViolations({ type: 'says', ...words, speaker: 'caller' }, { script: ANSWERS })).toEqual([]);
   });
 
   it.each([

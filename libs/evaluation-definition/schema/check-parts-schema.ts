@@ -202,7 +202,7 @@ export const checkParts = {
     properties: {
       min: {
         type: 'integer',
-        description: 'At least this many times; 0 together with `max`',
+        description: 'At least this many times; 1 if it is not given, and 0 only together with `max`',
         minimum: 0,
         maximum: LIMITS.times,
       },

@@ -62,6 +62,9 @@ export const SEARCH_BUDGET = 50_000;
 /** Time to search one character, for a text or for each instruction of a pattern, in microseconds. */
 const TIME_PER_STEP = 0.03;
 
+/** A pattern that is nothing but words. */
+const WORDS = /^(?:\(\?i\))?([\p{L}\p{N} ]+)$/u;
+
 /** The lines of a script. */
 export class ScriptedLines {
   private readonly lines: readonly string[];
@@ -93,8 +96,22 @@ export class ScriptedLines {
     const isMatch = 'pattern' in matcher ? this.patternSearch(matcher.pattern) : this.textSearch(matcher);
     if (!isMatch) return undefined;
     if (isMatch()) return true;
-    // Answers to several questions at once are said in one turn; a matcher may span them.
-    return this.script.some((step) => step && 'answers' in step && step.answers.length > 1) ? undefined : false;
+    return this.maySpan(matcher) ? undefined : false;
+  }
+
+  /** Answers to several questions at once are said in one turn, in any order; a matcher may span them. */
+  private maySpan(matcher: Matcher): boolean {
+    const steps = this.script.flatMap((step) => (step && 'answers' in step && step.answers.length > 1 ? [step] : []));
+    const words = 'pattern' in matcher ? WORDS.exec(matcher.pattern)?.[1] : matcher.text;
+    if (steps.length === 0 || words === undefined) return steps.length > 0;
+    const sought = compileText({ text: words, partOfWord: true });
+    return steps.some(({ answers }) => {
+      const lines = answers.map(({ say }) => fold(lineText(say)));
+      // Words that hold a whole answer may span three.
+      if (lines.some((line) => fold(words).includes(line)) || !this.spend(lines.length * this.length * TIME_PER_STEP))
+        return true;
+      return lines.some((first) => lines.some((then) => sought(`${first} ${then}`) !== -1));
+    });
   }
 
   private patternSearch(source: string): (() => boolean) | undefined {

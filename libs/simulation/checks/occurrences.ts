@@ -39,7 +39,9 @@ export function known<T extends Occurrence | undefined>(found: T): T {
 /** Whether an occurrence is later than another one. @throws NotKnown when both came in one message, which has no order */
 export function isAfter(a: Occurrence, b: Occurrence): boolean {
   if (a.beside === b.evidence.entry || b.beside === a.evidence.entry)
-    throw new NotKnown(`Which came first is not known: ${a.text} and ${b.text} in one message`);
+    throw new NotKnown(
+      `Which came first is not known: ${a.text} and ${b.text} in one message: let the agent stream one after the other, or leave the order out of the check`,
+    );
   return isLater(a, b);
 }
 

@@ -16,7 +16,7 @@ const HEARTBEAT = /^(ping|heart-?beat|keep-?alive)$/i;
 
 /** Whether the agent calls tools at the end of its answer, in the words of several servers. */
 export const callsTools = (finishReason: string | undefined): boolean =>
-  /^(tool_calls?|function_call|tool_use)$/i.test(finishReason ?? '');
+  /^(tool[_-]calls?|function[_-]call|tool[_-]use)$/i.test(finishReason ?? '');
 
 /** Reads a chat completion from a response, streamed or not, within the limits. */
 export class AnswerReader {

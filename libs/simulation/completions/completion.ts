@@ -25,6 +25,8 @@ export class CompletionAssembler {
   finishReason: string | undefined;
   /** Whether something was said or called after the last reason. */
   hasMore = false;
+  /** Whether the last of it was a tool call, or words and tool calls in one message. */
+  endsWithCall = false;
   /** Whether anything was a chat completion, or a chunk of one. */
   isAnswer = false;
   /** What the model thought, where a server keeps it apart from its words. */
@@ -106,6 +108,7 @@ export class CompletionAssembler {
     if (said !== '') this.say(said, isBesideWords);
     for (const part of parts) this.calls.take({ ...part, isBesideWords });
     if (said !== '' || parts.length > 0) this.hasMore = true;
+    if (said.trim() !== '' || parts.length > 0) this.endsWithCall = parts.length > 0;
   }
 
   private say(part: string, isApart: boolean): void {

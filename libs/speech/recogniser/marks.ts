@@ -7,7 +7,7 @@ const LABELS = /<\|[^|<>]*\|>/gu;
  * brackets count; `(800)` and `[U+202E]`, a stand-in of this service, are none.
  */
 const MARKS =
-  /\[+(?!U\+)[^[\]]*\]+|【[^【】]*】|[(（]+(?=[^()（）]*\p{L})[^()（）\p{N}]*[)）]+|[♩-♬]+(?:[^♩-♬]*[♩-♬]+)?|\*+[^*]+\*+/gu;
+  /\[(?!U\+)[^[\]]*\]|【[^【】]*】|[(（](?=[^()（）]*\p{L})[^()（）\p{N}]*[)）]|[♩-♬]+(?:[^♩-♬]*[♩-♬]+)?|\*[^*]+\*/gu;
 /** Marks that stand for speech; asterisks may also stress a word. */
 const OF_SPEECH = /\*|inaud|intellig|inintel|indistinct|incompr|unverst|foreign|speak|cross-?talk|overlap/iu;
 /** Silence around a piece of audio, at most. */

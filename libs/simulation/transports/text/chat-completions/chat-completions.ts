@@ -66,6 +66,10 @@ interface AnsweredToolCall extends RawToolCall {
 /** Text stays text; any other result is sent as JSON. */
 const contentOf = (result: JsonValue): string => (typeof result === 'string' ? result : JSON.stringify(result));
 
+const noResult = ({ toolCalls, finishReason }: CompletionAssembler): string =>
+  `An answer said something, called ${toolCalls.at(-1)?.name} and ended with ${finishReason ?? 'no finish_reason'}: it got no ` +
+  'result, because only an answer that ends with tool_calls, or that says nothing, waits for one';
+
 class ChatLine extends RequestLine {
   readonly agentSpeaksFirst: boolean;
   readonly identity: NonNullable<Line['identity']>;
@@ -140,6 +144,7 @@ class ChatLine extends RequestLine {
     if (text !== '') this.emit({ type: 'speech_end', at: this.now });
     // An agent that said something and does not end with `tool_calls` ran its tools itself.
     const isWaiting = toolCalls.length > 0 && (callsTools(finishReason) || text.trim() === '');
+    if (completion.endsWithCall && !isWaiting) this.warn('no_tool_result', noResult(completion));
     const calls = toolCalls.map((call) => this.answered(call, isWaiting));
     this.rememberAnswer(text, calls);
     for (const { arguments: json, start, end, ...call } of calls) this.calledTool({ ...call, json }, start, end);

@@ -218,6 +218,13 @@ describe('what results say of an answer', () => {
       'thinking_said',
     ],
     ['an end without a reason and [DONE]', delta({ content: 'Yes.' }), 'end_unsaid'],
+    [
+      'a tool call after words that gets no result, because the reason is stop',
+      delta({ content: 'One moment.' }) +
+        delta({ tool_calls: [{ index: 0, id: 'a', function: { name: 'b' } }] }) +
+        STOP,
+      'no_tool_result',
+    ],
   ])('a warning names %s', async (_what, body, code) => {
     const { timeline, outcome } = await answeredWith(body);
     expect(warnings(timeline)).toMatchObject([{ code, severity: 'warning' }]);
