@@ -87,6 +87,7 @@ describe('the test of a connection over Twilio Media Streams', () => {
     [{ parameters: { a: 1 } }, 'options.parameters must be an object'],
     [{ parameters: ['a'] }, 'options.parameters must be an object'],
     [{ from: '' }, 'options.from must be a string'],
+    [{ method: 'PUT' }, 'options.method must be GET or POST'],
     [{ voice: 'x' }, 'options.voice is not an option of the protocol'],
   ])('refuses the options %j', async (options, issue) => {
     const { body } = await admin.post<any>('/agents', agentBody());
@@ -164,6 +165,22 @@ describe('the test of a connection over Twilio Media Streams', () => {
     expect(
       (await test({ url: `http://${agent.host}/voice`, options: { publicUrl: 'http://127.0.0.1/voice' } })).ok,
     ).toBe(true);
+  });
+
+  // ZeframLou/call-me#5, twilio/twilio-agent-connect-python#16.
+  it('names what refused and how it is called if the WebSocket refuses, and the webhook accepts any signature', async () => {
+    const agent = await start(
+      checking({ webhook: (_request, { host }) => connect(`wss://${host}/media`), upgrade: () => 403 }),
+    );
+    const result = await test({ url: `http://${agent.host}/voice` });
+    const { step, cure } = failed(result);
+    expect(step).toBe('websocket');
+    expect(cure).toContain('The webhook accepted the call, and the WebSocket of its <Stream> refused it');
+    expect(cure).toContain(
+      `called at ws://${agent.host}/media, with X-Twilio-Signature over wss://${agent.host}/media`,
+    );
+    expect(cure).not.toContain('publicUrl');
+    expect(result.findings.map(({ code }: any) => code)).toEqual(['signature_not_checked']);
   });
 
   it('names the address that a refused signature covers, without its query', async () => {

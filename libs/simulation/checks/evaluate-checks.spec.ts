@@ -47,6 +47,34 @@ const evaluate = (checks: CheckInput[], timeline: readonly TimelineEntry[] = TIM
 const check = async (input: CheckInput, timeline = TIMELINE) => (await evaluate([input], timeline))[0]!;
 
 describe('checks', () => {
+  // openclaw/openclaw#65601: ws.terminate() of a healthy agent and a crash look alike.
+  it.each([
+    ['connection_closed', 'agent', { met: null, undecided: 'evidence' }],
+    ['connection_closed', 'caller', { met: false }],
+  ] as const)(
+    'leave it undecided whether the agent hung up when the call ended with %s (by: %s)',
+    async (code, by, found) => {
+      const end = { type: 'end', by: 'agent', code, reason: 'code 1011', start: 6_300, end: 6_300, turn: 2 } as const;
+      expect(await check({ type: 'ends_by', by }, [...TIMELINE.slice(0, -1), end])).toMatchObject(found);
+    },
+  );
+
+  it('do not take an end by the platform for a hang-up of either side', async () => {
+    const end = {
+      type: 'end',
+      by: 'tester',
+      code: 'platform_hung_up',
+      reason: '<Pause>',
+      start: 9e3,
+      end: 9e3,
+      turn: 2,
+    } as const;
+    for (const by of ['agent', 'caller'] as const) {
+      const { met, detail } = await check({ type: 'ends_by', by }, [...TIMELINE.slice(0, -1), end]);
+      expect([met, detail]).toEqual([false, 'The call was ended by neither side']);
+    }
+  });
+
   it.each<[CheckInput, boolean | null]>([
     [{ type: 'calls_tool', tool: 'find' }, true],
     [{ type: 'calls_tool', tool: 'find', arguments: { people: 4 } }, null],

@@ -11,6 +11,14 @@ export function endsBy({ by, code, withinMs }: EndsBySpec, view: CallView): Find
   const who = end?.by === 'tester' ? 'neither side' : `the ${end?.by}`;
   const evidence = end ? [{ entry: view.entries.indexOf(end), quote: truncate(end.reason, 240) }] : [];
   const detail = `The call was ended by ${who}${code === undefined ? '' : ` (${end?.code})`}`;
+  if (end?.code === 'connection_closed' && by === 'agent') {
+    return {
+      met: null,
+      detail: `${detail}, whose connection was closed without a hang-up`,
+      evidence,
+      undecided: 'evidence',
+    };
+  }
   const isSide = end?.by === by && (code === undefined || end.code === code);
   if (!isSide || withinMs === undefined) return { met: isSide, detail, evidence };
   const goodbye = view.utterances.find(({ text }) => saysGoodbye(text));

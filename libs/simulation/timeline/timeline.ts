@@ -136,6 +136,8 @@ export const END_CODES = {
   no_answer: 'the script has no answer to what the agent says',
   agent_silent: 'the caller hung up because the agent did not answer twice in a row',
   agent_hung_up: 'the agent hung up',
+  connection_closed: 'the connection was closed without a hang-up',
+  platform_hung_up: 'the platform ended the call',
   max_turns: 'the call reached its maximum number of turns',
   max_duration: 'the call reached its maximum duration',
   caller_broken: 'the simulated caller could not continue',
@@ -146,7 +148,7 @@ export type EndCode = keyof typeof END_CODES;
 
 export interface EndEntry extends Span {
   readonly type: 'end';
-  /** `tester`: a limit, a failure or the end of a recording ended the call. */
+  /** `tester`: a limit, a failure, the platform or the end of a recording ended the call. */
   readonly by: Speaker | 'tester';
   readonly code: EndCode;
   /** The reason, in the words of the side that ended the call. */

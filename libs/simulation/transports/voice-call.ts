@@ -80,7 +80,8 @@ export class VoiceCall {
   }
 
   private async after(facts: VoiceFacts, signal: AbortSignal): Promise<Found> {
-    if (facts.end.code !== 'agent_hung_up' || !this.session.after) return NOTHING;
+    const isByAgent = facts.end.code === 'agent_hung_up' || facts.end.code === 'connection_closed';
+    if (!isByAgent || !this.session.after) return NOTHING;
     const limit = AbortSignal.any([signal, AbortSignal.timeout(AFTER_STREAM_MS)]);
     return this.session.after(facts, limit).catch((error: unknown) => {
       signal.throwIfAborted();
@@ -117,6 +118,7 @@ export class VoiceCall {
 
 const merged = (before: Found, facts: VoiceFacts, after: Found): VoiceFacts => ({
   ...facts,
+  end: after.end ?? facts.end,
   wireFindings: [...before.findings, ...facts.wireFindings, ...after.findings],
   platformEvents: [...before.events, ...facts.platformEvents, ...after.events],
 });

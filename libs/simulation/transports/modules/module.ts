@@ -114,6 +114,8 @@ export interface Found {
   readonly findings: readonly WireFinding[];
   /** What the agent asked of its platform. */
   readonly events: readonly PlatformEvent[];
+  /** How the call ended after its stream; absent if with it. */
+  readonly end?: VoiceFacts['end'];
 }
 
 export interface DialOptions extends Pick<VoiceCallOptions, 'signal' | 'speak'> {

@@ -32,13 +32,13 @@ export const TWIML_FINDINGS = {
   play_not_heard: {
     severity: 'warning',
     meaning:
-      'This service could not fetch or read the file of a `<Play>` before the stream; it reads WAV (16-bit PCM, µ-law, A-law) and µ-law, and no MP3. The caller does not hear it, and the stream begins earlier than on a call by Twilio',
+      'This service could not fetch or read the file of a `<Play>`; it reads WAV (16-bit PCM, µ-law, A-law) and µ-law, and no MP3. The caller does not hear it, and what follows begins earlier than on a call by Twilio',
     source: 'Twilio plays the file before it goes on (https://www.twilio.com/docs/voice/twiml/play)',
   },
   after_stream_not_followed: {
     severity: 'warning',
     meaning:
-      'After the stream the TwiML goes on with verbs that this service does not execute, such as a second `<Connect><Stream>`, `<Say>` or `<Gather>`: the call ends for the caller with its first stream',
+      'After the stream the TwiML goes on with verbs that the caller does not hear here, such as `<Say>` or `<Play>`, which take their time, or that are not executed, such as a second `<Connect><Stream>` or `<Record>`',
     source: `Twilio goes on with the next verb when the agent has closed the WebSocket (${STREAM_DOCS})`,
   },
   signature_not_checked: {

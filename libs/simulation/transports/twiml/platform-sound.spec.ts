@@ -8,6 +8,7 @@ interface File {
   readonly body: Uint8Array;
   readonly type?: string;
   readonly status?: number;
+  readonly location?: string;
 }
 
 /** An agent whose TwiML plays a file of its own server before the stream. */
@@ -16,7 +17,8 @@ const playing = (file: File, attributes = '', url = '/sounds/hello'): Promise<Sc
     ...answering(),
     webhook: ({ path }, _agent, response) => {
       if (path === '/voice') return connect('/media', { before: `<Play${attributes}>${url}</Play>` });
-      response.writeHead(file.status ?? 200, file.type === undefined ? {} : { 'content-type': file.type });
+      const { type, location } = file;
+      response.writeHead(file.status ?? 200, { ...(type && { 'content-type': type }), ...(location && { location }) });
       return void response.end(file.body);
     },
   });
@@ -55,6 +57,36 @@ describe('<Play> before the stream', () => {
     expect(facts.caller[0]!.startMs).toBeGreaterThanOrEqual(600);
     // The connection's headers go to the agent's own server.
     expect(callee.webhooks[1]!.headers).toMatchObject({ 'x-tenant': 'bella-vista-9' });
+  });
+
+  // Files in S3 and behind a CDN; Twilio follows redirects "just like a normal web browser".
+  it('is heard if it is redirected, also to another server, which gets no header of the connection', async () => {
+    const other = await playing({ body: wav(8_000, 'pcm16') });
+    const statuses = [301, 302, 303, 307, 308];
+    const callee = await agent({
+      ...answering(),
+      webhook: ({ path }, _agent, response) => {
+        if (path === '/voice') return connect('/media', { before: '<Play>/0</Play>' });
+        const hop = Number(path.slice(1));
+        const location = hop < 4 ? String(hop + 1) : `http://${other.host}/hello.wav`;
+        return void response.writeHead(statuses[hop]!, { location }).end();
+      },
+    });
+    const { wireFindings, agent: sounds } = await call(`http://${callee.host}/voice`);
+    expect([wireFindings, sounds[0]!.startMs < 40]).toEqual([[], true]);
+    expect(callee.webhooks.map(({ path }) => path)).toEqual(['/voice', '/0', '/1', '/2', '/3', '/4']);
+    expect(other.webhooks[0]!.headers).not.toHaveProperty('x-tenant');
+  });
+
+  it('is not heard if it is redirected without end, or to a refused address', async () => {
+    for (const [location, problem] of [
+      ['/again', 'redirected more than 10 times'],
+      ['http://10.0.0.1/x', 'address refused'],
+    ] as const) {
+      const callee = await playing({ body: Buffer.alloc(0), status: 302, location });
+      const [finding] = (await call(`http://${callee.host}/voice`)).wireFindings;
+      expect(finding!.detail).toContain(problem);
+    }
   });
 
   it('is fetched once for each address', async () => {
@@ -104,7 +136,7 @@ describe('<Play> before the stream', () => {
     ['a WAV file of a rare rate, slow to convert', { body: wav(383_999, 'pcm16') }, /383999 samples per second/],
     ['a WAV file of 24 bits', { body: wav24() }, /24 bits is not supported/],
     ['a missing file', { body: Buffer.from('gone'), status: 404 }, /it was answered with HTTP 404/],
-    ['a redirect', { body: Buffer.alloc(0), status: 302 }, /it was answered with HTTP 302/],
+    ['a redirect without an address', { body: Buffer.alloc(0), status: 302 }, /it was answered with HTTP 302/],
     ['a file that is too large', { body: Buffer.alloc(7 * 1024 * 1024), type: 'audio/basic' }, /larger than 6 MiB/],
   ])('that is %s is a finding, and the call goes on', async (_name, file, problem) => {
     const callee = await playing(file);
@@ -146,12 +178,12 @@ describe('TwiML after the stream', () => {
       onStart: ({ socket }) => setTimeout(() => socket.close(1000), 100),
       webhook: () => connect('/media', { after }),
     });
-    const { wireFindings, end } = await call(`http://${callee.host}/voice`);
+    const { wireFindings, platformEvents } = await call(`http://${callee.host}/voice`);
     expect(wireFindings).toMatchObject([
       {
         code: 'after_stream_not_followed',
         severity: 'warning',
-        atMs: end.atMs,
+        atMs: platformEvents[0]!.atMs,
         detail: expect.stringContaining(shown) as string,
       },
     ]);

@@ -5,6 +5,7 @@ import { OUTBOUND_CODES } from '../http/outbound-failures.js';
 
 /** A minute of 44,100 samples per second has 5 MiB. */
 const MAX_BYTES = 6 * 1024 * 1024;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** The conversion from any other rate can take seconds of this thread, which serves all calls. */
 const WAV_RATES: ReadonlySet<number> = new Set([8_000, 11_025, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000]);
 const MULAW_TYPES = /^audio\/(basic|x-mulaw|mulaw|ulaw)\b/i;
@@ -24,15 +25,21 @@ export type FetchedSound = { readonly pcm: Int16Array } | { readonly problem: st
 
 /**
  * Fetches a file that the platform plays for the agent: WAV (16-bit PCM, mu-law, A-law) or mu-law.
+ * @returns where it is, if it is redirected
  * @throws the signal's reason
  */
-export async function fetchSound(client: OutboundClient, request: SoundRequest): Promise<FetchedSound> {
+export async function fetchSound(
+  client: OutboundClient,
+  request: SoundRequest,
+): Promise<FetchedSound | { readonly location: string }> {
   const { url, headers, signal, maxMs, timeoutMs } = request;
   try {
     const accept = 'audio/wav, audio/basic, audio/*';
     const sent = { accept, 'user-agent': 'TwilioProxy/1.1', ...headers };
     const limits = { timeoutMs, maxBodyBytes: MAX_BYTES };
     const response = await client.request({ url, method: 'GET', headers: sent, signal, ...limits });
+    const { location } = response.headers;
+    if (REDIRECTS.has(response.status) && location !== undefined) return { location };
     if (response.status !== 200) return { problem: `it was answered with HTTP ${response.status}` };
     if (response.truncated) return { problem: `it is larger than ${MAX_BYTES / 1024 / 1024} MiB` };
     return decode(response.body, String(response.headers['content-type'] ?? ''), maxMs);

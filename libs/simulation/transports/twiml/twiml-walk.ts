@@ -1,6 +1,6 @@
 import { decodeMulaw, encodeMulaw, TELEPHONE_RATE } from '../../../audio/index.js';
 import { CallFailure } from '../../timeline/failure.js';
-import type { PlatformEvent, WireFinding } from '../../voice/facts/facts.js';
+import type { PlatformEvent, VoiceFacts, WireFinding } from '../../voice/facts/facts.js';
 import { type TwimlFindingCode, twimlFinding } from './findings.js';
 import { PRELUDE_LIMITS } from './http-time.js';
 import type { FetchedSound } from './platform-sound.js';
@@ -10,11 +10,15 @@ const SAMPLES_PER_MS = TELEPHONE_RATE / 1_000;
 /** What is said before a stream and cannot be spoken takes this long per word (150 words per minute). */
 const MS_PER_WORD = 400;
 const MAX_SAY_LENGTH = 4_096;
+/** By estimate: Twilio says only that `w` is half a second. */
+const MS_PER_KEY = { w: 500, other: 250 } as const;
 
 /** Speaks text as the platform: 16-bit mono at 8,000 Hz. */
 export type Speak = (text: string) => Promise<Int16Array>;
 
 export type Fetch = (reference: string, base: string, method: HttpMethod) => Promise<readonly Verb[]>;
+
+type CallEnd = VoiceFacts['end'];
 
 /** What the platform itself says and plays for the agent. */
 export interface PlatformSounds {
@@ -26,7 +30,7 @@ export interface PlatformSounds {
 
 /** Executes TwiML as far as a call of the service can: verb by verb, document by document. */
 export class TwimlWalk {
-  /** What the documents asked for before the stream, in order; times from the answer. */
+  /** What the documents asked for beside the stream, in order; times from the answer. */
   readonly events: PlatformEvent[] = [];
   /** What the platform said for the agent before the stream; times from the answer. */
   readonly sounds: { readonly atMs: number; readonly pcm: Int16Array }[] = [];
@@ -34,6 +38,7 @@ export class TwimlWalk {
   readonly findings: WireFinding[] = [];
   /** Time that the verbs so far take. */
   elapsedMs = 0;
+  private limitMs: number = PRELUDE_LIMITS.verbsMs;
   /** Address of the present document. */
   base = '';
   /** The verbs after the stream. */
@@ -55,19 +60,21 @@ export class TwimlWalk {
     this.base = base;
     for (let index = 0; index < verbs.length; index++) {
       const verb = verbs[index]!;
-      if (verb.verb === 'redirect') {
-        verbs = await this.next(verb.url, verb.method, fetch);
-        index = -1;
-        continue;
-      }
       if (verb.verb === 'connect' && verb.stream) {
+        const { statusCallback } = verb.stream;
+        const callback = `<Stream statusCallback>: ${this.shown(statusCallback ?? '')}, which is not called`;
+        if (statusCallback !== undefined) this.note(callback);
         this.rest = verbs.slice(index + 1);
         this.action = verb.action === undefined ? undefined : { url: verb.action, method: verb.method };
         return verb.stream;
       }
       const ending = this.endingBefore(verb);
       if (ending !== undefined) throw new CallFailure('invalid_twiml', ending);
-      await this.pass(verb, platform);
+      if (verb.verb !== 'redirect') await this.pass(verb, platform);
+      const target = targetOf(verb);
+      if (!target) continue;
+      verbs = await this.next(target.url, target.method, fetch);
+      index = -1;
     }
     const isOneWay = this.events.some(({ detail }) => detail.startsWith('<Start>'));
     throw new CallFailure(
@@ -78,31 +85,49 @@ export class TwimlWalk {
     );
   }
 
-  /** What follows after the stream: the document of `action`, else the rest of the present one. */
-  async afterStream(atMs: number, fetch: Fetch): Promise<PlatformEvent[]> {
-    const events: PlatformEvent[] = [];
-    const note = (type: PlatformEvent['type'], detail: string) => events.push({ type, atMs, detail });
+  /**
+   * What follows after the stream: the document of `action`, else the rest of the present one. The verbs take their time on the
+   * call's clock, and are not awaited.
+   * @param maxMs how long the call may last
+   * @returns how the call ends
+   */
+  async afterStream(end: CallEnd, maxMs: number, fetch: Fetch, platform: PlatformSounds): Promise<CallEnd> {
+    this.elapsedMs = end.atMs;
+    this.limitMs = Math.max(maxMs, end.atMs);
+    let last: Verb | undefined;
     let verbs = this.action ? await this.next(this.action.url, this.action.method, fetch) : this.rest;
     for (let index = 0; index < verbs.length; index++) {
       const verb = verbs[index]!;
-      if (verb.verb === 'redirect') {
-        verbs = await this.next(verb.url, verb.method, fetch);
-        index = -1;
-      } else if (verb.verb === 'dial') {
-        note('transfer', this.shown(verb.to));
-        return events;
-      } else if (verb.verb === 'hangup' || verb.verb === 'reject') {
-        break;
-      } else {
-        const detail = this.describe(verb);
-        note('note', detail);
-        this.find('after_stream_not_followed', `After the stream the TwiML goes on with ${detail}`, atMs);
-        // The call would go on; the caller hears no more of it.
-        if (verb.verb === 'connect') return events;
+      if (verb.verb === 'dial') {
+        this.note(this.shown(verb.to), 'transfer');
+        return { ...end, atMs: this.elapsedMs };
       }
+      if (verb.verb === 'hangup' || verb.verb === 'reject') {
+        last = undefined;
+        break;
+      }
+      if (verb.verb !== 'redirect') {
+        const isSilent = isWait(verb) && (verb.verb !== 'gather' || verb.verbs.every(isWait));
+        const detail = `After the stream the TwiML goes on with ${this.describe(verb)}`;
+        if (!isSilent) this.find('after_stream_not_followed', detail);
+        await this.pass(verb, platform);
+        // The call would go on; the caller hears no more of it.
+        if (verb.verb === 'connect') return { ...end, atMs: this.elapsedMs };
+        last = verb;
+      }
+      if (this.leftMs === 0 && this.elapsedMs > end.atMs) {
+        return { by: 'tester', code: 'max_duration', reason: 'The call reached its maximum duration', atMs: maxMs };
+      }
+      const target = targetOf(verb);
+      if (!target) continue;
+      verbs = await this.next(target.url, target.method, fetch);
+      index = -1;
     }
-    note('hang_up', 'The TwiML ended');
-    return events;
+    this.note('The TwiML ended', 'hang_up');
+    if (!last || !isWait(last)) return { ...end, atMs: this.elapsedMs };
+    const seconds = ((this.elapsedMs - end.atMs) / 1_000).toFixed(1);
+    const reason = `The agent closed the stream; its TwiML kept the call open for ${seconds} s (${this.describe(last)}) and ended`;
+    return { by: 'tester', code: 'platform_hung_up', reason, atMs: this.elapsedMs };
   }
 
   private async next(reference: string, method: HttpMethod, fetch: Fetch): Promise<readonly Verb[]> {
@@ -132,10 +157,15 @@ export class TwimlWalk {
 
   /** A verb that takes its time, or is not executed. */
   private async pass(verb: Verb, platform: PlatformSounds): Promise<void> {
-    this.events.push({ type: 'note', atMs: this.elapsedMs, detail: this.describe(verb) });
+    this.note(this.describe(verb));
     if (verb.verb === 'say') await this.say(verb.text, verb.loop, platform.speak);
+    else if (verb.verb === 'play' && verb.keys !== undefined) this.take(msOfKeys(verb.keys) * verb.loop);
     else if (verb.verb === 'play') await this.play(verb.url, verb.loop, platform);
     else if (verb.verb === 'pause') this.take(verb.seconds * 1_000);
+    else if (verb.verb === 'gather') {
+      for (const nested of verb.verbs) await this.pass(nested, platform);
+      this.take(verb.seconds * 1_000);
+    }
   }
 
   private async say(text: string, times: number, speak: Speak | undefined): Promise<void> {
@@ -155,6 +185,7 @@ export class TwimlWalk {
 
   /** Each address is fetched once. */
   private async file(url: string, { fetch }: PlatformSounds): Promise<FetchedSound> {
+    if (url === '') return { problem: 'it has no address' };
     const address = URL.canParse(url, this.base) ? new URL(url, this.base).href : url;
     const known = this.files.get(address);
     if (known) return known;
@@ -183,12 +214,16 @@ export class TwimlWalk {
     }
   }
 
+  note(detail: string, type: PlatformEvent['type'] = 'note'): void {
+    this.events.push({ type, atMs: this.elapsedMs, detail });
+  }
+
   private take(ms: number): void {
-    this.elapsedMs = Math.min(PRELUDE_LIMITS.verbsMs, this.elapsedMs + ms);
+    this.elapsedMs = Math.min(this.limitMs, this.elapsedMs + ms);
   }
 
   private get leftMs(): number {
-    return PRELUDE_LIMITS.verbsMs - this.elapsedMs;
+    return this.limitMs - this.elapsedMs;
   }
 
   private describe(verb: Verb): string {
@@ -196,13 +231,15 @@ export class TwimlWalk {
       case 'say':
         return `<Say>: "${this.shown(verb.text)}"`;
       case 'play':
-        return `<Play>: ${this.shown(verb.url)}`;
+        return verb.keys === undefined
+          ? `<Play>: ${this.shown(verb.url)}`
+          : `<Play> of the keys ${this.shown(verb.keys)}`;
       case 'pause':
         return `<Pause> of ${verb.seconds} s`;
       case 'start':
         return '<Start>: a one-way stream, which is not opened';
       case 'gather':
-        return '<Gather>, which is not executed';
+        return `<Gather>: the caller presses no key within ${verb.seconds} s`;
       case 'connect':
         return `<Connect> of <${this.shown(verb.noun)}>, which is not connected`;
       case 'other':
@@ -212,6 +249,15 @@ export class TwimlWalk {
     }
   }
 }
+
+/** The document that the call goes on with after a verb. */
+const targetOf = (verb: Verb) => (verb.verb === 'redirect' ? verb : verb.verb === 'gather' ? verb.onEmpty : undefined);
+
+/** Whether it takes time in which the platform waits. */
+const isWait = (verb: Verb): boolean => verb.verb === 'pause' || verb.verb === 'gather';
+
+const msOfKeys = (keys: string): number =>
+  [...keys].reduce((ms, key) => ms + (key === 'w' ? MS_PER_KEY.w : MS_PER_KEY.other), 0);
 
 /** Undefined for text that the voice can never speak, such as another script: it takes its estimated time. */
 async function spoken(speak: Speak, text: string): Promise<Int16Array | undefined> {

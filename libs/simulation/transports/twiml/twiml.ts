@@ -32,7 +32,13 @@ export type Verb =
     }
   | { readonly verb: 'start'; readonly stream: StreamNoun | undefined }
   | { readonly verb: 'dial'; readonly to: string }
-  | { readonly verb: 'gather' }
+  /** `onEmpty` is requested if the caller does nothing. */
+  | {
+      readonly verb: 'gather';
+      readonly verbs: readonly Verb[];
+      readonly seconds: number;
+      readonly onEmpty: { readonly url: string; readonly method: HttpMethod } | undefined;
+    }
   | { readonly verb: 'hangup' | 'reject' }
   | { readonly verb: 'other'; readonly name: string };
 
@@ -69,7 +75,7 @@ function readVerb(element: Element): Verb {
     case 'Dial':
       return { verb: 'dial', to: textOf(element) };
     case 'Gather':
-      return { verb: 'gather' };
+      return readGather(element);
     case 'Hangup':
       return { verb: 'hangup' };
     case 'Reject':
@@ -95,6 +101,14 @@ function streamOf(element: Element): StreamNoun | undefined {
   });
   const named = Object.fromEntries(entries.filter(([key]) => key !== ''));
   return { url: url.trim(), name, track, statusCallback, parameters: named };
+}
+
+/** What may be nested in it is said and played before the caller's time begins. */
+function readGather(element: Element): Verb {
+  const { timeout, action = '', actionOnEmptyResult } = element.attributes;
+  const verbs = elementsOf(element).filter(({ name }) => ['Say', 'Play', 'Pause'].includes(name));
+  const onEmpty = actionOnEmptyResult === 'true' ? { url: action, method: methodOf(element.attributes) } : undefined;
+  return { verb: 'gather', verbs: verbs.slice(0, MAX_VERBS).map(readVerb), seconds: count(timeout, 5), onEmpty };
 }
 
 const elementsOf = ({ children }: Element): Element[] => children.filter(isElement);

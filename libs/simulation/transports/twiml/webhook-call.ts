@@ -9,7 +9,7 @@ import type { AgentCall, AgentEndpoint } from '../modules/endpoint.js';
 import type { DialOptions, Found } from '../modules/module.js';
 import { Addresses, type DialledAddress } from './addresses.js';
 import { fetchSound } from './platform-sound.js';
-import { HttpTime } from './http-time.js';
+import { HttpTime, PRELUDE_LIMITS } from './http-time.js';
 import { type Fetch, type PlatformSounds, TwimlWalk } from './twiml-walk.js';
 import type { HttpMethod, StreamNoun } from './twiml.js';
 import { requestTwiml } from './webhook.js';
@@ -27,6 +27,8 @@ export interface WebhookOptions {
   readonly publicUrl?: string;
   readonly from?: string;
   readonly to?: string;
+  /** Of the first request. */
+  readonly method?: HttpMethod;
   readonly accountSid?: string;
   readonly parameters?: Readonly<Record<string, string>>;
 }
@@ -48,6 +50,8 @@ export class WebhookCall {
   readonly callSid = sid('CA');
   readonly accountSid: string;
   private readonly walk: TwimlWalk;
+  /** How long the call may last. */
+  private maxMs = Infinity;
 
   constructor(
     private readonly endpoint: AgentEndpoint,
@@ -83,12 +87,13 @@ export class WebhookCall {
   }
 
   /** Requests the first document and follows its verbs. @throws CallFailure; the signal's reason */
-  async connect({ signal, speak, onStep }: DialOptions): Promise<Connected> {
+  async connect({ signal, speak, onStep, maxMs = Infinity }: DialOptions): Promise<Connected> {
+    this.maxMs = maxMs;
     const { first } = this;
     const time = new HttpTime();
     const request = (address: DialledAddress, method: HttpMethod) =>
       time.spend((timeoutMs) => this.request(address, method, 'ringing', { signal, onStep, timeoutMs }));
-    const verbs = await request(first, 'POST');
+    const verbs = await request(first, this.options.method ?? 'POST');
     const answeredAt = performance.now();
     const fetch: Fetch = (reference, base, method) => request(this.resolved(reference, base), method);
     const sounds = { ...(speak && { speak }), fetch: this.files(signal, time) };
@@ -107,17 +112,24 @@ export class WebhookCall {
     });
   }
 
-  /** What the agent asks for afterwards, in order. Failures are events: the call itself is over. */
+  /** What the agent asks for afterwards, in order, and how the call ends. Failures are events: the stream itself is over. */
   async after({ end }: VoiceFacts, signal: AbortSignal): Promise<Found> {
-    const before = this.walk.findings.length;
+    const { events, findings } = this.walk;
+    const before = [events.length, findings.length] as const;
+    const fetch: Fetch = (reference, base, method) =>
+      this.request(this.resolved(reference, base), method, 'in-progress', { signal });
+    const sounds = { fetch: this.files(signal, new HttpTime()) };
+    const found = (ended = end) => ({
+      events: events.slice(before[0]),
+      findings: findings.slice(before[1]),
+      end: ended,
+    });
     try {
-      const events = await this.walk.afterStream(end.atMs, (reference, base, method) =>
-        this.request(this.resolved(reference, base), method, 'in-progress', { signal }),
-      );
-      return { events, findings: this.walk.findings.slice(before) };
+      return found(await this.walk.afterStream(end, this.maxMs, fetch, sounds));
     } catch (error) {
       if (!(error instanceof CallFailure)) throw error;
-      return { events: [{ type: 'note', atMs: end.atMs, detail: error.failure.message }], findings: [] };
+      this.walk.note(error.failure.message);
+      return found({ ...end, atMs: this.walk.elapsedMs });
     }
   }
 
@@ -156,14 +168,21 @@ export class WebhookCall {
     return new CallFailure('invalid_twiml', this.agent.describe({ what }));
   }
 
-  /** Fetches the files of `<Play>`. */
+  /** Fetches the files of `<Play>`; redirects are followed by the same rules for addresses and headers. */
   private files(signal: AbortSignal, time: HttpTime): PlatformSounds['fetch'] {
     return async (reference, base, maxMs) => {
-      const address = this.addresses.resolve(reference, base);
-      if (!address || !/^https?:/i.test(address.url)) return { problem: 'its address is not one of http or https' };
-      const { url } = address;
-      const headers = this.headersTo(url);
-      return time.spend((timeoutMs) => fetchSound(this.call.client, { url, headers, signal, maxMs, timeoutMs }));
+      let address = this.addresses.resolve(reference, base);
+      for (let hops = 0; hops <= PRELUDE_LIMITS.redirects; hops++) {
+        if (!address || !/^https?:/i.test(address.url)) return { problem: 'its address is not one of http or https' };
+        const { url, signedUrl } = address;
+        const headers = this.headersTo(url);
+        const found = await time.spend((timeoutMs) => {
+          return fetchSound(this.call.client, { url, headers, signal, maxMs, timeoutMs });
+        });
+        if (!('location' in found)) return found;
+        address = this.addresses.resolve(found.location, signedUrl);
+      }
+      return { problem: `it is redirected more than ${PRELUDE_LIMITS.redirects} times` };
     };
   }
 

@@ -14,6 +14,8 @@ import {
   useAgents,
 } from '../wires/twilio-media-streams/testing/voice-calls.js';
 
+const hangingUp: AgentScript = { onStart: ({ socket }) => socket.close(1000) };
+
 describe('twilioMediaStreams over a webhook', () => {
   useAgents();
 
@@ -55,6 +57,17 @@ describe('twilioMediaStreams over a webhook', () => {
     });
     expect(facts.platformEvents).toEqual([]);
     expect(facts.wireFindings).toEqual([]);
+  });
+
+  // vocode-core#327, llm_convo#7: numbers whose webhook is set to GET.
+  it('calls a webhook with GET if the connection says so', async () => {
+    const callee = await agent({ ...hangingUp, webhook: () => connect('/media') });
+    await call(`http://${callee.host}/voice?tenant=7`, { endpoint: { options: { method: 'GET' } } });
+    const [webhook] = callee.webhooks;
+    expect(webhook).toMatchObject({ method: 'GET', form: {} });
+    expect(webhook!.path).toMatch(/^\/voice\?tenant=7&CallSid=CA/);
+    const signed = twilioSignature(AUTH_TOKEN, `http://${callee.host}${webhook!.path}`);
+    expect(webhook!.headers['x-twilio-signature']).toBe(signed);
   });
 
   it('names the number of the option `to` before that of the evaluation', async () => {
@@ -177,8 +190,6 @@ describe('twilioMediaStreams over a webhook', () => {
     ]);
   });
 
-  const hangingUp: AgentScript = { onStart: ({ socket }) => socket.close(1000) };
-
   // home-assistant/core#66561, twilio/voice-quickstart-server-node#10, twilio/voice-quickstart-ios#165, AGWA/sms-over-xmpp#23.
   it.each([
     ['application/octet-stream', 'as application/octet-stream'],
@@ -253,6 +264,31 @@ describe('twilioMediaStreams over a webhook', () => {
     const last = callee.webhooks.at(-1)!;
     const signed = twilioSignature(AUTH_TOKEN, `http://${callee.host}${last.path}`, last.form);
     expect(last.headers['x-twilio-signature']).toBe(signed);
+  });
+
+  // dograh-hq/dograh#627: after its goodbye the caller sits on a silent line.
+  it('lasts as long as the verbs after the stream, and ends by the platform', async () => {
+    const callee = await agent({ ...hangingUp, webhook: () => connect('/media', { after: '<Pause length="40"/>' }) });
+    const { end, platformEvents, wireFindings } = await call(`http://${callee.host}/voice`);
+    expect(end).toMatchObject({ by: 'tester', code: 'platform_hung_up' });
+    expect(platformEvents.map(({ type }) => type)).toEqual(['note', 'hang_up']);
+    expect(end.atMs - platformEvents[0]!.atMs).toBe(40_000);
+    expect(wireFindings).toEqual([]);
+  });
+
+  // openclaw/openclaw#65601: agents of Node that end with ws.terminate().
+  it('follows the TwiML after a connection that broke off when the agent had been heard', async () => {
+    const callee = await agent({
+      onStart: (stream) => {
+        stream.play(toMulaw(speech(300)));
+        setTimeout(() => stream.socket.terminate(), 600);
+      },
+      webhook: () => connect('/media', { after: '<Dial>+12025550177</Dial>' }),
+    });
+    const { end, failure, platformEvents, wireFindings } = await call(`http://${callee.host}/voice`);
+    expect([end.code, failure]).toEqual(['connection_closed', undefined]);
+    expect(platformEvents).toMatchObject([{ type: 'transfer' }]);
+    expect(wireFindings).toMatchObject([{ code: 'closed_abnormally', severity: 'warning' }]);
   });
 
   it('notes a hang-up when nothing follows, and an action that fails', async () => {

@@ -10,7 +10,7 @@ export interface Closing {
 export type CallEnd = Omit<VoiceFacts['end'], 'atMs'>;
 
 /** Codes of RFC 6455, section 7.4.1, with which an agent that hangs up closes its connection; 1005 is none at all. */
-const HANG_UP_CODES: ReadonlySet<number> = new Set([1000, 1001, 1005]);
+export const HANG_UP_CODES: ReadonlySet<number> = new Set([1000, 1001, 1005]);
 
 /** What the close code means for the call. @param isBegun whether the platform was ready for audio */
 export function endByClosing({ code, reason }: Closing, isBegun: boolean): { end: CallEnd; broken?: Failure } {

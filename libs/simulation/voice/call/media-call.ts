@@ -376,8 +376,8 @@ export class MediaCall {
       heardCaller: (now, text) => reports.hearCaller(at(now), text),
       toolCall: (now, call) =>
         reports.callTool(at(now), call, this.wire.toolResult !== undefined && call.json !== null),
-      hangUp: (_now, reason) => {
-        this.requestedEnd ??= { end: { by: 'agent', code: 'agent_hung_up', reason } };
+      hangUp: (_now, reason, code = 'agent_hung_up') => {
+        this.requestedEnd ??= { end: { by: 'agent', code, reason } };
       },
       failed: (_now, broken) => {
         this.requestedEnd ??= brokenOff(broken);

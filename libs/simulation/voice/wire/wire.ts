@@ -99,8 +99,8 @@ export interface WireSide {
   identified(now: number, id: string): void;
   /** The agent said that its turn ends with the audio sent so far. */
   turnEnded(now: number): void;
-  /** The agent or its platform ended the call by a message. */
-  hangUp(now: number, reason: string): void;
+  /** The agent or its platform ended the call. @param code `connection_closed`: perhaps without meaning to */
+  hangUp(now: number, reason: string, code?: 'agent_hung_up' | 'connection_closed'): void;
   /** The platform reported an error that ends the call. */
   failed(now: number, failure: Failure): void;
   /** Recorded once for each code, with the number of times (`WireFindings`). */

@@ -1,6 +1,6 @@
 import { findingsOf, type KnownFindings } from '../../../voice/wire/known-finding.js';
 import { COMMON_FINDINGS } from '../../../voice/wire/common-findings.js';
-import { documentedError, TWIML_FINDINGS } from '../../twiml/findings.js';
+import { documentedError, STREAM_DOCS, TWIML_FINDINGS } from '../../twiml/findings.js';
 
 const MESSAGES = 'https://www.twilio.com/docs/voice/media-streams/websocket-messages';
 const HEADER = 'encode the payload as base64 audio/x-mulaw audio at 8000 Hz and do not include audio file header bytes';
@@ -26,6 +26,17 @@ export const TWILIO_FINDINGS = {
     severity: 'error',
     meaning: 'A `mark` has no `mark.name`; it is not sent back',
     source: documentedError(31951, 'warning', 'The message was missing required fields'),
+  },
+  mark_name_not_text: {
+    severity: 'warning',
+    meaning: '`mark.name` is a number; it is sent back as a text, which is not equal to it',
+    source: `"mark.name: A custom value" is a string in each example (${MESSAGES})`,
+  },
+  unusual_base64: {
+    severity: 'warning',
+    meaning:
+      '`media.payload` has line breaks, the characters `-` and `_`, or no padding; it is played, but no page of Twilio says that Twilio plays it',
+    source: `"media.payload: Raw mulaw/8000 audio in encoded in base64" (${MESSAGES}); RFC 4648, sections 3.1, 3.2 and 5`,
   },
   invalid_message: {
     severity: 'error',
@@ -97,6 +108,12 @@ export const TWILIO_FINDINGS = {
       'warning',
       'More than 10 minutes of audio is buffered by the Streamer. No more data is accepted.',
     ),
+  },
+  closed_abnormally: {
+    severity: 'warning',
+    meaning:
+      'After its first sound the agent ended the WebSocket without a Close frame (1006) or with the code of an error, such as 1011: the call goes on in the TwiML. Whether it hung up is undecided',
+    source: `"Twilio executes the remaining TwiML instructions only after your server closes the WebSocket connection" (${STREAM_DOCS}); RFC 6455, section 7.4.1`,
   },
   broken_websocket: COMMON_FINDINGS.broken_websocket,
   ...TWIML_FINDINGS,

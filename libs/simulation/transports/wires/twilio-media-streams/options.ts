@@ -31,6 +31,11 @@ export const TWILIO_OPTIONS = {
   },
   from: text(MAX_NUMBER, 'number of the caller'),
   to: text(MAX_NUMBER, 'number that is called; by default the `phoneNumber` of the agent'),
+  method: {
+    isSecret: false,
+    description: 'method of the first request, `POST` by default, or `GET`',
+    violation: (value) => (value === 'GET' || value === 'POST' ? undefined : 'must be GET or POST'),
+  },
   accountSid: {
     isSecret: false,
     description: 'account SID of the requests',

@@ -16,6 +16,8 @@ export interface ProbedCall {
   readonly call: AgentCall;
   readonly webhook: WebhookCall;
   readonly isDirect: boolean;
+  /** Undefined if the call did not reach a stream that TwiML names. */
+  readonly stream: unknown;
   upgradeHeaders(url: string, signedUrl: string, authToken: string): Readonly<Record<string, string>>;
 }
 
@@ -23,9 +25,12 @@ const NOTHING: Probed = { findings: [] };
 
 /** Requests with other signatures: whether the agent checks them, or which form of its address it checks them over. */
 export async function probe(session: ProbedCall, problem: Failure | undefined, signal: AbortSignal): Promise<Probed> {
-  if (session.webhook.authToken === undefined || signal.aborted) return NOTHING;
-  if (!problem) return tryWrongSignature(session, signal);
-  return problem.status === 403 ? tryOtherPort(session, session.webhook.authToken, signal) : NOTHING;
+  const { authToken } = session.webhook;
+  if (authToken === undefined || signal.aborted || (problem && problem.status !== 403)) return NOTHING;
+  const found = await tryWrongSignature(session, signal);
+  // Of an agent that accepts any signature, or whose WebSocket refused, the webhook's signature is not the reason.
+  const isSignature = problem && found === NOTHING && session.stream === undefined;
+  return isSignature ? tryOtherPort(session, authToken, signal) : found;
 }
 
 async function tryWrongSignature(session: ProbedCall, signal: AbortSignal): Promise<Probed> {
@@ -52,7 +57,13 @@ async function isAccepted(
   const signal = AbortSignal.any([over, AbortSignal.timeout(PROBE_MS)]);
   try {
     if (session.isDirect) return await isUpgraded(session, url, signedUrl, authToken);
-    await session.webhook.request({ url, signedUrl }, 'POST', 'ringing', { signal }, authToken);
+    await session.webhook.request(
+      { url, signedUrl },
+      session.webhook.options.method ?? 'POST',
+      'ringing',
+      { signal },
+      authToken,
+    );
     return true;
   } catch {
     return false;

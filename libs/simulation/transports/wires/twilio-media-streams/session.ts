@@ -87,7 +87,8 @@ export class TwilioSession implements WireSession<TwilioStream> {
     const isFirst = step === 'accepted' || this.isDirect;
     const signedUrl = isFirst && authToken !== undefined ? withoutSecrets(first.signedUrl) : undefined;
     const publicUrl = step === 'websocket' && this.stream && addresses.publicUrlAt(this.stream.signedUrl);
-    return cureOf(step, failure, { signedUrl, publicUrl: publicUrl ? withoutSecrets(publicUrl) : undefined });
+    const stream = step === 'websocket' && this.stream ? shownAddress(this.stream) : undefined;
+    return cureOf(step, failure, { signedUrl, publicUrl: publicUrl ? withoutSecrets(publicUrl) : undefined, stream });
   }
 
   /** Headers of the upgrade, signed over an address. */
@@ -127,6 +128,11 @@ export class TwilioSession implements WireSession<TwilioStream> {
     ].map((finding) => ({ ...finding, atMs: null }));
   }
 }
+
+const shownAddress = ({ url, signedUrl }: DialledAddress): DialledAddress => ({
+  url: withoutSecrets(url),
+  signedUrl: withoutSecrets(signedUrl),
+});
 
 /** What an address of a WebSocket must not have (RFC 6455, section 3), or would never reach the agent. */
 function notInStreamUrl({ hash, username, password }: URL): string | undefined {

@@ -145,6 +145,48 @@ describe('twilioWire', () => {
     expect(side.codes).toEqual(['mark_without_name', 'mark_without_name', 'mark_without_name']);
   });
 
+  it('sends a mark with a number for its name back with the number as text, and says so', () => {
+    const { side, say } = opened();
+    say(0, { event: 'mark', mark: { name: 7 } });
+    expect(side.sentOf('mark').map(({ mark }) => mark.name)).toEqual(['7']);
+    expect(side.findings).toMatchObject([{ code: 'mark_name_not_text', severity: 'warning' }]);
+  });
+
+  // Buffer.from of Node and b64decode of Python read all of them; GetStream/Vision-Agents#621, openclaw/openclaw#106528.
+  it.each([
+    ['line breaks (encodebytes of Python)', (text: string) => text.replace(/.{76}/g, '$&\n').concat('\n')],
+    ['the alphabet for URLs', (text: string) => text.replaceAll('+', '-').replaceAll('/', '_')],
+    ['no padding', (text: string) => text.replace(/=+$/, '')],
+  ])('plays base64 with %s, and says that Twilio may refuse it', (_name, form) => {
+    const sound = Uint8Array.from({ length: 161 }, (_, n) => 0xff - (n % 8));
+    const { side, say } = opened();
+    say(0, { event: 'media', media: { payload: form(Buffer.from(sound).toString('base64')) } });
+    expect(side.played).toHaveLength(1);
+    expect(side.played[0]).toHaveLength(161);
+    expect(side.findings).toMatchObject([{ code: 'unusual_base64', severity: 'warning' }]);
+  });
+
+  it('refuses what is not base64 in linear time', () => {
+    const { side, say } = opened();
+    say(0, { event: 'media', media: { payload: `AAAA${' '.repeat(4_000_000)}*` } });
+    expect(side.codes).toEqual(['invalid_message']);
+  });
+
+  // openclaw/openclaw#65601, elevenlabs-docs#519: on Twilio the call goes on in the TwiML, whatever the code is.
+  it.each([
+    ['4000 is a hang-up', 4_000, true, ['agent_hung_up'], []],
+    ['4000 without a sound is a hang-up', 4_000, false, ['agent_hung_up'], []],
+    ['1006 after a sound is not known to be one', 1_006, true, ['connection_closed'], ['closed_abnormally']],
+    ['1011 after a sound is not known to be one', 1_011, true, ['connection_closed'], ['closed_abnormally']],
+    ['1011 without a sound is left to the call', 1_011, false, [], []],
+    ['1000 is left to the call', 1_000, true, [], []],
+  ] as const)('the close code %s', (_name, code, isHeard, ends, findings) => {
+    const { side, wire, media } = opened();
+    if (isHeard) media(0, silence(20));
+    wire.closed!(100, code, 'bye');
+    expect([side.ends, side.codes]).toEqual([ends, findings]);
+  });
+
   it.each<[string, string | Uint8Array, string]>([
     ['bytes', new Uint8Array([1, 2, 3]), 'binary_frame'],
     ['no JSON', '{"event":', 'invalid_message'],
@@ -155,7 +197,7 @@ describe('twilioWire', () => {
     ['media that is not an object', '{"event":"media","media":"AAAA"}', 'invalid_message'],
     ['a payload that is not base64', '{"event":"media","media":{"payload":"*"}}', 'invalid_message'],
     ['a payload that is a list', '{"event":"media","media":{"payload":[1]}}', 'invalid_message'],
-    ['a name that is a number', '{"event":"mark","mark":{"name":7}}', 'invalid_message'],
+    ['a name that is an object', '{"event":"mark","mark":{"name":{}}}', 'invalid_message'],
     [
       'a name of 2,000 characters',
       JSON.stringify({ event: 'mark', mark: { name: 'x'.repeat(2_000) } }),

@@ -5,6 +5,7 @@ import { SEND_LIMITS } from '../../../other-side/send-limits.js';
 import type { VoiceFacts, WireFinding } from '../../../voice/facts/facts.js';
 import type { Wire, WireEntry, WireSide, WireState } from '../../../voice/wire/wire.js';
 import { type TwilioFindingCode, twilioFinding } from './findings.js';
+import { HANG_UP_CODES } from '../../../voice/call/closing.js';
 import { type AgentMessage, readMessage } from './messages.js';
 import { reviewCall } from './review.js';
 import { type SoundFault, SoundInspector } from './sound-inspector.js';
@@ -41,6 +42,7 @@ class TwilioWire implements Wire {
   private chunk = 0;
   private pendingMarks = 0;
   private hasStopped = false;
+  private hasPlayed = false;
   private readonly inspector = new SoundInspector();
   private readonly redaction: Redaction;
 
@@ -111,13 +113,24 @@ class TwilioWire implements Wire {
     this.send(now, { event: 'stop', sequenceNumber, stop: { accountSid, callSid }, streamSid });
   }
 
+  /** Any end of the WebSocket ends `<Connect>`, and the call goes on in the TwiML: Twilio tells no codes apart. */
+  closed(now: number, code: number, reason: string): void {
+    const how = `with code ${code}${reason === '' ? '' : `: ${reason}`}`;
+    if (code >= 4_000) return this.side.hangUp(now, `The agent hung up ${how}`);
+    if (HANG_UP_CODES.has(code) || !this.hasPlayed) return;
+    this.report(now, 'closed_abnormally', `The agent's WebSocket was closed ${how}`);
+    this.side.hangUp(now, `The connection was closed ${how}`, 'connection_closed');
+  }
+
   review(facts: Omit<VoiceFacts, 'wireFindings'>): readonly WireFinding[] {
     return reviewCall(facts);
   }
 
-  private media(now: number, { sound, streamSid }: Extract<AgentMessage, { event: 'media' }>): void {
+  private media(now: number, { sound, streamSid, isUnusual }: Extract<AgentMessage, { event: 'media' }>): void {
     this.logReceived(now, streamSid, () => ({ event: 'media', media: { payload: summary(sound) } }));
     if (!this.isOurs(now, 'media', streamSid) || sound.length === 0) return;
+    if (isUnusual) this.report(now, 'unusual_base64', 'The payload has line breaks, - or _, or no padding');
+    this.hasPlayed = true;
     const buffered = this.side.bufferedMs(now);
     for (const fault of this.inspector.inspect(now, sound, buffered)) this.report(now, fault, FAULTS[fault]);
     const room = Math.max(0, Math.floor((MAX_BUFFERED_MS - buffered) * 8));
@@ -128,13 +141,14 @@ class TwilioWire implements Wire {
     if (room > 0) this.side.play(now, decodeMulaw(sound.subarray(0, room)));
   }
 
-  private mark(now: number, { name, streamSid }: Extract<AgentMessage, { event: 'mark' }>): void {
+  private mark(now: number, { name, streamSid, isNumber }: Extract<AgentMessage, { event: 'mark' }>): void {
     this.logReceived(now, streamSid, () => ({
       event: 'mark',
       mark: name === undefined ? {} : { name: this.shown(name) },
     }));
     if (!this.isOurs(now, 'mark', streamSid)) return;
     if (name === undefined) return this.report(now, 'mark_without_name', 'A mark message has no mark.name');
+    if (isNumber) this.report(now, 'mark_name_not_text', `The mark.name ${name} is a number`);
     if (this.pendingMarks >= MAX_PENDING_MARKS) {
       return this.report(now, 'invalid_message', `More than ${MAX_PENDING_MARKS} marks wait for their sound`);
     }

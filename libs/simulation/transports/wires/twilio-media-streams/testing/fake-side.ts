@@ -10,6 +10,8 @@ export class FakeSide implements WireSide {
   readonly events: Omit<PlatformEvent, 'atMs'>[] = [];
   readonly logged: { readonly direction: string; readonly message: any }[] = [];
   readonly played: Uint8Array[] = [];
+  /** Codes of hang-ups. */
+  readonly ends: string[] = [];
   private position = 0;
   private marks: { readonly at: number; readonly fire: (now: number) => void }[] = [];
 
@@ -60,7 +62,9 @@ export class FakeSide implements WireSide {
 
   toolCall(): void {}
 
-  hangUp(): void {}
+  hangUp(_now: number, _reason: string, code = 'agent_hung_up'): void {
+    this.ends.push(code);
+  }
 
   failed(): void {}
 
