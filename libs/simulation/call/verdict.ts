@@ -74,6 +74,9 @@ const textOf = (parts: readonly string[]): string =>
 /** Why a call in which nothing was decided against the agent for good has no verdict. */
 function whyUndecided(input: VerdictInput, countedItems: number, isFailed: boolean): Failure | undefined {
   if (input.gaveUpWhileStalled) return failure('tester_overloaded', 'it stalled while it waited for an answer');
+  // What is missing may have been still to come, had the connection not broken off.
+  const isCutOff = isFailed && input.end.code === 'connection_closed';
+  if (isCutOff) return failure('connection_lost', 'it is not known whether the agent hung up');
   if (isFailed) return input.roleFailure;
   return overload(input, countedItems) ?? missingVerdict(input, countedItems);
 }

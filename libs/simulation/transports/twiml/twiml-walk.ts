@@ -10,8 +10,8 @@ const SAMPLES_PER_MS = TELEPHONE_RATE / 1_000;
 /** What is said before a stream and cannot be spoken takes this long per word (150 words per minute). */
 const MS_PER_WORD = 400;
 const MAX_SAY_LENGTH = 4_096;
-/** By estimate: Twilio says only that `w` is half a second. */
-const MS_PER_KEY = { w: 500, other: 250 } as const;
+/** By estimate: Twilio says only that `w` is half a second, as two keys. */
+const MS_PER_KEY = 250;
 
 /** Speaks text as the platform: 16-bit mono at 8,000 Hz. */
 export type Speak = (text: string) => Promise<Int16Array>;
@@ -124,7 +124,7 @@ export class TwimlWalk {
       index = -1;
     }
     this.note('The TwiML ended', 'hang_up');
-    if (!last || !isWait(last)) return { ...end, atMs: this.elapsedMs };
+    if (!last || !isWait(last) || end.code === 'connection_closed') return { ...end, atMs: this.elapsedMs };
     const seconds = ((this.elapsedMs - end.atMs) / 1_000).toFixed(1);
     const reason = `The agent closed the stream; its TwiML kept the call open for ${seconds} s (${this.describe(last)}) and ended`;
     return { by: 'tester', code: 'platform_hung_up', reason, atMs: this.elapsedMs };
@@ -256,8 +256,7 @@ const targetOf = (verb: Verb) => (verb.verb === 'redirect' ? verb : verb.verb ==
 /** Whether it takes time in which the platform waits. */
 const isWait = (verb: Verb): boolean => verb.verb === 'pause' || verb.verb === 'gather';
 
-const msOfKeys = (keys: string): number =>
-  [...keys].reduce((ms, key) => ms + (key === 'w' ? MS_PER_KEY.w : MS_PER_KEY.other), 0);
+const msOfKeys = (keys: string): number => MS_PER_KEY * keys.replaceAll('w', 'ww').length;
 
 /** Undefined for text that the voice can never speak, such as another script: it takes its estimated time. */
 async function spoken(speak: Speak, text: string): Promise<Int16Array | undefined> {

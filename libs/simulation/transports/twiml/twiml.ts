@@ -9,7 +9,6 @@ const MAX_LOOPS = 1_000;
 
 export interface StreamNoun {
   readonly url: string;
-  readonly name: string | undefined;
   readonly track: string | undefined;
   readonly statusCallback: string | undefined;
   readonly parameters: Readonly<Record<string, string>>;
@@ -30,7 +29,6 @@ export type Verb =
       readonly action: string | undefined;
       readonly method: HttpMethod;
     }
-  | { readonly verb: 'start'; readonly stream: StreamNoun | undefined }
   | { readonly verb: 'dial'; readonly to: string }
   /** `onEmpty` is requested if the caller does nothing. */
   | {
@@ -39,7 +37,7 @@ export type Verb =
       readonly seconds: number;
       readonly onEmpty: { readonly url: string; readonly method: HttpMethod } | undefined;
     }
-  | { readonly verb: 'hangup' | 'reject' }
+  | { readonly verb: 'hangup' | 'reject' | 'start' }
   | { readonly verb: 'other'; readonly name: string };
 
 export type HttpMethod = 'GET' | 'POST';
@@ -71,7 +69,7 @@ function readVerb(element: Element): Verb {
     case 'Connect':
       return readConnect(element);
     case 'Start':
-      return { verb: 'start', stream: streamOf(element) };
+      return { verb: 'start' };
     case 'Dial':
       return { verb: 'dial', to: textOf(element) };
     case 'Gather':
@@ -94,13 +92,13 @@ function readConnect(element: Element): Verb {
 function streamOf(element: Element): StreamNoun | undefined {
   const stream = elementsOf(element).find(({ name }) => name === 'Stream');
   if (!stream) return undefined;
-  const { url = '', name, track, statusCallback } = stream.attributes;
+  const { url = '', track, statusCallback } = stream.attributes;
   const parameters = elementsOf(stream).filter((child) => child.name === 'Parameter');
   const entries = parameters.slice(0, MAX_PARAMETERS).map(({ attributes }) => {
     return [attributes.name ?? '', attributes.value ?? ''] as const;
   });
   const named = Object.fromEntries(entries.filter(([key]) => key !== ''));
-  return { url: url.trim(), name, track, statusCallback, parameters: named };
+  return { url: url.trim(), track, statusCallback, parameters: named };
 }
 
 /** What may be nested in it is said and played before the caller's time begins. */

@@ -115,22 +115,16 @@ export class WebhookCall {
   /** What the agent asks for afterwards, in order, and how the call ends. Failures are events: the stream itself is over. */
   async after({ end }: VoiceFacts, signal: AbortSignal): Promise<Found> {
     const { events, findings } = this.walk;
-    const before = [events.length, findings.length] as const;
+    const [event, finding] = [events.length, findings.length];
     const fetch: Fetch = (reference, base, method) =>
       this.request(this.resolved(reference, base), method, 'in-progress', { signal });
     const sounds = { fetch: this.files(signal, new HttpTime()) };
-    const found = (ended = end) => ({
-      events: events.slice(before[0]),
-      findings: findings.slice(before[1]),
-      end: ended,
-    });
-    try {
-      return found(await this.walk.afterStream(end, this.maxMs, fetch, sounds));
-    } catch (error) {
+    const ended = await this.walk.afterStream(end, this.maxMs, fetch, sounds).catch((error: unknown) => {
       if (!(error instanceof CallFailure)) throw error;
       this.walk.note(error.failure.message);
-      return found({ ...end, atMs: this.walk.elapsedMs });
-    }
+      return { ...end, atMs: this.walk.elapsedMs };
+    });
+    return { events: events.slice(event), findings: findings.slice(finding), end: ended };
   }
 
   /** Requests TwiML, signed with the given token. */

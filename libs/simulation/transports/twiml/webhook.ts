@@ -21,12 +21,6 @@ export interface WebhookRequest {
   readonly onStep?: (step: string) => void;
 }
 
-/** A document, and the `Content-Type` that it was sent with. */
-export interface ReceivedTwiml {
-  readonly verbs: readonly Verb[];
-  readonly contentType: string | undefined;
-}
-
 /**
  * Requests TwiML as Twilio does: a signed form, or a GET with its parameters in the query.
  * @param agent how failures describe it
@@ -36,7 +30,7 @@ export async function requestTwiml(
   client: OutboundClient,
   agent: OtherSide,
   request: WebhookRequest,
-): Promise<ReceivedTwiml> {
+): Promise<{ readonly verbs: readonly Verb[]; readonly contentType: string | undefined }> {
   const { status, headers, body, truncated } = await send(client, agent, request);
   const said = body.toString('utf8');
   if (status < 200 || status >= 300) {
