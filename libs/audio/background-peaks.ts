@@ -3,27 +3,40 @@ import { FRAME_MS } from './rates.js';
 /** This many short sounds, this long after the voice, are the peaks of background audio. */
 const LEAST = 3;
 const AFTER_VOICE = 500 / FRAME_MS;
+/** A peak that a sound follows so soon is the beginning of that sound, such as the voicing before a consonant. */
+const BEFORE_VOICE = 300 / FRAME_MS;
 
 /** Finds background audio that is below the gate but for peaks which are too short to open it. */
 export class BackgroundPeaks {
   private closedFrames = 0;
   private peakFrames = 0;
   private peaks = 0;
+  /** Frames since a peak that may still turn out to be the beginning of a sound; null without one. */
+  private sincePeak: number | null = null;
 
-  /** @param gate after it took a frame @returns whether the frame follows a peak, and enough have been heard */
-  push({ isOpen, isOnsetPending }: { readonly isOpen: boolean; readonly isOnsetPending: boolean }): boolean {
+  /**
+   * @param gate after it took a frame
+   * @returns how many frames ago a peak ended that is known now to be one, if enough have been heard; else null
+   */
+  push({ isOpen, isOnsetPending }: { readonly isOpen: boolean; readonly isOnsetPending: boolean }): number | null {
+    if (this.sincePeak !== null) this.sincePeak++;
     if (isOpen) {
       this.closedFrames = this.peakFrames = 0;
-      return false;
+      this.sincePeak = null;
+      return null;
     }
     if (isOnsetPending) {
       this.peakFrames++;
-      return false;
+      return null;
     }
     const isPeak = this.peakFrames > 0 && this.closedFrames >= AFTER_VOICE;
-    if (isPeak) this.peaks++;
+    const before = this.sincePeak;
+    const isKnown = before !== null && (isPeak || before >= BEFORE_VOICE);
+    if (isKnown) this.peaks++;
+    if (isPeak) this.sincePeak = 0;
+    else if (isKnown) this.sincePeak = null;
     this.peakFrames = 0;
     this.closedFrames++;
-    return isPeak && this.peaks >= LEAST;
+    return isKnown && this.peaks >= LEAST ? before : null;
   }
 }

@@ -1,7 +1,7 @@
 import { BackgroundPeaks } from './background-peaks.js';
 import { EnergyGate, energyOf, type GateEvent } from './energy-gate.js';
 import { amplitudeOf, dbfsOfMeanSquare } from './level.js';
-import { dbfsOfSteps, LevelHistory, type ReachedLevel, STEPS_PER_DB, stepsOf } from './level-history.js';
+import { dbfsOfSteps, LevelHistory, STEPS_PER_DB, stepsOf } from './level-history.js';
 import { MIN_THRESHOLD_DBFS } from './noise-floor.js';
 import { FRAME_MS } from './rates.js';
 
@@ -16,15 +16,13 @@ const DROP = framesOf(1_000);
 const DROP_AFTER_TURN_END = framesOf(200);
 /** A drum or a key stroke is not speech: shorter than this, and not as loud as speech. */
 const BLIP = { frames: framesOf(100), belowSpeech: dB(3) } as const;
-/** At most one frame in this many is such a blip. */
-const SPARSE = 3;
 /** The beginning of a drop is the end of the speech. */
 const DECAY = framesOf(200);
 /** What is below speech for this long at the beginning or end of a sound is the bed. */
 const EDGE = framesOf(660);
 const EDGE_DECAY = framesOf(100);
-/** The same for what is far below speech. */
-const FAR_EDGE = framesOf(360);
+/** Such an edge that varies by more is not taken for a bed: it may be speech that begins or ends softly. */
+const EVEN_EDGE = dB(8);
 /** A new sound so far below speech is background. */
 const FAR_BELOW_SPEECH = dB(20);
 const ABOVE_BED = dB(2);
@@ -38,6 +36,8 @@ const RELEARN = framesOf(200);
 const FORGET = framesOf(2_000);
 /** A first sound that varies so little is not speech. */
 const NEVER_SPOKEN = { frames: framesOf(8_000), spread: dB(12) } as const;
+/** No speech varies so little for so long. */
+const EVEN = { frames: framesOf(1_000), spread: dB(3) } as const;
 /** Clean speech varies by at least as much. */
 const ENDLESS = { frames: framesOf(30_000), spread: dB(21) } as const;
 
@@ -80,6 +80,8 @@ export class BedGate {
   /** Nearly all of the bed stays below this level; null while no bed is known. */
   private bed: number | null = null;
   private found: Background | null = null;
+  /** Loudest level of the beds. */
+  private loudestBed = 0;
   private isSounding = false;
   private hasSounded = false;
   /** No bed was known when the sound began, so it may begin with one. */
@@ -113,8 +115,11 @@ export class BedGate {
     const event = this.gate.push(frame, wasPlayed);
     this.levels.push(this.gate.latestEnergy, this.gate.isOpen && (this.isSounding || this.bed === null));
     this.silent = this.latest > SILENT ? 0 : this.silent + 1;
-    if (this.peaks.push(this.gate))
-      this.found ??= { dbfs: dbfsOfSteps(this.latest), fromMs: this.now * FRAME_MS, isUneven: true };
+    const sincePeak = this.peaks.push(this.gate);
+    if (sincePeak !== null) {
+      const peak = this.now - sincePeak;
+      this.found ??= { dbfs: dbfsOfSteps(this.levels.levelAt(peak - 1)), fromMs: peak * FRAME_MS, isUneven: true };
+    }
     if (this.silent >= FORGET && !this.isSounding) this.bed = null;
     if (event?.type === 'end') return this.isSounding ? this.closed(event) : null;
     if (event && this.bed === null) return this.begin(event.atMs, this.now - FRAMES_TO_OPEN, true);
@@ -128,10 +133,16 @@ export class BedGate {
     return event?.type === 'end' && this.isSounding ? this.closed(event) : null;
   }
 
-  /** The levels that a sound of the last minute reached, from its onset on, and until its end, backwards. */
-  reached({ onsetMs, atMs }: GateEnd): { readonly rises: ReachedLevel[]; readonly falls: ReachedLevel[] } {
+  /**
+   * The levels that a sound of the last minute reached, from its onset on, and until its end, backwards; and until when its
+   * beginning is too even for speech, in milliseconds: its onset if it is not.
+   */
+  reached({ onsetMs, atMs }: GateEnd) {
     const [first, last] = [Math.floor(onsetMs / FRAME_MS), Math.ceil(atMs / FRAME_MS)];
-    return { rises: this.levels.reached(first, last), falls: this.levels.reached(last, first) };
+    const even = this.levels.evenUntil(first + FRAMES_TO_OPEN, last, EVEN.spread);
+    const isEven = even - first >= EVEN.frames && this.levels.levelAt(even - 1) <= LOUDEST_BED;
+    const evenUntilMs = isEven ? even * FRAME_MS : onsetMs;
+    return { rises: this.levels.reached(first, last), falls: this.levels.reached(last, first), evenUntilMs };
   }
 
   /** The platform said that the agent's turn ends with what was pushed so far. */
@@ -167,6 +178,14 @@ export class BedGate {
   get certainDbfs(): number | null {
     const { speechLevel } = this.levels;
     return speechLevel === null ? null : dbfsOfSteps(speechLevel - BLIP.belowSpeech);
+  }
+
+  /** But for its softest parts, speech is louder, and louder than any bed; nothing of it is far below. Null without a voice. */
+  get softestDbfs(): { readonly near: number; readonly far: number } | null {
+    const { speechLevel } = this.levels;
+    if (speechLevel === null) return null;
+    const near = Math.max(speechLevel - BELOW_SPEECH, this.loudestBed + ABOVE_BED);
+    return { near: dbfsOfSteps(near), far: dbfsOfSteps(speechLevel - FAR_BELOW_SPEECH) };
   }
 
   /** The level above which sound is active beside the bed, as a mean square; null without a bed. */
@@ -262,49 +281,25 @@ export class BedGate {
     return event;
   }
 
-  /** Frames of the sound, or of its beginning or end, that are too quiet for too long to be speech. */
+  /** Frames of the sound, or of its beginning or end if that is even, that are too quiet for too long to be speech. */
   private edge(end: number): { readonly from: number; readonly to: number } | null {
     const speech = this.levels.speechLevel;
     if (speech === null || this.bed !== null) return null;
     if (this.peak <= speech - FAR_BELOW_SPEECH) return { from: this.onset, to: Math.floor(end) };
     if (this.peak <= speech - BELOW_SPEECH) return null;
-    return this.quietEdge(end, speech - BELOW_SPEECH, EDGE) ?? this.quietEdge(end, speech - FAR_BELOW_SPEECH, FAR_EDGE);
+    const [level, to] = [speech - BELOW_SPEECH, Math.floor(end)];
+    const first = this.levels.firstAbove(this.onset, to, level, BLIP.frames + 1);
+    const edges = [{ from: this.onset, to: first - EDGE_DECAY }];
+    if (first - this.onset < EDGE || !this.levels.isSparse(this.onset, first, level)) edges.pop();
+    const last = this.levels.lastAbove(first, to, level, BLIP.frames + 1);
+    if (to - last >= EDGE && this.levels.isSparse(last, to, level)) edges.push({ from: last + EDGE_DECAY, to });
+    return edges.find((edge) => this.isEven(edge)) ?? null;
   }
 
-  private quietEdge(end: number, level: number, frames: number): { readonly from: number; readonly to: number } | null {
-    const to = Math.floor(end);
-    const first = this.firstAbove(this.onset, to, level, BLIP.frames + 1);
-    if (first - this.onset >= frames && this.isSparse(this.onset, first, level))
-      return { from: this.onset, to: first - EDGE_DECAY };
-    const last = this.lastAbove(first, to, level, BLIP.frames + 1);
-    return to - last >= frames && this.isSparse(last, to, level) ? { from: last + EDGE_DECAY, to } : null;
-  }
-
-  /** The first of a run of frames above a level; `to` without one. */
-  private firstAbove(from: number, to: number, level: number, run: number): number {
-    let above = 0;
-    for (let frame = from; frame < to; frame++) {
-      above = this.levels.levelAt(frame) > level ? above + 1 : 0;
-      if (above === run) return frame + 1 - run;
-    }
-    return to;
-  }
-
-  /** The frame after the last such run; `from` without one. */
-  private lastAbove(from: number, to: number, level: number, run: number): number {
-    let above = 0;
-    for (let frame = to; frame-- > from;) {
-      above = this.levels.levelAt(frame) > level ? above + 1 : 0;
-      if (above === run) return frame + run;
-    }
-    return from;
-  }
-
-  /** Whether so few frames are above a level that they are drums or key strokes, not speech in pieces. */
-  private isSparse(from: number, to: number, level: number): boolean {
-    let above = 0;
-    for (let frame = from; frame < to; frame++) if (this.levels.levelAt(frame) > level) above++;
-    return above * SPARSE < to - from;
+  /** Not before the level, the mean of three frames, is that of the sound. */
+  private isEven({ from, to }: { readonly from: number; readonly to: number }): boolean {
+    const [low, high] = this.levels.percentiles(from + FRAMES_TO_OPEN, to, 5, 95) as [number, number];
+    return high - low <= EVEN_EDGE;
   }
 
   private isNeverSpoken(): boolean {
@@ -326,6 +321,7 @@ export class BedGate {
     const fromMs = this.found?.fromMs ?? Math.max(from, this.levels.oldest) * FRAME_MS;
     const isUneven = (this.found?.isUneven ?? false) || high - low > UNEVEN;
     this.bed = high;
+    this.loudestBed = Math.max(this.loudestBed, high);
     // Key strokes are audible for less than half of the time.
     if (isHeard && (this.found !== null || high > SILENT))
       this.found = { dbfs: dbfsOfSteps(median > SILENT ? median : high), fromMs, isUneven };
@@ -342,7 +338,7 @@ export class BedGate {
     let first = begins;
     if (this.beganUnknown) {
       const loud = this.onsetLevel(this.bed!);
-      first = this.firstAbove(begins, this.now, loud, BLIP.frames + 1);
+      first = this.levels.firstAbove(begins, this.now, loud, BLIP.frames + 1);
       if (first < this.now) first = this.firstFrame(first, begins, level);
     }
     let last = this.now - (this.gate.isOpen ? this.below - this.above : 0);

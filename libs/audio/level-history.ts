@@ -18,6 +18,9 @@ const FRAMES_PER_LEVEL = 3;
 const SPEECH_FRAMES = 30_000 / FRAME_MS;
 const SPEECH = { least: 500 / FRAME_MS, exceeds: 400 / FRAME_MS, share: 5, margin: 2.5 * STEPS_PER_DB } as const;
 
+/** At most one frame in this many is a drum or a key stroke. */
+const SPARSE = 3;
+
 /** Levels that a sound reaches are kept in steps of 2 dB. */
 const REACHED_STEP = 2 * STEPS_PER_DB;
 
@@ -83,6 +86,45 @@ export class LevelHistory {
   /** Whether a frame by itself is louder than a level. */
   isAbove(frame: number, level: number): boolean {
     return stepOf(this.energyAt(frame)) > level;
+  }
+
+  /** The first of a run of frames above a level; `to` without one. */
+  firstAbove(from: number, to: number, level: number, run: number): number {
+    let above = 0;
+    for (let frame = from; frame < to; frame++) {
+      above = this.levelAt(frame) > level ? above + 1 : 0;
+      if (above === run) return frame + 1 - run;
+    }
+    return to;
+  }
+
+  /** The frame after the last such run; `from` without one. */
+  lastAbove(from: number, to: number, level: number, run: number): number {
+    let above = 0;
+    for (let frame = to; frame-- > from;) {
+      above = this.levelAt(frame) > level ? above + 1 : 0;
+      if (above === run) return frame + run;
+    }
+    return from;
+  }
+
+  /** Whether so few frames are above a level that they are drums or key strokes, not speech in pieces. */
+  isSparse(from: number, to: number, level: number): boolean {
+    let above = 0;
+    for (let frame = from; frame < to; frame++) if (this.levelAt(frame) > level) above++;
+    return above * SPARSE < to - from;
+  }
+
+  /** The frame until which the levels from another one on stay within a range. */
+  evenUntil(from: number, to: number, range: number): number {
+    let [low, high] = [STEPS, 0];
+    let frame = Math.max(from, this.oldest);
+    for (; frame < to; frame++) {
+      const level = this.levelAt(frame);
+      [low, high] = [Math.min(low, level), Math.max(high, level)];
+      if (high - low > range) break;
+    }
+    return frame;
   }
 
   /** The level of the agent's voice; null before half a second of audio. */

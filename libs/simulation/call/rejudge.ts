@@ -24,7 +24,7 @@ export interface RejudgeOptions {
 }
 
 /** The times of a voice call are in the results of its checks already. */
-const TIMES_DECIDED: HeardTimes = { waits: [], gaps: [], pauses: [], thinking: [] };
+const TIMES_DECIDED: HeardTimes = { waits: [], gaps: [], pauses: [], firstSound: { plusMinusMs: 0 }, thinking: [] };
 
 /**
  * The result of a call with its criteria judged again, by their text and the model of today, and whether a generated caller

@@ -26,6 +26,7 @@ export function latencyWithin(ms: number, percent: number, view: CallView): Find
     );
   const value = rank(waits.map((wait) => wait.ms));
   const found = waits.find((wait) => wait.ms === value);
+  if (!found && view.isAlwaysSounding) return ALWAYS_SOUNDING;
   if (!found) return { met: false, detail: 'There was no answer to measure', evidence: [] };
   const low = rank(waits.map(lowest))!;
   const high = rank(waits.map((wait) => wait.ms + wait.plusMinusMs))!;
@@ -40,6 +41,13 @@ export function latencyWithin(ms: number, percent: number, view: CallView): Find
   // Further answers could lower any other percentile below the limit.
   return percent === 100 && tooSlow ? failedBy(finding, waitEvidence(tooSlow).entry) : finding;
 }
+
+const ALWAYS_SOUNDING: Finding = {
+  met: null,
+  detail: "The agent sounded whenever the caller's words ended, so an answer cannot be told from an echo of the caller",
+  evidence: [],
+  undecided: 'evidence',
+};
 
 function waitEvidence({ answer, words }: Wait): Evidence {
   const { index, entry } = answer ?? words;
@@ -90,7 +98,7 @@ export function timeFinding(
 ): Finding {
   if (met !== null) return { met, detail, evidence };
   if (!isBesideBed) return { met, detail: `${detail}, which cannot be decided ${WHILE_STALLED}`, evidence };
-  const why = "the agent's background audio hides where its words begin and end";
+  const why = 'quiet audio of the agent may be the beginning or end of its words, or background audio';
   return { met, detail: `${detail}, which cannot be decided because ${why}`, evidence, undecided: 'evidence' };
 }
 
@@ -106,10 +114,10 @@ export function firstWordWithin(limit: number, view: CallView): Finding {
   const waited = waits
     .filter((wait) => wait.turn === 0)
     .reduce((sum, wait) => sum + Math.max(0, Math.min(wait.end, start) - wait.start), 0);
-  const measured = { ms: start - waited, plusMinusMs: view.stallWithin(0, start) };
+  const measured = { ms: start - waited, ...view.firstWordDoubt(start) };
   const detail = `The agent's first word came after ${time(measured)}; the limit is ${limit}`;
   const evidence = [{ entry: first.index, quote: truncate(text, 240) }];
-  return failedBy(timeFinding(decide(limit, measured), detail, evidence), first.index);
+  return failedBy(timeFinding(decide(limit, measured), detail, evidence, measured), first.index);
 }
 
 export function pauseWithin(limit: number, view: CallView): Finding {

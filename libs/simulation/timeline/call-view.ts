@@ -53,6 +53,8 @@ export interface HeardTimes {
   readonly waits: readonly Wait[];
   readonly gaps: readonly Gap[];
   readonly pauses: readonly Pause[];
+  /** How far the time of the agent's first sound may be off. */
+  readonly firstSound: Pick<Wait, 'plusMinusMs' | 'isBesideBed'>;
   /** When the caller thought about what to say. */
   readonly thinking: readonly { readonly start: number; readonly end: number }[];
 }
@@ -104,6 +106,11 @@ export class CallView {
     return stalledMs(this.stalls, after === 'agent' && before ? before.start : start, end);
   }
 
+  /** How far the time of the agent's first word may be off. */
+  firstWordDoubt(atMs: number): HeardTimes['firstSound'] {
+    return this.heard?.firstSound ?? { plusMinusMs: this.stallWithin(0, atMs) };
+  }
+
   /** The longest that the tester stalled while the caller waited for an answer in vain. */
   get stallInSilences(): number {
     return this.entries.reduce((worst, entry) => {
@@ -131,6 +138,12 @@ export class CallView {
   /** Whether this is a voice call and the agent was never heard. */
   get isUnheard(): boolean {
     return this.heard !== undefined && this.said('agent').length === 0;
+  }
+
+  /** Whether this is a voice call in which the caller never waited: the agent sounded whenever the caller's words ended. */
+  get isAlwaysSounding(): boolean {
+    const isHeard = this.said('agent').length > 0 && this.said('caller').length > 0;
+    return this.heard !== undefined && this.waits.length === 0 && isHeard;
   }
 
   /** Whether this is a voice call and the agent hung up while it was heard. */

@@ -1,8 +1,9 @@
 import { count, type Finding } from '../../checks/check-result.js';
 import { decide, time, timeFinding } from '../../checks/times.js';
 import type { TimelineEntry } from '../../timeline/timeline.js';
-import type { CallerAct, VoiceFacts } from '../facts/facts.js';
+import type { CallerAct, Span, VoiceFacts } from '../facts/facts.js';
 import { isCutByEnd, MIN_OVERLAP_MS, YIELD_MS } from '../measures/floor.js';
+import { stallAndLagWithin } from '../measures/lag.js';
 import { isBesideBed, uncertaintyWithin } from '../measures/uncertainty.js';
 import type { BargeInResult, SoundResult } from '../facts/results.js';
 import { at, notExercised, settled } from './finding.js';
@@ -53,11 +54,17 @@ function yielded(limit: number, attempt: BargeInResult, facts: VoiceFacts): Find
     return { met: false, detail, evidence: [] };
   }
   return timeFinding(
-    decide(limit, measured),
+    decide(limit, measured) ?? (certainMs(facts, heard) > limit ? false : null),
     `The agent stopped after ${time(measured)}; the limit is ${limit}`,
     [],
     measured,
   );
+}
+
+/** How long its own voice, which no background audio is, went on at least. */
+function certainMs(facts: VoiceFacts, heard: Span): number {
+  const ends = facts.agent.flatMap(({ certain, startMs }) => (certain && startMs < heard.endMs ? [certain.endMs] : []));
+  return Math.max(-Infinity, ...ends) - heard.startMs - stallAndLagWithin(facts, heard);
 }
 
 /** When the agent stopped that did not yield. */

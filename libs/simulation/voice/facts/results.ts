@@ -29,6 +29,8 @@ export interface VoiceMeasures {
   /** Background audio under the agent's voice: its median level, and when it was first heard; null if none was found. */
   readonly background: { readonly dbfs: number; readonly fromMs: number } | null;
   readonly greetingMs: number | null;
+  /** How far it may be off, as for a latency; absent for 0. */
+  readonly greetingPlusMinusMs?: number;
   readonly collisions: number;
   /** When the caller thought about its next line; in no other measure. Absent if it did not think. */
   readonly callerThinking?: readonly ThinkingFact[];

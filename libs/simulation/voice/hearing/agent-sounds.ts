@@ -17,22 +17,17 @@ export function agentSounds(
   heard: HeardSounds,
   { arrivals, turnAt, lineEndBefore, sinceMs = -Infinity }: Surroundings,
 ): AgentSound[] {
-  const audible = heard.sounds.filter(({ isBackground }) => !isBackground);
-  const first = partitionPoint(audible, ({ endMs }) => endMs <= sinceMs);
-  const isUneven = heard.background?.isUneven === true;
-  return audible.slice(first).map((sound, index) => {
-    const { startMs, endMs, dbfs, breaksOff } = sound;
-    const after = Math.max(audible[first + index - 1]?.endMs ?? 0, Math.min(lineEndBefore(startMs), startMs));
+  const first = partitionPoint(heard.sounds, ({ endMs }) => endMs <= sinceMs);
+  let beforeMs = heard.sounds.slice(0, first).findLast(({ isBackground }) => !isBackground)?.endMs ?? 0;
+  return heard.sounds.slice(first).flatMap((sound) => {
+    const voice = sound.isBackground ? null : heard.voiceIn(sound);
+    if (!voice) return [];
+    const { dbfs, breaksOff } = sound;
+    const { startMs, endMs } = voice;
+    const after = Math.max(beforeMs, Math.min(lineEndBefore(startMs), startMs));
+    beforeMs = endMs;
     const firstByteMs = firstByteOf(arrivals, startMs, after);
-    return {
-      startMs,
-      endMs,
-      dbfs,
-      turn: turnAt(startMs),
-      firstByteMs,
-      ...(breaksOff && { breaksOff }),
-      ...(isUneven && { certain: heard.certainPartOf(sound) }),
-    };
+    return [{ ...voice, dbfs, turn: turnAt(startMs), firstByteMs, ...(breaksOff && { breaksOff }) }];
   });
 }
 

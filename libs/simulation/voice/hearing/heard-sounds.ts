@@ -4,10 +4,11 @@ import {
   FRAME_MS,
   type GateEvent,
   type LevelRange,
+  partitionPoint,
   type ReachedLevel,
 } from '../../../audio/index.js';
 import type { HeardSound } from './agent-turns.js';
-import type { HearingFact, Span } from '../facts/facts.js';
+import type { AgentSound, HearingFact, Span } from '../facts/facts.js';
 import type { Line } from '../facts/line.js';
 import { SoundEnds } from './sound-ends.js';
 
@@ -18,7 +19,19 @@ export interface Sound extends HeardSound {
   /** Levels that it reached, from its onset on, and until its end, backwards. */
   readonly rises: readonly ReachedLevel[];
   readonly falls: readonly ReachedLevel[];
+  /** Its beginning is too even for speech until then. */
+  readonly evenUntilMs: number;
+  /** Of the agent's voice when the sound ended; null while it goes on, or without a voice. */
+  readonly softest: BedGate['softestDbfs'];
 }
+
+/** Speech is not so quiet for so long: below its softest parts, and far below them (docs/decisions/0121). */
+const QUIET_MS = { near: 660, far: 360 } as const;
+/** The voice in sounds that begin so early may be louder than what was heard of it by then. */
+const EARLY_MS = 30_000;
+
+/** A sound of which it is known whether it is a tone, and the end of a tone. */
+const [LONG_MS, DECAY_MS] = [1_500, 200];
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -57,13 +70,32 @@ export class HeardSounds {
     return this.gate.background;
   }
 
-  /** The part of a sound that is certainly the agent's voice: all without background audio that comes and goes; null for none. */
-  certainPartOf({ rises, falls, startMs, endMs }: Sound): Span | null {
+  /**
+   * The agent's voice in a sound. Quiet audio before its first voice, or long at the beginning or end of a sound, may be soft
+   * speech or background audio that was not found: it is not certain, and before the first voice what is far below it is left
+   * out. Nor is a tone certain, such as a thinking sound, of an agent that does not speak in tones.
+   * @returns null for background audio before the first voice
+   */
+  voiceIn(sound: Sound): Pick<AgentSound, 'startMs' | 'endMs' | 'certain'> | null {
+    const { startMs, endMs } = sound;
+    const { softest } =
+      this.sounds[partitionPoint(this.sounds, (one) => one.startMs <= Math.max(startMs, EARLY_MS)) - 1]!;
+    if (!softest) return { startMs, endMs };
+    const [near, far] = [partAbove(sound, softest.near), partAbove(sound, softest.far)];
+    const isFirst =
+      startMs < EARLY_MS && this.sounds.every((one) => one.startMs >= startMs || !partAbove(one, softest.near));
+    if (!far && isFirst) return null;
     const { background, certainDbfs } = this.gate;
-    if (!background?.isUneven || certainDbfs === null) return { startMs, endMs };
-    const isCertain = ({ dbfs }: ReachedLevel) => dbfs > certainDbfs;
-    const [first, last] = [rises.find(isCertain), falls.find(isCertain)];
-    return first && last ? { startMs: Math.max(startMs, first.atMs), endMs: Math.min(endMs, last.atMs) } : null;
+    if (background?.isUneven && certainDbfs !== null) return { startMs, endMs, certain: partAbove(sound, certainDbfs) };
+    const isEven = isTone(sound) && this.sounds.some((one) => one.endMs - one.startMs > LONG_MS && !isTone(one));
+    if (!near || !far || isEven) return { startMs, endMs, ...((isFirst || isEven) && { certain: null }) };
+    const certain = isTone(sound)
+      ? near
+      : { ...near, startMs: Math.max(near.startMs, Math.min(near.endMs, sound.evenUntilMs)) };
+    const isLong = (part: Span, ms: number) => Math.max(part.startMs - startMs, endMs - part.endMs) >= ms;
+    const isQuiet = isLong(far, QUIET_MS.far) || isLong(certain, QUIET_MS.near);
+    const isLate = isFirst && far.startMs - startMs >= QUIET_MS.far;
+    return { startMs: isLate ? far.startMs : startMs, endMs, ...(isQuiet && { certain }) };
   }
 
   get activeDbfs(): number | null {
@@ -138,6 +170,8 @@ export class HeardSounds {
         dbfs: 0,
         rises: [],
         falls: [],
+        evenUntilMs: atMs,
+        softest: null,
       };
       this.sounds.push(sound);
     }
@@ -153,7 +187,17 @@ export class HeardSounds {
     last.endMs = event.atMs;
     last.dbfs = event.dbfs;
     Object.assign(last, this.gate.reached(event));
+    last.softest = this.gate.softestDbfs;
     last.isBackground = event.atMs <= event.onsetMs;
     last.breaksOff = this.ends.breaksOff(event.atMs, event.dbfs);
   }
+}
+
+const isTone = ({ evenUntilMs, startMs, endMs }: Sound): boolean => evenUntilMs > Math.max(startMs, endMs - DECAY_MS);
+
+/** From when a sound first reaches a level until it last does; null if it does not. */
+function partAbove({ rises, falls, startMs, endMs }: Sound, dbfs: number): Span | null {
+  const isAbove = (reached: ReachedLevel) => reached.dbfs > dbfs;
+  const [first, last] = [rises.find(isAbove), falls.find(isAbove)];
+  return first && last ? { startMs: Math.max(startMs, first.atMs), endMs: Math.min(endMs, last.atMs) } : null;
 }

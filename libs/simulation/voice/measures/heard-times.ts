@@ -3,6 +3,7 @@ import type { SpeechEntry, TimelineEntry } from '../../timeline/timeline.js';
 import type { VoiceFacts } from '../facts/facts.js';
 import { floorWaitsOf } from './latencies.js';
 import { pausesOf, silencesOf } from './silences.js';
+import { uncertaintyWithin } from './uncertainty.js';
 
 /**
  * The times of a voice call for checks and measures that text calls share. Entries alone do not show them: which
@@ -31,6 +32,7 @@ export function heardTimes(facts: VoiceFacts, entries: readonly TimelineEntry[])
       const part = agentAt(before.startMs);
       return part ? [{ ...pause, part }] : [];
     }),
+    firstSound: uncertaintyWithin(facts, { startMs: 0, endMs: facts.agent[0]?.startMs ?? 0 }),
     thinking: (facts.thinking ?? []).map(({ startMs, endMs }) => ({ start: startMs, end: endMs })),
   };
 }

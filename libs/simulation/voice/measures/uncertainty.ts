@@ -1,3 +1,4 @@
+import { partitionPoint } from '../../../audio/index.js';
 import type { AgentSound, Span, VoiceFacts } from '../facts/facts.js';
 import { stallAndLagWithin } from './lag.js';
 import { tenth } from '../facts/spans.js';
@@ -9,7 +10,7 @@ const BESIDE_BED_MS = { even: 320, uneven: 600 } as const;
 export interface Uncertainty {
   /** Stalls of the tester and the lag that they left in the audio, and what the bed hides. */
   readonly plusMinusMs: number;
-  /** Present if a bed was heard: calling again would not help. */
+  /** Present if a bed was heard, or quiet audio that may be one: calling again would not help. */
   readonly isBesideBed?: true;
 }
 
@@ -19,11 +20,10 @@ export function uncertaintyWithin(
   span: Span,
   testerMs: number = stallAndLagWithin(facts, span),
 ): Uncertainty {
-  const { background } = facts;
   const ownMs = testerMs + callerEdgesWithin(facts, span);
-  if (!background || !isBesideBed(facts, span)) return { plusMinusMs: tenth(ownMs) };
-  const hiddenMs = BESIDE_BED_MS[background.isUneven ? 'uneven' : 'even'];
-  return { plusMinusMs: tenth(ownMs + Math.max(hiddenMs, doubtfulMs(facts, span))), isBesideBed: true };
+  if (!isBesideBed(facts, span)) return { plusMinusMs: tenth(ownMs) };
+  const hiddenMs = BESIDE_BED_MS[facts.background?.isUneven ? 'uneven' : 'even'];
+  return { plusMinusMs: tenth(ownMs + Math.max(hiddenMs, doubtfulMs(facts, span) ?? 0)), isBesideBed: true };
 }
 
 /** What is uncertain of a span that begins or ends with the caller, if the caller was only recorded. */
@@ -34,24 +34,30 @@ function callerEdgesWithin({ imported, caller }: VoiceFacts, { startMs, endMs }:
   return imported.callerEdgesMs * (Number(isEdge(startMs)) + Number(isEdge(endMs)));
 }
 
-/** What of the agent's sounds at the edges of a span may be background audio. */
-function doubtfulMs({ agent, end }: VoiceFacts, { startMs, endMs }: Span): number {
-  const isEdge = (ms: number) => Math.min(Math.abs(ms - startMs), Math.abs(ms - endMs)) < 1;
-  const beginning = agent.findIndex((sound) => isEdge(sound.startMs));
-  const ending = agent.findLastIndex((sound) => isEdge(sound.endMs));
+/** What of the agent's sounds at the edges of a span may be background audio; null if nothing may. */
+function doubtfulMs({ agent, end }: VoiceFacts, { startMs, endMs }: Span): number | null {
+  const soundAt = (edge: 'startMs' | 'endMs') =>
+    [startMs, endMs]
+      .map((ms) => partitionPoint(agent, (sound) => sound[edge] <= ms - 1))
+      .find((index, n) => agent[index]?.certain !== undefined && agent[index][edge] < [startMs, endMs][n]! + 1);
+  const [beginning, ending] = [soundAt('startMs'), soundAt('endMs')];
   const isCertain = ({ certain }: AgentSound) => certain !== null;
   let doubtMs = 0;
-  if (beginning >= 0) {
+  if (beginning !== undefined) {
     const first = agent.slice(beginning).find(isCertain);
     doubtMs += (first ? (first.certain ?? first).startMs : end.atMs) - agent[beginning]!.startMs;
   }
-  if (ending >= 0) {
+  if (ending !== undefined) {
     const last = agent.slice(0, ending + 1).findLast(isCertain);
     doubtMs += agent[ending]!.endMs - (last ? (last.certain ?? last).endMs : 0);
   }
-  return doubtMs;
+  return beginning === undefined && ending === undefined ? null : doubtMs;
 }
 
-/** Background audio that comes and goes may have been there before it was found. */
-export const isBesideBed = ({ background }: Pick<VoiceFacts, 'background'>, { endMs }: Span): boolean =>
-  background !== null && (background.isUneven || endMs >= background.fromMs);
+/** Whether background audio, or quiet audio that may be such, may hide an end of a span. */
+export function isBesideBed(facts: VoiceFacts, span: Span): boolean {
+  const { background } = facts;
+  // What comes and goes may have been there before it was found.
+  const isAfter = background !== null && (background.isUneven || span.endMs >= background.fromMs);
+  return isAfter || doubtfulMs(facts, span) !== null;
+}

@@ -5,6 +5,7 @@ import { latenciesOf } from './latencies.js';
 import { spokenLines, takesFloor } from './lines.js';
 import { deadAirOf, silencesOf } from './silences.js';
 import { lengthOf, tenth } from '../facts/spans.js';
+import { uncertaintyWithin } from './uncertainty.js';
 import type { ItemWord } from '../words/item-words.js';
 import { wordsOfSounds } from '../words/utterances.js';
 
@@ -36,7 +37,7 @@ export function voiceMeasures(facts: VoiceFacts, clock: VoiceMeasures['clock'] =
       clippedPercent: sentDbfs === null ? null : clippedPercent,
       ...(inaudible && { inaudible: true }),
     },
-    greetingMs: greetingOf(facts),
+    ...greetingOf(facts),
     collisions,
     background: facts.background && rounded(facts.background),
     ...(facts.thinking && { callerThinking: facts.thinking.map(roundedThought) }),
@@ -85,8 +86,10 @@ function wordsPerMinute(facts: VoiceFacts): number | null {
 const isHeard = ({ hearing }: ItemWord): boolean => hearing === 'heard';
 
 /** From the answer to the agent's first onset, if it spoke before the caller spoke or pressed keys. */
-function greetingOf({ agent, caller }: VoiceFacts): number | null {
-  const first = agent[0];
-  const act = caller.find(takesFloor);
-  return first && (!act || first.startMs < act.startMs) ? tenth(first.startMs) : null;
+function greetingOf(facts: VoiceFacts): Pick<VoiceMeasures, 'greetingMs' | 'greetingPlusMinusMs'> {
+  const first = facts.agent[0];
+  const act = facts.caller.find(takesFloor);
+  if (!first || (act && first.startMs >= act.startMs)) return { greetingMs: null };
+  const { plusMinusMs } = uncertaintyWithin(facts, { startMs: 0, endMs: first.startMs });
+  return { greetingMs: tenth(first.startMs), ...(plusMinusMs > 0 && { greetingPlusMinusMs: plusMinusMs }) };
 }

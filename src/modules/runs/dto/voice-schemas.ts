@@ -96,6 +96,7 @@ export const VOICE_SCHEMAS = {
         "Background audio under the agent's voice; null if none was found",
       ),
       greetingMs: or(number),
+      greetingPlusMinusMs: described(number, 'How far it may be off, as for a latency; absent for 0'),
       collisions: described(count, 'Both began to speak at about the same time'),
       callerThinking: described(
         list(
@@ -113,7 +114,7 @@ export const VOICE_SCHEMAS = {
         'When the caller thought about what to say, in no other measure; absent if it did not',
       ),
     },
-    ['callerThinking'],
+    ['greetingPlusMinusMs', 'callerThinking'],
   ),
   WireFinding: object({
     code: text,
