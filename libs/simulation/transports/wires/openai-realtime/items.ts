@@ -26,10 +26,9 @@ export interface AudioItem {
   isSaid: boolean;
 }
 
-/** The items of a session: their audio in order of arrival, their words, and the names of called tools. */
+/** The items of a session: their audio in order of arrival, and their words. */
 export class Items {
   private readonly audio = new Map<string, AudioItem>();
-  private readonly names = new Map<string, string>();
   private count = 0;
 
   /** A new one is numbered: words may arrive before the audio. What names no item belongs to one of its response. */
@@ -39,7 +38,8 @@ export class Items {
     if (known) return known;
     const state = { contentIndex: 0, receivedMs: 0, isTruncated: false, words: '', isSaid: false };
     const item = { id, responseId, number: ++this.count, ...state };
-    keep(this.audio, key, item);
+    this.audio.set(key, item);
+    if (this.audio.size > MAX_ITEMS) this.audio.delete(this.audio.keys().next().value!);
     return item;
   }
 
@@ -98,21 +98,7 @@ export class Items {
     });
   }
 
-  name(id: string, name: string): void {
-    keep(this.names, id, name);
-  }
-
-  /** Of the tool that an item calls. */
-  nameOf(id: string): string | undefined {
-    return this.names.get(id);
-  }
-
   private all(responseId: string): AudioItem[] {
     return [...this.audio.values()].filter((item) => item.responseId === responseId);
   }
-}
-
-function keep<T>(map: Map<string, T>, id: string, value: T): void {
-  map.set(id, value);
-  if (map.size > MAX_ITEMS) map.delete(map.keys().next().value!);
 }

@@ -12,8 +12,8 @@ export type ServerEvent =
   | ({ readonly type: 'audio' } & AudioDelta)
   | ({ readonly type: 'words'; readonly text: string; readonly isWhole: boolean } & Place)
   | { readonly type: 'text'; readonly text: string }
-  | ({ readonly type: 'item'; readonly item: OutputItem; readonly isDone: boolean } & Place)
-  | ({ readonly type: 'tool_call'; readonly call: RequestedCall } & Place)
+  | ({ readonly type: 'item'; readonly item: OutputItem; readonly isDone: boolean } & Omit<Place, 'itemId'>)
+  | ({ readonly type: 'tool_call'; readonly call: RequestedCall } & Omit<Place, 'itemId'>)
   | { readonly type: 'heard'; readonly text: string }
   | { readonly type: 'speech_started' | 'speech_stopped' }
   | { readonly type: 'rate_limits'; readonly exhausted: readonly string[] }
@@ -22,7 +22,7 @@ export type ServerEvent =
   | { readonly type: 'invalid'; readonly isLoss: boolean };
 
 /** Empty where the platform names none. */
-export interface Place {
+interface Place {
   readonly itemId: string;
   readonly responseId: string;
 }
@@ -135,13 +135,11 @@ function eventOf(type: string, event: Fields): ServerEvent | undefined {
       return typeof event['text'] === 'string' ? { type: 'text', text: event['text'] } : undefined;
     case 'response.output_item.added':
     case 'response.output_item.done':
-    case 'conversation.item.added':
-    case 'conversation.item.created':
     case 'conversation.item.done': {
       const item = itemOf(event['item']);
       const isCallWithoutId = fieldsOf(event['item'])['type'] === 'function_call' && !item.call;
       if (isCallWithoutId) return undefined;
-      return { type: 'item', ...placeOf(event), item, itemId: item.id, isDone: name.endsWith('done') };
+      return { type: 'item', ...placeOf(event), item, isDone: name.endsWith('done') };
     }
     case 'response.function_call_arguments.done': {
       const call = callOf(event);

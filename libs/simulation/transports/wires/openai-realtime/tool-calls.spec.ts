@@ -103,6 +103,7 @@ describe('a function call of a response', () => {
       'its item, after its arguments',
       [argumentsDone({ arguments: '{"peo' }), itemDone({ status: 'incomplete' }), done([])],
     ],
+    ['all but its beginning', [added(), done([])]],
     ['its response', [argumentsDone({ arguments: '{"peo' }), done([], { status: 'cancelled' })]],
   ])('is none if %s is incomplete', async (_name, messages) => {
     const { calls: found, creates } = await play([speechStarted(), created(), ...messages]);

@@ -8,7 +8,7 @@ const GRACE_MS = 1_500;
 
 interface Call {
   readonly id: string;
-  readonly since: number;
+  since: number;
   name: string;
   json: string;
   /** `held`: its item may still turn out to be incomplete. */
@@ -28,13 +28,14 @@ interface Response {
 export class ToolCalls {
   private readonly responses = new Map<string, Response>();
 
-  /** @param isWhole whether its item is done; false: it ended incomplete @returns it, once its item is done */
+  /** @param isWhole whether its item is done; false: it ended incomplete @param now Infinity if it has only begun @returns it, once its item is done */
   heard(now: number, responseId: string, call: RequestedCall, isWhole?: boolean): Call | undefined {
     const { calls } = this.of(responseId);
     const { id, name, json } = call;
     const known = calls.get(id) ?? { id, since: now, name: '', json: '', state: 'held' };
     if (known.state !== 'held') return undefined;
     Object.assign(known, name && { name }, json && { json });
+    known.since = Math.min(known.since, now);
     if (isWhole === false) calls.delete(id);
     else if (calls.size < MAX_CALLS) calls.set(id, known);
     return isWhole ? opened(known) : undefined;
@@ -59,8 +60,9 @@ export class ToolCalls {
     const response = this.of(responseId);
     Object.assign(response, isComplete ? { isComplete } : { isOver: true });
     const held = [...response.calls.values()].filter(({ state }) => state === 'held');
-    if (!isComplete) for (const { id } of held) response.calls.delete(id);
-    return isComplete ? held.map(opened) : [];
+    // Of one that has only begun, or ended before it was complete, the arguments are not known.
+    for (const { id, since } of held) if (!isComplete || since === Infinity) response.calls.delete(id);
+    return held.filter(({ id }) => response.calls.has(id)).map(opened);
   }
 
   /** Calls of which nothing else was said for too long. */
@@ -69,25 +71,20 @@ export class ToolCalls {
     return calls.filter(({ state, since }) => state === 'held' && now - since >= GRACE_MS).map(opened);
   }
 
-  /** Whether the agent is to be asked to go on: once for each response with results. */
+  /** Whether the agent is to be asked to go on with the results of a response. */
   isDue(now: number): boolean {
     const due = [...this.responses.values()].find(({ calls, isOver, isComplete, answeredAt }) => {
       const isAnswered = calls.size > 0 && [...calls.values()].every(({ state }) => state === 'answered');
       return !isOver && isAnswered && (isComplete || now - answeredAt >= GRACE_MS);
     });
-    if (due) due.isOver = true;
+    // A response that was active when the agent was asked is asked about again when it is done.
+    if (due) Object.assign(due, due.isComplete ? { isOver: true } : { answeredAt: Infinity });
     return due !== undefined;
   }
 
   /** The agent goes on by itself, or the caller has interrupted it. */
   over(): void {
     for (const response of this.responses.values()) response.isOver = true;
-  }
-
-  /** The agent was asked too early: it is asked again when the response is done. */
-  refused(): void {
-    const early = [...this.responses.values()].findLast(({ answeredAt, isComplete }) => answeredAt > 0 && !isComplete);
-    if (early) Object.assign(early, { isOver: false, answeredAt: Infinity });
   }
 
   private of(id: string): Response {

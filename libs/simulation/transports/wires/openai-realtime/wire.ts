@@ -10,7 +10,6 @@ import { realtimeFinding, type REALTIME_FINDINGS } from './findings.js';
 import { type AudioItem, Items } from './items.js';
 import {
   type PlatformError,
-  type Place,
   readEvent,
   type RequestedCall,
   type ResponseEnd,
@@ -173,10 +172,10 @@ class RealtimeWire extends JsonAudioWire<ServerEvent> implements Wire {
         this.text = event.text;
         return;
       case 'item':
-        if (event.item.call?.name) this.items.name(event.itemId, event.item.call.name);
-        return event.isDone ? this.heardCall(now, event, event.item.call, event.item.isWhole) : undefined;
+        if (event.isDone) return this.heardCall(now, event.responseId, event.item.call, event.item.isWhole);
+        return this.heardCall(Infinity, event.responseId, event.item.call);
       case 'tool_call':
-        return this.heardCall(now, event, event.call);
+        return this.heardCall(now, event.responseId, event.call);
       case 'heard':
         return this.side.heardCaller(now, event.text);
       case 'speech_started':
@@ -311,22 +310,15 @@ class RealtimeWire extends JsonAudioWire<ServerEvent> implements Wire {
       // Nothing of it was heard: it matters only if the caller was silent.
       else this.moments.cancelled(this.callTime(now), detail);
     }
-    for (const { call, isWhole } of end.items) this.heardCall(now, { responseId, itemId: '' }, call, isWhole);
+    for (const { call, isWhole } of end.items) this.heardCall(now, responseId, call, isWhole);
     for (const call of this.tools.done(responseId, end.status === 'completed')) this.toolCall(now, call);
     if (!this.tools.has(responseId)) this.side.turnEnded(now);
     this.goOn(now);
     if (this.hangsUp) this.hangUp(now);
   }
 
-  private heardCall(
-    now: number,
-    { responseId, itemId }: Place,
-    call: RequestedCall | undefined,
-    isWhole?: boolean,
-  ): void {
-    if (!call) return;
-    const named = { ...call, name: call.name || (this.items.nameOf(itemId) ?? '') };
-    const whole = this.tools.heard(now, responseId || this.latest, named, isWhole);
+  private heardCall(now: number, responseId: string, call: RequestedCall | undefined, isWhole?: boolean): void {
+    const whole = call && this.tools.heard(now, responseId || this.latest, call, isWhole);
     if (whole) this.toolCall(now, whole);
   }
 
@@ -365,8 +357,7 @@ class RealtimeWire extends JsonAudioWire<ServerEvent> implements Wire {
       return;
     }
     if (fatal) return this.side.failed(now, failure(fatal, this.platform.describe({ said })));
-    if (code === HARMLESS) return this.tools.refused();
-    this.report(now, 'error_event', `The platform said: ${this.platform.excerpt(said)}`);
+    if (code !== HARMLESS) this.report(now, 'error_event', `The platform said: ${this.platform.excerpt(said)}`);
   }
 
   private refuse(now: number, what?: string): void {
