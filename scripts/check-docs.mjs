@@ -1,7 +1,7 @@
 // Checks that the Markdown files of the root and of docs name only what exists: files and headings in relative links,
 // paths in `code`, and names in `code`, which must occur in the code. Checks also that no document or pipeline runs `npx`
 // with the bare name of the command, which on the public registry is a foreign package, that nest-cli.json names every
-// library, and that nothing uses a retired word.
+// library, that each decision that a text names has a file, and that nothing uses a retired word.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { RETIRED_WORDS, UNCHECKED } from './retired-words.mjs';
@@ -86,8 +86,17 @@ const { projects } = JSON.parse(readFileSync(path.join(root, 'nest-cli.json'), '
 const unnamed = readdirSync(path.join(root, 'libs'))
   .filter((name) => projects[name]?.root !== `libs/${name}`)
   .map((name) => `nest-cli.json: the library ${name} is missing`);
+
+const decisions = new Set(readdirSync(path.join(root, 'docs/decisions')).map((name) => Number.parseInt(name, 10)));
+const undocumented = textFiles.flatMap((name) =>
+  [...readFileSync(path.join(root, name), 'utf8').matchAll(/\bdecisions? (\d+)(?:(?:,| and|, and) (\d+))*/gi)]
+    .flatMap(([text]) => text.match(/\d+/g).map(Number))
+    .filter((number) => !decisions.has(number))
+    .map((number) => `${name}: there is no decision ${number} in docs/decisions`),
+);
 const faults = [
   ...documents.flatMap(missing),
+  ...undocumented,
   ...unknownNames(root, documents, code),
   ...bare,
   ...unnamed,
