@@ -102,6 +102,7 @@ const NOT_BODIES: Readonly<Record<string, string>> = {
 const TESTED_FILES = [
   ...['checks.md', 'evaluations.md', 'suites.md', 'variables.md'].map((name) => `docs/guides/${name}`),
   'docs/production.md',
+  'README.md',
 ];
 
 /** Exit codes of the `vat` commands of a document, in order; all 0 without an entry. The agents of these documents have a fault. */
@@ -215,6 +216,13 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
     expect(files.map(({ document }) => document).filter((document) => !TESTED_FILES.includes(document))).toEqual([]);
     const others = BLOCKS.filter((block) => !isShell(block) && !files.includes(block));
     expect(others.map(({ language }) => language).filter((language) => !/^(json|text|js)$/.test(language))).toEqual([]);
+  });
+
+  it('test what the README shows: its suite is that of the first test', () => {
+    const suite = BLOCKS.find(({ document, language }) => document === 'README.md' && language === 'yaml')!.text;
+    const guide = BLOCKS.filter(({ document }) => document === 'docs/guides/first-test.md').map(({ text }) => text);
+    const lines = (text: string) => text.split('\n').filter((line) => line !== '');
+    expect(lines(guide.join('\n')).join('\n')).toContain(lines(suite).join('\n'));
   });
 
   /** An agent with a passed run, a failed one and their ids: what documents take over from runs.md. */
