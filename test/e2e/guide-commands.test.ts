@@ -86,7 +86,7 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
     'the call here is a text call; test/realtime/voice-calls.test.ts downloads both files',
   'docs/production.md: npm ci && npm run build': PRODUCTION_CHECK,
   'docs/production.md: docker build': CONTAINERS,
-  'docs/production.md: echo "POSTGRES_PASSWORD': CONTAINERS,
+  "docs/production.md: printf 'POSTGRES_PASSWORD": CONTAINERS,
   'docs/production.md: cp --archive': PRODUCTION_CHECK,
   'docs/production.md: pg_dump': PRODUCTION_CHECK,
   'docs/production.md: pg_restore': PRODUCTION_CHECK,
