@@ -4,7 +4,7 @@
  * are processes of their own; the machine has to be idle.
  *
  * Usage: npm run accuracy:callers [-- CALLERS] [--telephone] [--calls] [--write], where --calls prints the times of each
- * answer, and --write updates the table in docs/guides/accuracy.md
+ * answer, and --write updates the table in bench/results/accuracy
  */
 import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
@@ -25,7 +25,7 @@ import {
   startModel,
   startTranscription,
 } from './callers-doubles.js';
-import { replaceTable } from './guide.js';
+import { writeRows } from './guide.js';
 import { Progress } from './progress.js';
 
 const CALLERS: Readonly<Record<Line, number>> = { realtime: 50, telephone: 10 };
@@ -157,7 +157,7 @@ async function main(given: readonly string[]): Promise<void> {
     if (fault !== undefined) print(`WRONG  call ${index}, ${call.kind}: ${fault}`);
     if (given.includes('--calls')) print(`call ${index}, ${call.kind}: ${timesOf(call)}`);
   });
-  if (given.includes('--write')) await replaceTable(line === 'realtime' ? 'callers' : `callers-${line}`, table);
+  if (given.includes('--write')) await writeRows(line === 'realtime' ? 'callers' : `callers-${line}`, table);
   process.exitCode = missed.length === 0 ? 0 : 1;
 }
 

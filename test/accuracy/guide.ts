@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 
 const GUIDES = new URL('../../docs/guides/', import.meta.url);
+const RESULTS = new URL('../../bench/results/accuracy/', import.meta.url);
 
 /** Writes a table between its two comments in a guide. @param name of the comments */
 export async function replaceTable(name: string, table: string, file = 'accuracy.md'): Promise<void> {
@@ -11,4 +13,12 @@ export async function replaceTable(name: string, table: string, file = 'accuracy
   const after = rest?.split(end)[1];
   if (after === undefined) throw new Error(`The guide has no place for the table "${name}"`);
   await writeFile(path, `${before}${begin}\n\n${table}\n\n${end}${after}`);
+}
+
+/** Writes the rows of a measurement below the heading of its file. @param name of the file, without its extension */
+export async function writeRows(name: string, table: string): Promise<void> {
+  const path = new URL(`${name}.md`, RESULTS);
+  if (!existsSync(path)) throw new Error(`There are no results of the name "${name}"`);
+  const [heading] = (await readFile(path, 'utf8')).split('\n');
+  await writeFile(path, `${heading}\n\n${table}\n`);
 }

@@ -13,7 +13,7 @@
  * - Voice calls over Twilio, of which a transcription server mishears a tenth of the words (telephone-misheard.ts).
  * - The stored voice calls (replay.json): every hash must be as before.
  *
- * Usage: npm run accuracy [-- REPETITIONS] [--write], where --write updates the tables in docs/guides/accuracy.md;
+ * Usage: npm run accuracy [-- REPETITIONS] [--write], where --write updates the tables in docs/guides/accuracy.md and bench/results/accuracy;
  * npm run accuracy -- --realtime [--write] for the calls over OpenAI Realtime only, --elevenlabs for those over ElevenLabs
  * (--elevenlabs-text for its calls in text), --vapi for those over Vapi, --retell for those over Retell, --lag for those with
  * stalls only, --platforms for the same suite over eight protocols with the service itself, which is not part of the whole
@@ -36,7 +36,8 @@ import { chatCompletions, RealClock, VirtualClock } from '../../libs/simulation/
 import { buildMatrix } from './matrix/matrix.js';
 import { erringJudge, modelRows } from './matrix/models.js';
 import { matrixAccuracy, measureRow } from './matrix/row.js';
-import { matrixTable, writeTable } from './matrix/table.js';
+import { matrixTable } from './matrix/table.js';
+import { writeRows } from './guide.js';
 import { mapLimited } from './limited.js';
 import { measureLags } from './lag.js';
 import { Progress } from './progress.js';
@@ -161,7 +162,7 @@ async function measureMatrix(): Promise<boolean> {
     `a judge that errs in ${share(ERROR_RATE)} of its answers is wrong in ${share(erring.healthy)} of the calls of a healthy agent ` +
       `and in ${share(erring.faulty)} of a faulty one (limit ${share(MAX_ERRING)})`,
   );
-  if (process.argv.includes('--write')) await writeTable(measured);
+  if (process.argv.includes('--write')) await writeRows('matrix', matrixTable(measured));
   const isRight = measured.every(({ wrong }) => wrong.length === 0);
   return isRight && precision === 1 && recall >= MIN_RECALL && Math.max(erring.healthy, erring.faulty) <= MAX_ERRING;
 }

@@ -21,7 +21,7 @@ import { mapLimited } from './limited.js';
 import { Progress } from './progress.js';
 import { startRealtimeAgents } from './realtime-agent.js';
 import { accuracyLine, hashed, measureRealtimeMatrix } from './realtime-matrix.js';
-import { replaceTable } from './guide.js';
+import { replaceTable, writeRows } from './guide.js';
 
 const SEEDS = 3;
 const ATTEMPTS = 3;
@@ -76,7 +76,7 @@ async function measure(platform: WordPlatform, isWritten: boolean): Promise<bool
         `UNLIKE  ${fault ?? 'healthy'} in ${key}, ${line}: its repetition has another recording, wire log or decision`,
       );
     }
-    if (isWritten) await replaceTable(TABLES[platform], table);
+    if (isWritten) await writeRows(TABLES[platform], table);
     // The rows of the matrix are about words, which both platforms report in the same way.
     const isRestRight = await (platform === 'openai-realtime'
       ? measureMatrix(calls, isWritten)
@@ -92,7 +92,7 @@ async function measureText(calls: VoiceCalls, isWritten: boolean, platform: Text
   const { table, isRight, protocol } = await measurePlatformText(calls, platform);
   print(`\n${protocol}\n\n${table}`);
   if (isWritten) {
-    await replaceTable(protocol, table);
+    await writeRows(protocol, table);
     if (platform === 'elevenlabs') await replaceTable('faults', faultTable(), 'elevenlabs.md');
   }
   return isRight;
@@ -111,8 +111,8 @@ async function measureMatrix(calls: VoiceCalls, isWritten: boolean): Promise<boo
     print(`UNLIKE  ${about}: its repetition has another recording, wire log or decision`);
   }
   if (isWritten) {
-    await replaceTable('realtime-matrix', tables.matrix);
-    await replaceTable('realtime-models', tables.models);
+    await writeRows('realtime-matrix', tables.matrix);
+    await writeRows('realtime-models', tables.models);
   }
   return all.every(({ isRight, isAlike }) => isRight && isAlike);
 }

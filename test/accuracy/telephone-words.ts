@@ -24,7 +24,7 @@ import {
   VoiceCalls,
   WORD_FAULT_NAMES,
 } from '../../libs/reference-agent/testing/voice.js';
-import { replaceTable } from './guide.js';
+import { replaceTable, writeRows } from './guide.js';
 import { Progress } from './progress.js';
 import { describeWords, misheard, type Part, row } from './telephone-misheard.js';
 import { telephoneRows } from './telephone-rows.js';
@@ -169,7 +169,7 @@ async function main(given: readonly string[]): Promise<void> {
       const { table, mistakes, summary } = await PARTS[name](calls, count);
       print(`\nTwilio by a recogniser, ${name}\n\n${table}\n\n${summary}`);
       for (const mistake of mistakes) print(`WRONG  ${mistake}`);
-      if (given.includes('--write')) await replaceTable(`telephone-${name}`, table);
+      if (given.includes('--write')) await (name === 'misheard' ? replaceTable : writeRows)(`telephone-${name}`, table);
       if (mistakes.length > 0) process.exitCode = 1;
     }
   } finally {

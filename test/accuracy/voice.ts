@@ -17,7 +17,7 @@ import {
   voiceOfCell,
 } from '../../libs/reference-agent/testing/voice.js';
 import { percentile } from '../../libs/statistics/index.js';
-import { replaceTable } from './guide.js';
+import { writeRows } from './guide.js';
 import { mapLimited } from './limited.js';
 import { Progress } from './progress.js';
 import { startTelephoneAgent } from './telephone.js';
@@ -64,7 +64,7 @@ export async function measureVoice(isWritten: boolean): Promise<boolean> {
         print(`WRONG  ${fault ?? 'healthy'} in ${key}, ${line}, seed ${seed}: ${found}`);
       }
     }
-    if (isWritten) await replaceTable('voice', table);
+    if (isWritten) await writeRows('voice', table);
     return [...virtual, ...sockets].every(({ isRight }) => isRight) && delays.every(({ p95 }) => p95 <= MAX_ERROR_MS);
   } finally {
     await calls.close();

@@ -1,8 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
 import { GROUPS, type Group, type MeasuredRow } from './row.js';
-
-const GUIDE = new URL('../../../docs/guides/accuracy.md', import.meta.url);
-const [BEGIN, END] = ['<!-- matrix begin -->', '<!-- matrix end -->'];
 
 /** The matrix as Markdown, one table per group. */
 export function matrixTable(measured: readonly MeasuredRow[]): string {
@@ -17,17 +13,9 @@ export function matrixTable(measured: readonly MeasuredRow[]): string {
       ]),
     );
     const head = [cells(['Name', 'What happens', 'Right outcome', 'Right']), cells(['---', '---', '---', '--:'])];
-    return [`### ${GROUPS[group]} (${rows.length})`, '', ...head, ...lines].join('\n');
+    return [`## ${GROUPS[group]} (${rows.length})`, '', ...head, ...lines].join('\n');
   });
   return groups.join('\n\n');
 }
 
 const cells = (texts: readonly string[]): string => `| ${texts.join(' | ')} |`;
-
-/** Replaces the table in the guide. */
-export async function writeTable(measured: readonly MeasuredRow[]): Promise<void> {
-  const guide = await readFile(GUIDE, 'utf8');
-  const [before, rest = ''] = guide.split(BEGIN);
-  const [, after = ''] = rest.split(END);
-  await writeFile(GUIDE, `${before}${BEGIN}\n\n${matrixTable(measured)}\n\n${END}${after}`);
-}
