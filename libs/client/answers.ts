@@ -1,6 +1,6 @@
 import type { components } from './api.js';
 
-type ErrorIssue = components['schemas']['ErrorIssue'];
+export type ErrorIssue = components['schemas']['ErrorIssue'];
 
 export interface Answered {
   readonly data?: unknown;
@@ -19,10 +19,10 @@ export const isAnswer = (data: unknown): boolean =>
   (isObject(data) && ('data' in data || 'message' in data));
 
 /** The error body of the service. */
-export function errorBody(error: unknown): { code: string; message: string; issues: string[] } | undefined {
+export function errorBody(error: unknown): { code: string; message: string; issues: ErrorIssue[] } | undefined {
   const body: unknown = typeof error === 'string' ? parsed(error) : error;
   if (!isObject(body) || typeof body['code'] !== 'string' || typeof body['message'] !== 'string') return undefined;
-  const issues = (Array.isArray(body['issues']) ? body['issues'] : []).filter(isIssue).map(({ message }) => message);
+  const issues = (Array.isArray(body['issues']) ? body['issues'] : []).filter(isIssue);
   return { code: body['code'], message: body['message'], issues };
 }
 

@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander';
+import type { ErrorIssue } from './answers.js';
 import { painter } from './colour.js';
 import { CommandError, EXIT, type ExitCode, RefusedError } from './errors.js';
 import type { Io } from './io.js';
@@ -32,13 +33,13 @@ function explain(error: unknown, io: Io): void {
     return void write(`vat: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   }
   write(paint('red', `vat: ${plain(error.message)}`));
-  for (const detail of error.details)
-    write(`  - ${plain(error instanceof RefusedError ? withOption(detail) : detail, MAX_DETAIL)}`);
+  const details = error instanceof RefusedError ? error.issues.map(withOption) : error.details;
+  for (const detail of details) write(`  - ${plain(detail, MAX_DETAIL)}`);
   write(`  ${error.cure}`);
 }
 
-/** Adds the option that corresponds to the field at the beginning of an issue. */
-function withOption(issue: string): string {
-  const option = OPTION_OF[/^\w+/.exec(issue)?.[0] ?? ''];
-  return option === undefined ? issue : `${option}: ${issue}`;
+/** Adds the option that corresponds to the field of an issue. */
+function withOption({ message, field = '' }: ErrorIssue): string {
+  const option = OPTION_OF[field.split(/[.[]/)[0]!];
+  return option === undefined ? message : `${option}: ${message}`;
 }

@@ -1,4 +1,5 @@
 import { type EnvironmentProxy, ProxyRefusal } from '../environment-proxy/index.js';
+import type { ErrorIssue } from './answers.js';
 
 /** Exit codes (docs/guides/ci.md). */
 export const EXIT = {
@@ -42,7 +43,7 @@ export class RefusedError extends CommandError {
     readonly code: string,
     /** The message of the service. */
     readonly reason: string,
-    issues: readonly string[],
+    readonly issues: readonly ErrorIssue[],
     /** For a 404: what the command asked for, and where; the service does not repeat it. */
     missing?: string,
   ) {
@@ -50,7 +51,12 @@ export class RefusedError extends CommandError {
       status === 404 && missing !== undefined
         ? `${missing} (${status} ${code})`
         : `The service refused: ${status} ${code}: ${reason}`;
-    super(exitCodeOf(status), text, issues, cureOf(status));
+    super(
+      exitCodeOf(status),
+      text,
+      issues.map(({ message }) => message),
+      cureOf(status),
+    );
   }
 }
 

@@ -34,7 +34,8 @@ function explain(error: unknown): { text: string; status: number } {
   if (error instanceof DomainError && error.code === 'NOT_FOUND') {
     return { text: 'Not found. `workspace list` and `key list` show the identifiers', status: 1 };
   }
-  if (error instanceof DomainError) return { text: [error.message, ...(error.issues ?? [])].join(': '), status: 1 };
+  if (error instanceof DomainError)
+    return { text: [error.message, ...(error.issues ?? []).map(({ message }) => message)].join(': '), status: 1 };
   if (isPlainError(error) || error instanceof RotationError || error instanceof DecryptionError) {
     return { text: error.message, status: 1 };
   }

@@ -83,7 +83,7 @@ describe("the assistants of a provider's account", () => {
     await admin.put('/workspace/provider-keys/AGENT_PROVIDER_2', { apiKey: KEY });
     expect((await admin.post<any>(PATH, {})).body.meta.total).toBe(3);
     const { status, body } = await new HttpClient(app.url, await keyOf('EDITOR')).post<any>(PATH, {});
-    expect([status, body.issues]).toEqual([403, [{ message: expect.stringMatching(/^apiKey /) }]]);
+    expect([status, body.issues]).toEqual([403, [{ message: expect.stringMatching(/^apiKey /), field: 'apiKey' }]]);
     const another = new HttpClient(app.url, (await app.createWorkspace()).apiKey);
     expectInvalid(await another.post(PATH, {}), 'apiKey');
   });

@@ -228,7 +228,7 @@ describe('request bodies are accepted and rejected as the served OpenAPI documen
       for (const value of rejectedValues(schema)) {
         const { body } = await send(400, { ...example, [field]: value });
         expect(body.message).toBe('Invalid input data');
-        expect(body.issues).toEqual([{ message: expect.stringMatching(new RegExp(`^${field} must `)) }]);
+        expect(body.issues).toEqual([{ message: expect.stringMatching(new RegExp(`^${field} must `)), field }]);
       }
 
       const { [field]: _left, ...without } = example;

@@ -322,7 +322,7 @@ describe('the connection of an agent', () => {
     const usingDefault = { isUsingDefaultApiKey: true, apiKey: undefined };
     const expectRefused = ({ status, body }: { status: number; body: any }, field: string) => {
       expect([status, body.code, body.message]).toEqual([403, 'FORBIDDEN', 'Insufficient access']);
-      expect(body.issues).toEqual([{ message: expect.stringMatching(new RegExp(`^${field} `)) }]);
+      expect(body.issues).toMatchObject([{ message: expect.stringMatching(new RegExp(`^${field} `)) }]);
     };
 
     it('is set and deleted by an ADMIN only', async () => {

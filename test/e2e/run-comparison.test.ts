@@ -191,7 +191,8 @@ describe('comparison of runs', () => {
       const [{ id }, other] = [await mine.run(), await foreign.run()];
       const unknown = randomUUID();
       const { status, body } = await compare(mine.client, id, `?with=${unknown}`);
-      expect([status, body.issues]).toEqual([404, [{ message: `with is not the id of a run: ${unknown}` }]]);
+      const issue = { message: `with is not the id of a run: ${unknown}`, field: 'with' };
+      expect([status, body.issues]).toEqual([404, [issue]]);
       expectNotFound(await compare(mine.client, randomUUID(), `?with=${id}`));
       expectForbidden(await compare(mine.client, id, `?with=${other.id}`));
       expectForbidden(await compare(mine.client, other.id, `?with=${id}`));

@@ -101,7 +101,7 @@ describe('runs of evaluations with variables', () => {
     const tooMany = await client.post(`/agents/${agentId}/runs`, { dryRun: true, repeat: 50 });
     expect([tooMany.status, tooMany.body.issues]).toEqual([
       400,
-      [{ message: 'repeat must be lower: a run can have at most 10000 calls, not 10150' }],
+      [{ message: 'repeat must be lower: a run can have at most 10000 calls, not 10150', field: 'repeat' }],
     ]);
   });
 

@@ -140,7 +140,7 @@ describe('webhooks over HTTP', () => {
     expect(response.body).toEqual({
       code: 'BAD_REQUEST',
       message: 'Invalid input data',
-      issues: issues.map((message) => ({ message })),
+      issues: issues.map((message) => ({ message, field: message.split(' ')[0] })),
     });
   });
 

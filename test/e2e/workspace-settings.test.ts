@@ -66,7 +66,7 @@ describe('workspace settings', () => {
     ])('rejects the settings %j', async (body, issue) => {
       const response = await admin.patch('/workspace', body);
       expect(response.status).toBe(400);
-      expect(response.body.issues).toEqual([{ message: issue }]);
+      expect(response.body.issues).toEqual([{ message: issue, field: issue.split(' ')[0] }]);
     });
   });
 
@@ -110,7 +110,7 @@ describe('workspace settings', () => {
       for (const [body, message] of cases) {
         const response = await admin.post('/workspace/api-keys', body);
         expect(response.status).toBe(400);
-        expect(response.body.issues).toEqual([{ message }]);
+        expect(response.body.issues).toEqual([{ message, field: message.split(' ')[0] }]);
       }
     });
 

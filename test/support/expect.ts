@@ -19,9 +19,12 @@ export function expectInvalid(response: ApiResponse<any>, ...fields: string[]): 
     status: 400,
     body: { code: 'BAD_REQUEST', message: 'Invalid input data', issues: expect.any(Array) },
   });
-  const messages = (response.body.issues as { message: string }[]).map((issue) => {
-    expect(Object.keys(issue)).toEqual(['message']);
-    return issue.message;
-  });
+  const messages = (response.body.issues as { message: string; field?: string }[]).map(
+    ({ message, field, ...rest }) => {
+      expect(rest).toEqual({});
+      expect(field ?? message.split(' ', 1)[0]).toBe(message.split(' ', 1)[0]);
+      return message;
+    },
+  );
   expect(messages.map((message) => message.split(' ', 1)[0]).sort()).toEqual([...fields].sort());
 }

@@ -7,7 +7,14 @@ import { requireOwned, requireOwnWorkspace } from '../../platform/access/ownersh
 import type { AgentProvider } from '../../platform/config/agent-providers.js';
 import { Database } from '../../platform/database/database.js';
 import { maskCredential } from '../../platform/encryption/mask.js';
-import { conflict, type DomainError, forbidden, invalidInput, notFound } from '../../platform/errors/domain-error.js';
+import {
+  about,
+  conflict,
+  type DomainError,
+  forbidden,
+  invalidInput,
+  notFound,
+} from '../../platform/errors/domain-error.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
 import { type Page, window } from '../../platform/database/page.js';
 import { checkUrl } from '../../platform/outbound/check-url.js';
@@ -81,7 +88,7 @@ export class AgentsService {
   async list(caller: Caller, query: ListAgentsQuery): Promise<Page<Agent>> {
     const { page, limit, offset } = window(query);
     const isDeleted = query.deleted === 'true';
-    if (isDeleted && !covers(caller.role, 'EDITOR')) throw forbidden('deleted requires an EDITOR key');
+    if (isDeleted && !covers(caller.role, 'EDITOR')) throw forbidden(about('deleted', 'requires an EDITOR key'));
     const filter = { ...query, isDeleted };
     const { rows, total } = await this.repository.page(caller.workspaceId, filter, { limit, offset });
     return { items: rows.map((row) => this.toResponse(caller, row)), total, page, limit };
@@ -207,7 +214,7 @@ export class AgentsService {
    * @throws DomainError FORBIDDEN unless the caller is an ADMIN, and as `get` does; CONFLICT while a run goes on
    */
   async erase(caller: Caller, id: string): Promise<Agent> {
-    if (!covers(caller.role, 'ADMIN')) throw forbidden('permanently requires an ADMIN key');
+    if (!covers(caller.role, 'ADMIN')) throw forbidden(about('permanently', 'requires an ADMIN key'));
     const row = await this.database.transaction(async () => {
       const found = requireOwned(caller, await this.repository.lockDeletedToo(uuidOrNotFound(id)));
       if (await this.repository.hasOpenRun(found.id)) {
@@ -283,6 +290,6 @@ function newDefaultKey(agent: AgentDescription, changes: UpdateAgentRequest): st
 /** The error for an agent without a key. */
 function noCredential(provider: AgentProvider, isUsingDefaultApiKey: boolean | null | undefined): DomainError {
   return isUsingDefaultApiKey
-    ? invalidInput(`apiKey must be given, because the workspace has no default key for ${provider}`)
-    : invalidInput('apiKey must be given unless isUsingDefaultApiKey is true');
+    ? invalidInput(about('apiKey', `must be given, because the workspace has no default key for ${provider}`))
+    : invalidInput(about('apiKey', 'must be given unless isUsingDefaultApiKey is true'));
 }

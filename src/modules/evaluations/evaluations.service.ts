@@ -15,7 +15,7 @@ import { Database } from '../../platform/database/database.js';
 import { isUniqueViolation } from '../../platform/database/failures.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
 import { type Page, type PageRequest, window } from '../../platform/database/page.js';
-import { DomainError, forbidden, invalidInput, notFound } from '../../platform/errors/domain-error.js';
+import { about, DomainError, forbidden, invalidInput, notFound } from '../../platform/errors/domain-error.js';
 import { AgentsService } from '../agents/agents.service.js';
 import { PersonalitiesService } from '../personalities/personalities.service.js';
 import type { Evaluation } from './dto/evaluation.response.js';
@@ -130,7 +130,9 @@ export class EvaluationsService {
         size += JSON.stringify(evaluation).length;
         if (size > MAX_SELECTED_SIZE) {
           const limit = MAX_SELECTED_SIZE / 1e6;
-          throw invalidInput(`evaluationIds must select evaluations of at most ${limit} million characters together`);
+          throw invalidInput(
+            about('evaluationIds', `must select evaluations of at most ${limit} million characters together`),
+          );
         }
         selected.push(evaluation);
       }
@@ -161,7 +163,7 @@ export class EvaluationsService {
 
   private async requirePersonality(caller: Caller, id: string): Promise<void> {
     const { unknown, foreign } = await this.personalities.unusable(caller, [id]);
-    if (unknown.size > 0) throw invalidInput('personalityId is not the id of a personality');
+    if (unknown.size > 0) throw invalidInput(about('personalityId', 'is not the id of a personality'));
     if (foreign.size > 0) throw forbidden();
   }
 }
@@ -172,7 +174,9 @@ export async function rejectDuplicateKey<T>(write: () => Promise<T>): Promise<T>
     return await write();
   } catch (error) {
     if (!isUniqueViolation(error, 'evaluations_key_key')) throw error;
-    throw new DomainError('CONFLICT', undefined, ['key is used by another evaluation of the agent'], { cause: error });
+    throw new DomainError('CONFLICT', undefined, [about('key', 'is used by another evaluation of the agent')], {
+      cause: error,
+    });
   }
 }
 

@@ -1,4 +1,5 @@
 import {
+  about,
   conflict,
   DEFAULT_MESSAGES,
   DomainError,
@@ -27,9 +28,15 @@ describe('domain errors', () => {
   });
 
   it.each([
-    [invalidInput('a must be b', 'c'), 'BAD_REQUEST', 'Invalid input data', ['a must be b', 'c']],
+    [
+      invalidInput('a must be b', 'c'),
+      'BAD_REQUEST',
+      'Invalid input data',
+      [{ message: 'a must be b' }, { message: 'c' }],
+    ],
     [forbidden(), 'FORBIDDEN', 'Insufficient access', undefined],
-    [forbidden('workspaceId'), 'FORBIDDEN', 'Insufficient access', ['workspaceId']],
+    [forbidden('workspaceId'), 'FORBIDDEN', 'Insufficient access', [{ message: 'workspaceId' }]],
+    [notFound(about('with', 'is unknown')), 'NOT_FOUND', 'Not found', [{ message: 'with is unknown', field: 'with' }]],
     [notFound(), 'NOT_FOUND', 'Not found', undefined],
     [conflict('In use'), 'CONFLICT', 'In use', undefined],
     [unavailable(), 'SERVICE_UNAVAILABLE', 'Service is temporarily unavailable', undefined],

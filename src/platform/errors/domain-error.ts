@@ -31,32 +31,46 @@ export const DEFAULT_MESSAGES: Readonly<Record<ErrorCode, string>> = {
   SERVICE_UNAVAILABLE: 'Service is temporarily unavailable',
 };
 
+/** One cause of an error. */
+export interface Issue {
+  /** A sentence that begins with the path of the field, if it is about one. */
+  readonly message: string;
+  /** Path of the field, or name of the parameter. */
+  readonly field?: string;
+}
+
+/** @param text the rest of a sentence that begins with the field */
+export const about = (field: string, text: string): Issue => ({ message: `${field} ${text}`, field });
+
 /** Thrown by services when a request cannot be fulfilled; independent of HTTP. */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
   /** When a request that was refused for its time may be repeated, if that is known. */
   readonly retryAfterSeconds: number | undefined;
+  readonly issues: readonly Issue[] | undefined;
 
   /**
    * @param code one of the closed set
-   * @param issues one sentence per cause, each beginning with the path of the field it is about
+   * @param issues one per cause
    */
   constructor(
     readonly code: ErrorCode,
     message: string = DEFAULT_MESSAGES[code],
-    readonly issues?: readonly string[],
+    issues?: readonly (Issue | string)[],
     options?: ErrorOptions & { readonly retryAfterSeconds?: number },
   ) {
     super(message, options);
+    this.issues = issues?.map((issue) => (typeof issue === 'string' ? { message: issue } : issue));
     this.retryAfterSeconds = options?.retryAfterSeconds;
   }
 }
 
 /** Invalid input: always the contract's message, with at least one issue. */
-export const invalidInput = (...issues: [string, ...string[]]) => new DomainError('BAD_REQUEST', undefined, issues);
-export const forbidden = (...issues: string[]) =>
+export const invalidInput = (...issues: [Issue | string, ...(Issue | string)[]]) =>
+  new DomainError('BAD_REQUEST', undefined, issues);
+export const forbidden = (...issues: (Issue | string)[]) =>
   new DomainError('FORBIDDEN', undefined, issues.length > 0 ? issues : undefined);
-export const notFound = (...issues: string[]) =>
+export const notFound = (...issues: (Issue | string)[]) =>
   new DomainError('NOT_FOUND', undefined, issues.length > 0 ? issues : undefined);
 export const invalidKey = () => new DomainError('UNAUTHORIZED', 'Invalid API key');
 export const expiredKey = () => new DomainError('UNAUTHORIZED', 'Expired API key');

@@ -1,5 +1,5 @@
 import type { OutboundClient } from '../../../libs/outbound-http/index.js';
-import { invalidInput } from '../errors/domain-error.js';
+import { about, invalidInput } from '../errors/domain-error.js';
 
 /**
  * Rejects an address that every delivery would fail for.
@@ -9,10 +9,10 @@ import { invalidInput } from '../errors/domain-error.js';
 export function checkUrl(outbound: OutboundClient, field: string, url: string): void {
   switch (outbound.check(url)) {
     case 'URL_REFUSED':
-      throw invalidInput(`${field} must be an absolute http or https address without user name and password`);
+      throw invalidInput(about(field, 'must be an absolute http or https address without user name and password'));
     case 'ADDRESS_REFUSED':
       throw invalidInput(
-        `${field} must not point to a private or reserved network unless OUTBOUND_ALLOWED_NETWORKS allows it`,
+        about(field, 'must not point to a private or reserved network unless OUTBOUND_ALLOWED_NETWORKS allows it'),
       );
     case undefined:
   }

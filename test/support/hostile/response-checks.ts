@@ -82,9 +82,10 @@ function issueViolations(status: number, issues: unknown): string[] {
   if (issues === undefined) return status === 400 ? ['400 without issues'] : [];
   if (!Array.isArray(issues) || issues.length === 0) return ['issues is not a non-empty array'];
   return (issues as unknown[]).flatMap((issue) => {
-    const { message, ...rest } = issue as { message?: unknown };
+    const { message, field, ...rest } = issue as { message?: unknown; field?: unknown };
     const isText = typeof message === 'string' && message !== '' && message.length < 500;
-    return isText && Object.keys(rest).length === 0 ? [] : [`issue ${JSON.stringify(issue).slice(0, 600)}`];
+    const isAbout = field === undefined || (typeof field === 'string' && isText && message.startsWith(field));
+    return isText && isAbout && Object.keys(rest).length === 0 ? [] : [`issue ${JSON.stringify(issue).slice(0, 600)}`];
   });
 }
 

@@ -15,7 +15,14 @@ import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { Settings } from '../../../platform/config/settings.js';
 import { Database } from '../../../platform/database/database.js';
 import { type Page, type PageRequest, window } from '../../../platform/database/page.js';
-import { conflict, DomainError, forbidden, invalidInput, notFound } from '../../../platform/errors/domain-error.js';
+import {
+  about,
+  conflict,
+  DomainError,
+  forbidden,
+  invalidInput,
+  notFound,
+} from '../../../platform/errors/domain-error.js';
 import { ProviderKeysService } from '../../provider-keys/provider-keys.service.js';
 import type { ProviderAssistant } from './assistants.dtos.js';
 
@@ -67,7 +74,7 @@ export class AssistantsService {
     }
     if (apiKey !== undefined && !SENDABLE.test(apiKey)) {
       throw invalidInput(
-        'apiKey must not contain control characters, or characters beyond U+00FF: it is sent in a header',
+        about('apiKey', 'must not contain control characters, or characters beyond U+00FF: it is sent in a header'),
       );
     }
     const { page, limit, offset } = window(query);
@@ -83,10 +90,11 @@ export class AssistantsService {
   }
 
   private async defaultKey({ workspaceId, role }: Caller, provider: AgentProvider): Promise<string> {
-    if (!covers(role, 'ADMIN')) throw forbidden('apiKey must be given: only an ADMIN may list with the default key');
+    if (!covers(role, 'ADMIN'))
+      throw forbidden(about('apiKey', 'must be given: only an ADMIN may list with the default key'));
     const key = await this.keys.find(workspaceId, provider);
     if (key === undefined) {
-      throw invalidInput(`apiKey must be given, because the workspace has no default key for ${provider}`);
+      throw invalidInput(about('apiKey', `must be given, because the workspace has no default key for ${provider}`));
     }
     return key;
   }

@@ -15,7 +15,7 @@ import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { Settings } from '../../../platform/config/settings.js';
 import { Database } from '../../../platform/database/database.js';
 import { KeyRing } from '../../../platform/encryption/key-ring.js';
-import { conflict, forbidden, invalidInput, notFound } from '../../../platform/errors/domain-error.js';
+import { about, conflict, forbidden, invalidInput, notFound } from '../../../platform/errors/domain-error.js';
 import { AgentSecrets } from '../agent-secrets.js';
 import { type AgentDescription, AgentsService } from '../agents.service.js';
 import { type ConnectionSecrets, connectionSecretsPurpose } from './agent-connection.entity.js';
@@ -71,7 +71,7 @@ export class ConnectionService {
       const stored = await this.repository.find(agent.id);
       const { protocol = 'chat-completions', headers = {}, firstSpeaker = null, options = {} } = input;
       const url = input.url ?? PROTOCOLS.of(protocol).defaultUrl;
-      if (url === undefined) throw invalidInput(`url is required: ${protocol} has no default address`);
+      if (url === undefined) throw invalidInput(about('url', `is required: ${protocol} has no default address`));
       const previous = stored && { url: stored.url, secrets: this.open(stored) };
       const checked = new ConnectionCheck({ url, headers, options }, PROTOCOLS.of(protocol), this.outbound, previous);
       const [issue, ...more] = checked.issues;

@@ -1,5 +1,6 @@
 import type { PipeTransform } from '@nestjs/common';
-import { type EvaluationInput, inputViolations } from '../../../../libs/evaluation-definition/index.js';
+import { type EvaluationInput, findViolations } from '../../../../libs/evaluation-definition/index.js';
+import { issueOf } from '../../../platform/http/dto/issues.js';
 import { IssueList } from './issue-list.js';
 
 /**
@@ -12,7 +13,7 @@ export class EvaluationSchemaPipe implements PipeTransform<unknown, Partial<Eval
 
   /** @throws DomainError BAD_REQUEST */
   transform(body: unknown): Partial<EvaluationInput> {
-    new IssueList().addAll(inputViolations(this.kind, body)).throwIfAny();
+    new IssueList().addAll(findViolations(this.kind, body).map((violation) => issueOf(violation))).throwIfAny();
     return body as Partial<EvaluationInput>;
   }
 }

@@ -1,4 +1,4 @@
-import { DomainError } from '../../../platform/errors/domain-error.js';
+import { DomainError, type Issue } from '../../../platform/errors/domain-error.js';
 
 /** Most issues that are listed; the rest is only counted. A file can have a million. */
 const MAX_LISTED = 1_000;
@@ -7,13 +7,13 @@ const MAX_COUNTED = 20_000;
 
 /** An `IssueList` as plain data, to continue it in another thread. */
 export interface IssueListState {
-  readonly listed: readonly string[];
+  readonly listed: readonly Issue[];
   readonly count: number;
 }
 
 /** Collects the issues of a body or file, up to a maximum. */
 export class IssueList {
-  private readonly listed: string[];
+  private readonly listed: Issue[];
   private count: number;
 
   constructor({ listed, count }: IssueListState = { listed: [], count: 0 }) {
@@ -21,12 +21,12 @@ export class IssueList {
     this.count = count;
   }
 
-  add(issue: string): void {
+  add(issue: Issue): void {
     this.count += 1;
     if (this.listed.length < MAX_LISTED) this.listed.push(issue);
   }
 
-  addAll(issues: readonly string[]): this {
+  addAll(issues: readonly Issue[]): this {
     for (const issue of issues) this.add(issue);
     return this;
   }

@@ -7,7 +7,6 @@ import {
   type InputKind,
   type Path,
   type PersonalityInput,
-  sentence,
   shownName,
   shownPath,
   SizeExceeded,
@@ -15,7 +14,8 @@ import {
   type ValidationContext,
   type Violation,
 } from '../../../../libs/evaluation-definition/index.js';
-import { DomainError } from '../../../platform/errors/domain-error.js';
+import { about, DomainError, type Issue } from '../../../platform/errors/domain-error.js';
+import { issueOf } from '../../../platform/http/dto/issues.js';
 import { IssueList, type IssueListState } from '../definition/issue-list.js';
 import { type EvaluationFile, readFile } from './file.js';
 import type { FileContents, FileItem } from './file-item.js';
@@ -169,10 +169,8 @@ class FileChecker {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-const issueOf = (violation: Violation, detail: string): string => `${sentence(violation)}${detail}`;
-
 /** An issue about a field of an item that was found after the file was validated. */
-export const issueAt = ({ field, detail }: Place, text: string): string => `${field} ${text}${detail}`;
+export const issueAt = ({ field, detail }: Place, text: string): Issue => about(field, `${text}${detail}`);
 
 function textIn({ value }: FileItem, name: string): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;

@@ -20,7 +20,7 @@ function refusalOf(read: () => unknown): readonly string[] | undefined {
     read();
     return undefined;
   } catch (error) {
-    return error instanceof DomainError ? error.issues : undefined;
+    return error instanceof DomainError ? error.issues?.map(({ message }) => message) : undefined;
   }
 }
 

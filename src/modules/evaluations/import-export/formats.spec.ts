@@ -165,6 +165,6 @@ function refusalOf(read: () => unknown): readonly string[] | undefined {
     read();
     return undefined;
   } catch (error) {
-    return error instanceof DomainError ? error.issues : undefined;
+    return error instanceof DomainError ? error.issues?.map(({ message }) => message) : undefined;
   }
 }

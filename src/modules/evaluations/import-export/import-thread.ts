@@ -1,6 +1,6 @@
 /** Entry of the threads of `ImportThreads`. It imports nothing of the framework, so that a thread starts quickly. */
 import { serveTasks } from '../../../../libs/concurrency/index.js';
-import { DomainError, type ErrorCode } from '../../../platform/errors/domain-error.js';
+import { DomainError, type ErrorCode, type Issue } from '../../../platform/errors/domain-error.js';
 import { type CheckedFile, checkFile } from './check-file.js';
 import { decodeFile } from './file.js';
 
@@ -13,7 +13,7 @@ export interface ImportTask {
 /** Errors lose their class between threads. */
 export interface Refusal {
   readonly code: ErrorCode;
-  readonly issues: readonly string[];
+  readonly issues: readonly Issue[];
 }
 
 export type ImportOutcome = { readonly file: CheckedFile } | { readonly refusal: Refusal };

@@ -3,7 +3,7 @@ import type { Medium } from '../../../../libs/simulation/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { Database } from '../../../platform/database/database.js';
 import { sequentialIds } from '../../../platform/database/sequential-ids.js';
-import { invalidInput } from '../../../platform/errors/domain-error.js';
+import { about, invalidInput } from '../../../platform/errors/domain-error.js';
 import { AgentsService } from '../../agents/agents.service.js';
 import { IssueList } from '../definition/issue-list.js';
 import type { ImportResult } from '../dto/import.response.js';
@@ -44,7 +44,7 @@ export class ImportService {
     read: ReadFile,
     { dryRun, medium }: ImportOptions,
   ): Promise<ImportResult> {
-    if (medium !== null && !dryRun) throw invalidInput('medium must only be given together with dryRun=true');
+    if (medium !== null && !dryRun) throw invalidInput(about('medium', 'must only be given together with dryRun=true'));
     if ('error' in read) throw read.error;
     const { file } = read;
     const issues = new IssueList(file.issues);

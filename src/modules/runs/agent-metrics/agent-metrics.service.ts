@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type LatencyMeasures, MIN_TURNS_FOR_PERCENTILES, wilsonInterval } from '../../../../libs/statistics/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
-import { invalidInput } from '../../../platform/errors/domain-error.js';
+import { about, invalidInput } from '../../../platform/errors/domain-error.js';
 import { AgentsService } from '../../agents/agents.service.js';
 import type { AgentMetrics } from '../dto/agent-metrics.response.js';
 import type { AgentMetricsQuery } from '../dto/run.requests.js';
@@ -53,9 +53,9 @@ export class AgentMetricsService {
 function range(query: AgentMetricsQuery): { from: Date; to: Date } {
   const to = query.to === undefined ? new Date() : new Date(query.to);
   const from = query.from === undefined ? new Date(to.getTime() - DEFAULT_RANGE_MS) : new Date(query.from);
-  if (from >= to) throw invalidInput('from must be before to');
+  if (from >= to) throw invalidInput(about('from', 'must be before to'));
   if (to.getTime() - from.getTime() > MAX_RANGE_DAYS * DAY_MS) {
-    throw invalidInput(`from must be at most ${MAX_RANGE_DAYS} days before to`);
+    throw invalidInput(about('from', `must be at most ${MAX_RANGE_DAYS} days before to`));
   }
   return { from, to };
 }

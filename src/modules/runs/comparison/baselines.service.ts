@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../../platform/access/caller.js';
 import { requireOwned } from '../../../platform/access/ownership.js';
-import { conflict, invalidInput } from '../../../platform/errors/domain-error.js';
+import { about, conflict, invalidInput } from '../../../platform/errors/domain-error.js';
 import { hasEnded, type RunEntity } from '../run.entity.js';
 import { RunsRepository } from '../runs.repository.js';
 import { type ComparedRun, ComparisonRepository } from './comparison.repository.js';
@@ -45,7 +45,8 @@ export class BaselinesService {
       return { gate: await this.figures(await this.repository.findCompleted(agentId, cases)), previous };
     }
     const [gate] = await this.repository.figures([await this.requireRun(caller, agentId, notWorseThan)]);
-    if (!sharesCase(gate!, cases)) throw invalidInput('notWorseThan must be a run that has one of the cases to run');
+    if (!sharesCase(gate!, cases))
+      throw invalidInput(about('notWorseThan', 'must be a run that has one of the cases to run'));
     return { gate: gate!, previous };
   }
 
@@ -76,11 +77,11 @@ export class BaselinesService {
 
   private async requireRun(caller: Caller, agentId: string, id: string): Promise<RunEntity> {
     const found = await this.runs.find(id);
-    if (!found) throw invalidInput('notWorseThan is not the id of a run');
+    if (!found) throw invalidInput(about('notWorseThan', 'is not the id of a run'));
     const run = requireOwned(caller, found);
-    if (run.agentId !== agentId) throw invalidInput('notWorseThan must be a run of the same agent');
+    if (run.agentId !== agentId) throw invalidInput(about('notWorseThan', 'must be a run of the same agent'));
     if (run.derivedFrom !== null || run.isImported)
-      throw invalidInput('notWorseThan must be a run that called the agent');
+      throw invalidInput(about('notWorseThan', 'must be a run that called the agent'));
     if (!hasEnded(run.status)) throw conflict('The run of notWorseThan has not ended yet');
     return run;
   }

@@ -1,7 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { compareCases, comparisonWarnings } from '../../../../libs/statistics/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
-import { conflict, DomainError, invalidInput, notFound } from '../../../platform/errors/domain-error.js';
+import {
+  about,
+  conflict,
+  DomainError,
+  invalidInput,
+  type Issue,
+  notFound,
+} from '../../../platform/errors/domain-error.js';
 import type { RunComparison } from '../dto/comparison.responses.js';
 import type { RunMatrix } from '../dto/matrix.responses.js';
 import { hasEnded, type RunEntity } from '../run.entity.js';
@@ -39,7 +46,8 @@ export class ComparisonService {
   async compare(caller: Pick<Caller, 'workspaceId'>, id: string, baseline: string): Promise<RunComparison> {
     const { first, others } = await this.sides(caller, id, [baseline]);
     const comparison = await this.between(first, others[0]!);
-    if (comparison.cases.length === 0) throw invalidInput('with must be a run that shares a case with this one');
+    if (comparison.cases.length === 0)
+      throw invalidInput(about('with', 'must be a run that shares a case with this one'));
     return comparison;
   }
 
@@ -51,10 +59,12 @@ export class ComparisonService {
     const sides = await this.sides(caller, id, others);
     const matrix = matrixOf(sides.first, sides.others);
     const ids = matrix.runs.map((run) => run.id);
-    if (new Set(ids).size < ids.length) throw invalidInput('with must not name a run twice, nor this run');
+    if (new Set(ids).size < ids.length) throw invalidInput(about('with', 'must not name a run twice, nor this run'));
     for (const [index, { id: other }] of matrix.runs.entries()) {
       if (matrix.cases.some(({ results }) => results.some(({ runId }) => runId === other))) continue;
-      throw invalidInput(`with must be runs that share a case with this one; the one at position ${index} does not`);
+      throw invalidInput(
+        about('with', `must be runs that share a case with this one; the one at position ${index} does not`),
+      );
     }
     const warnings: string[] = [];
     for (const other of sides.others) {
@@ -99,7 +109,7 @@ export class ComparisonService {
       return await this.runs.require(caller, id);
     } catch (error) {
       if (error instanceof DomainError && error.code === 'NOT_FOUND')
-        throw notFound(`with is not the id of a run: ${id}`);
+        throw notFound(about('with', `is not the id of a run: ${id}`));
       throw error;
     }
   }
@@ -153,11 +163,12 @@ export class ComparisonService {
     return found && (await this.repository.figures([found]))[0];
   }
 
-  private async noneFound(run: RunEntity): Promise<string> {
+  private async noneFound(run: RunEntity): Promise<Issue> {
     const others = await this.repository.otherEnded(run.agentId, run.id);
-    if (others.length === 0) return 'with: the agent has no other run that has ended';
+    if (others.length === 0) return { message: 'with: the agent has no other run that has ended', field: 'with' };
     const named = others.map(({ id, name }) => `"${name}" (${id})`).join(', ');
-    return `with: no earlier run shares a case with this one; the agent has the runs ${named}`;
+    const message = `with: no earlier run shares a case with this one; the agent has the runs ${named}`;
+    return { message, field: 'with' };
   }
 }
 

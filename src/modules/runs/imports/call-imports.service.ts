@@ -4,7 +4,7 @@ import type { Caller } from '../../../platform/access/caller.js';
 import { Database } from '../../../platform/database/database.js';
 import { isUuid } from '../../../platform/database/ids.js';
 import { sequentialIds } from '../../../platform/database/sequential-ids.js';
-import { conflict, DomainError, invalidInput } from '../../../platform/errors/domain-error.js';
+import { about, conflict, DomainError, invalidInput } from '../../../platform/errors/domain-error.js';
 import { Queue } from '../../../platform/queue/queue.js';
 import { type AgentDescription, AgentsService } from '../../agents/agents.service.js';
 import { RecordingUploadsService } from '../../recordings/recording-uploads.service.js';
@@ -64,13 +64,13 @@ export class CallImportsService {
   }
 
   private async evaluation(caller: Caller, agent: AgentDescription, id: string): Promise<PlannedEvaluation> {
-    const unknown = () => invalidInput('evaluationId is not the id of an evaluation of the agent');
+    const unknown = () => invalidInput(about('evaluationId', 'is not the id of an evaluation of the agent'));
     if (!isUuid(id)) throw unknown();
     const evaluation = await this.starter.evaluation(caller, agent, id).catch((error: unknown) => {
       throw error instanceof DomainError && error.code === 'BAD_REQUEST' ? unknown() : error;
     });
     if (evaluation.cases.length === 1) return evaluation;
-    throw invalidInput('evaluationId must be an evaluation with at most one row of variables');
+    throw invalidInput(about('evaluationId', 'must be an evaluation with at most one row of variables'));
   }
 
   /** @returns the id of the call */

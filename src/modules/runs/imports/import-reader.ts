@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { TranscriptEntry } from '../../../../libs/simulation/index.js';
-import { DomainError } from '../../../platform/errors/domain-error.js';
+import { DomainError, type Issue } from '../../../platform/errors/domain-error.js';
 import { invalidFields } from '../../../platform/http/dto/issues.js';
 import { InputPipe } from '../../../platform/http/dto/validation.pipe.js';
 import { RecordingUploadsService } from '../../recordings/recording-uploads.service.js';
@@ -27,7 +27,7 @@ export class ImportReader {
 
   /** @throws DomainError BAD_REQUEST with all issues of fields, recording and transcript */
   async read({ runId, fields, upload }: ImportForm): Promise<Import> {
-    const issues: string[] = [];
+    const issues: (Issue | string)[] = [];
     const request = await this.request(fields).catch((error: unknown) => {
       if (!(error instanceof DomainError) || !error.issues) throw error;
       issues.push(...error.issues);

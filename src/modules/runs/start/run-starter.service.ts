@@ -10,7 +10,7 @@ import type { Settings } from '../../../platform/config/settings.js';
 import { Database } from '../../../platform/database/database.js';
 import { uuidOrNotFound } from '../../../platform/database/ids.js';
 import { sequentialIds } from '../../../platform/database/sequential-ids.js';
-import { DomainError, conflict, invalidInput } from '../../../platform/errors/domain-error.js';
+import { about, DomainError, conflict, invalidInput } from '../../../platform/errors/domain-error.js';
 import { Queue } from '../../../platform/queue/queue.js';
 import { type AgentDescription, AgentsService } from '../../agents/agents.service.js';
 import { ConnectionService, type PlannedConnection } from '../../agents/connection/connection.service.js';
@@ -161,7 +161,7 @@ export class RunStarterService {
     const name = request.name ?? `Run of ${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`;
     const calls = callCount({ evaluations, repeat });
     if (calls > MAX_CALLS) {
-      throw invalidInput(`repeat must be lower: a run can have at most ${MAX_CALLS} calls, not ${calls}`);
+      throw invalidInput(about('repeat', `must be lower: a run can have at most ${MAX_CALLS} calls, not ${calls}`));
     }
     const gate = { minimumScore, minimumPassRate, allowedUncounted, notWorseThan };
     const baselines = await this.baselines.find(caller, agent.id, notWorseThan, evaluations);
@@ -178,14 +178,14 @@ export class RunStarterService {
     if (tags && (ids || keys)) {
       throw invalidInput(`tags must not be given together with ${ids ? 'evaluationIds' : 'evaluationKeys'}`);
     }
-    if (ids && keys) throw invalidInput('evaluationKeys must not be given together with evaluationIds');
+    if (ids && keys) throw invalidInput(about('evaluationKeys', 'must not be given together with evaluationIds'));
     const selected = await this.evaluations.select(caller, agentId, {
       ...(ids && { ids }),
       ...(keys && { keys }),
       ...(tags && { tags }),
     });
     if (selected.length > 0) return selected;
-    if (tags) throw invalidInput('tags match no evaluation of the agent');
+    if (tags) throw invalidInput(about('tags', 'match no evaluation of the agent'));
     throw conflict('The agent has no evaluations to run');
   }
 

@@ -31,7 +31,7 @@ async function read(parts: readonly Buffer[], type = 'multipart/form-data; bound
     return { ...fields, ...(file !== undefined && { recording: file }) };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    return error.issues!;
+    return error.issues!.map(({ message }) => message);
   }
 }
 

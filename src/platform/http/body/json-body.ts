@@ -1,7 +1,8 @@
 import { SetMetadata } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { findJsonViolations, type JsonLimits, sentence } from '../../../../libs/json-input/index.js';
-import { invalidInput } from '../../errors/domain-error.js';
+import { findJsonViolations, type JsonLimits } from '../../../../libs/json-input/index.js';
+import { about, invalidInput } from '../../errors/domain-error.js';
+import { issueOf } from '../dto/issues.js';
 import { readRaw, type TextBodyOptions } from './text-body.js';
 import { decodeUtf8 } from './utf8.js';
 
@@ -30,6 +31,6 @@ export async function readJson(request: Request, response: Response): Promise<ob
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw invalidInput(NOT_AN_OBJECT);
   const [violation] = findJsonViolations(body, JSON_LIMITS).violations;
-  if (violation) throw invalidInput(violation.path.length === 0 ? `body ${violation.text}` : sentence(violation));
+  if (violation) throw invalidInput(violation.path.length === 0 ? about('body', violation.text) : issueOf(violation));
   return body;
 }

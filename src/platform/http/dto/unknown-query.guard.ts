@@ -1,8 +1,8 @@
 import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import { sentence, unknownFields } from '../../../../libs/json-input/index.js';
-import { invalidFields } from './issues.js';
+import { unknownFields } from '../../../../libs/json-input/index.js';
+import { invalidFields, issueOf } from './issues.js';
 
 const NO_QUERY = 'http:no-query';
 
@@ -21,7 +21,7 @@ export class UnknownQueryGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     if (!this.reflector.get<boolean | undefined>(NO_QUERY, context.getHandler())) return true;
     const names = Object.keys(context.switchToHttp().getRequest<Request>().query);
-    if (names.length > 0) throw invalidFields(unknownFields(names).map(sentence));
+    if (names.length > 0) throw invalidFields(unknownFields(names).map((violation) => issueOf(violation)));
     return true;
   }
 }

@@ -18,7 +18,7 @@ describe('InputPipe', () => {
     const error: unknown = await check(value).catch((thrown: unknown) => thrown);
     if (!(error instanceof DomainError)) throw new Error('The body was accepted', { cause: error });
     expect([error.code, error.message]).toEqual(['BAD_REQUEST', 'Invalid input data']);
-    return error.issues;
+    return error.issues?.map(({ message }) => message);
   };
 
   it('returns an instance of the class', async () => {
@@ -34,6 +34,14 @@ describe('InputPipe', () => {
       expect(await issuesOf(value)).toEqual([`${name} is not a known field`]);
     },
   );
+
+  it('names the field of each issue', async () => {
+    const error: unknown = await check({ name: 'x', size: -1, colour: 1 }).catch((thrown: unknown) => thrown);
+    expect((error as DomainError).issues).toEqual([
+      { message: 'colour is not a known field', field: 'colour' },
+      { message: 'size must not be less than 0', field: 'size' },
+    ]);
+  });
 
   it('accepts a query object without a prototype', async () => {
     const query = Object.assign(Object.create(null) as object, { name: 'x' });

@@ -1,8 +1,8 @@
 import { type ArgumentMetadata, Injectable, type Type, ValidationPipe } from '@nestjs/common';
 import { getMetadataStorage, type ValidationError } from 'class-validator';
-import { sentence, shownName, unknownField, unknownFields } from '../../../../libs/json-input/index.js';
-import { DomainError } from '../../errors/domain-error.js';
-import { invalidFields } from './issues.js';
+import { shownName, unknownField, unknownFields } from '../../../../libs/json-input/index.js';
+import { about, DomainError, type Issue } from '../../errors/domain-error.js';
+import { invalidFields, issueOf } from './issues.js';
 
 /** Validates bodies and query strings against their classes; every violation is one issue that begins with its field. */
 @Injectable()
@@ -35,7 +35,7 @@ export class InputPipe extends ValidationPipe {
     // Unknown names are found here: the libraries overlook those of every JavaScript object, such as `toString`.
     const known = this.fieldsOf(metatype);
     const [fields, unknown] = split(value, known);
-    const issues = unknownFields(unknown, [...known]).map(sentence);
+    const issues = unknownFields(unknown, [...known]).map((violation) => issueOf(violation));
     try {
       const checked: unknown = await super.transform(fields, metadata);
       if (issues.length === 0) return checked;
@@ -68,11 +68,11 @@ function split(value: object, known: ReadonlySet<string>): [Record<string, unkno
   return [fields, unknown];
 }
 
-function issuesOf(error: ValidationError, parent: string): string[] {
+function issuesOf(error: ValidationError, parent: string): Issue[] {
   const path = parent + shownName(error.property);
   const own = Object.entries(error.constraints ?? {}).map(([constraint, message]) => {
-    if (constraint === 'whitelistValidation') return `${path} ${unknownField(error.property)}`;
-    return parent + message;
+    if (constraint === 'whitelistValidation') return about(path, unknownField(error.property));
+    return { message: parent + message, field: path };
   });
   const children = (error.children ?? []).flatMap((child) => issuesOf(child, `${path}.`));
   return [...own, ...children];

@@ -7,6 +7,13 @@ export class ErrorIssue {
     example: 'page must not be less than 1',
   })
   message: string;
+
+  @ApiProperty({
+    description: 'Path of the field, or name of the parameter; absent if the cause is not about one',
+    example: 'page',
+    required: false,
+  })
+  field?: string;
 }
 
 /** The flat error body of the contract. */
@@ -22,5 +29,5 @@ export class ErrorBody {
 }
 
 export function errorBody({ code, message, issues }: DomainError): ErrorBody {
-  return { code, message, ...(issues && { issues: issues.map((issue) => ({ message: issue })) }) };
+  return { code, message, ...(issues && { issues: [...issues] }) };
 }
