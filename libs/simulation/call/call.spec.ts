@@ -285,7 +285,11 @@ describe('scripted call', () => {
       { transport: agentSaying(babble) },
     );
     expect(performance.now() - begun).toBeLessThan(10_000);
-    expect(result).toMatchObject({ outcome: 'passed', measures: { turns: 3, words: { agent: 1 } } });
+    expect(result).toMatchObject({
+      outcome: 'error',
+      failure: { code: 'check_undecided' },
+      measures: { turns: 3, words: { agent: 1 } },
+    });
     expect(result.timeline[3]).toMatchObject({ text: `a${'\u0301\u0327'.repeat(15)}` });
   });
 

@@ -116,6 +116,10 @@ class ConnectionTest {
       case 'hang_up':
         return this.end({ type: this.words.trim() === '' ? 'silence' : 'words' });
       case 'speech_end':
+      case 'speech_split':
+      case 'tool_start':
+      case 'warning':
+      case 'idle':
     }
   }
 
