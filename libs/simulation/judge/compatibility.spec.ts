@@ -116,6 +116,7 @@ describe('a verdict', () => {
     ['one verdict among too many braces', `${'{x'.repeat(100_000)}${MET}`],
     ['very many objects', '{}'.repeat(300_000)],
     ['one of very many verdicts', MET.repeat(101)],
+    ['one verdict behind very many broken objects', `${'{"met"}'.repeat(2_000)}${MET}`],
   ])('is none if it is %s: the judge is asked again, and nothing is decided', async (_what, answer) => {
     expect(await judge(answer)).toMatchObject({ verdict: 'no_verdict', requests: 2 });
   });

@@ -15,9 +15,12 @@ const THOUGHT = /<\/(?:\w+:)?(?:think(?:ing)?|thoughts?|reasoning)>|\[\/THINK\]|
 const NOTHING = /^\s*[`~]{0,3}\s*$/;
 /** A brace that begins an object, not one in prose. */
 const BEGINS_OBJECT = /^\{\s*"/;
-/** Characters that are read to find objects, and objects: with more of them an answer counts as having none. */
+/** What can be JSON; an error of the parser is slow. */
+const CAN_BE_OBJECT = /^\{\s*["}]/;
+/** Characters that are read to find objects, objects, and broken ones: with more an answer counts as having none. */
 const MAX_STEPS = 5_000_000;
 const MAX_OBJECTS = 100;
+const MAX_BROKEN = 1_000;
 
 /**
  * The outermost JSON objects in a model's answer, in order, with text and code blocks around them. Objects in its thoughts do
@@ -37,17 +40,17 @@ export function objectsIn(answer: string): readonly AnswerObject[] {
 
 function outermost(text: string): AnswerObject[] {
   let found: AnswerObject[] = [];
-  let steps = 0;
+  let [steps, broken] = [0, 0];
   let next = 0;
   for (let from = text.indexOf('{'); from !== -1; from = text.indexOf('{', next)) {
     const end = endOf(text, from);
     steps += (end ?? text.length) - from;
-    if (steps > MAX_STEPS || found.length === MAX_OBJECTS) return [];
+    if (steps > MAX_STEPS || found.length === MAX_OBJECTS || broken > MAX_BROKEN) return [];
     const object = end === undefined ? undefined : text.slice(from, end);
-    const value = object === undefined ? undefined : parsed(object);
+    const value = object === undefined || !CAN_BE_OBJECT.test(object) ? undefined : parsed(object);
     next = end ?? text.length;
     if (value) found.push({ value, text: object!, from, to: end! });
-    else if (BEGINS_OBJECT.test(text.slice(from, from + 100))) found = [];
+    else if (BEGINS_OBJECT.test(text.slice(from, from + 100))) [found, broken] = [[], broken + 1];
     else next = from + 1;
   }
   return found;
