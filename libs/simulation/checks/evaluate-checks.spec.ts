@@ -100,6 +100,14 @@ describe('checks', () => {
     if (met === null) expect(result.detail).toMatch(/^Whether this is the same value is not known: the agent said "/);
   });
 
+  it('do not read a result of a tool that is nested too deeply', async () => {
+    const result = `{"price":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
+    const call = { type: 'tool_call', name: 'find', arguments: {}, result, start: 0, end: 1, turn: 0 } as const;
+    const sources = [{ tool: 'find', result: 'price' }, { value: '45' }];
+    const { met, detail } = await check({ type: 'same_value', sources }, [call]);
+    expect([met, detail]).toEqual([false, 'The result price of find was missing']);
+  });
+
   it.each([
     ['45 euros', 'That is 145 euros.', false],
     ['45 euros', 'That is **45** euros.', true],

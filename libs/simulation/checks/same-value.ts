@@ -6,7 +6,7 @@ import {
   type ValueSource,
 } from '../../evaluation-definition/index.js';
 import type { Evidence } from '../timeline/evidence.js';
-import { truncate } from '../timeline/text.js';
+import { isStorable, truncate } from '../timeline/text.js';
 import { compareValues } from '../values/same-value.js';
 import type { Finding } from './check-result.js';
 import { never } from './happens.js';
@@ -102,7 +102,8 @@ function valueAt(root: unknown, path: string): unknown {
 function parsed(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   try {
-    return JSON.parse(value) as unknown;
+    const found = JSON.parse(value) as unknown;
+    return isStorable(found) ? found : value;
   } catch {
     return value;
   }

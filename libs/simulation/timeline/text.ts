@@ -28,11 +28,11 @@ export function parseArguments(json: string): { readonly [name: string]: JsonVal
     return null;
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-  return isStorable(value, 0) ? guarded(value as { readonly [name: string]: JsonValue }) : null;
+  return isStorable(value) ? guarded(value as { readonly [name: string]: JsonValue }) : null;
 }
 
-/** Numbers such as 1e999 are lost when JSON is written. */
-function isStorable(value: unknown, depth: number): boolean {
+/** Whether a value is within the nesting limit; numbers such as 1e999 are lost when JSON is written. */
+export function isStorable(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null) return typeof value !== 'number' || Number.isFinite(value);
   return depth < MAX_DEPTH && Object.values(value).every((inner) => isStorable(inner, depth + 1));
 }

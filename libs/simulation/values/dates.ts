@@ -9,6 +9,10 @@ export interface DateValue {
   readonly day?: number;
   /** 0 is Sunday. */
   readonly weekday?: number;
+  /** Minutes of the day, for a date with a time. */
+  readonly minutes?: number;
+  /** Which number is the month, where both may be. */
+  readonly order?: 'day first' | 'month first';
   readonly isPossible?: true;
 }
 
@@ -20,7 +24,11 @@ export function readDates(text: string, table: ValueWords): DateValue[] {
   if (figures) {
     const [a, b, y] = [Number(figures[1]), Number(figures[2]), Number(figures[3])];
     const year = y < 100 ? 2000 + y : y;
-    return [...(b <= 12 ? [date(year, b, a)] : []), ...(a <= 12 && a !== b ? [date(year, a, b)] : [])];
+    if (a > 12 || b > 12 || a === b) return a <= 12 || b <= 12 ? [b <= 12 ? date(year, b, a) : date(year, a, b)] : [];
+    return [
+      { ...date(year, b, a), order: 'day first' },
+      { ...date(year, a, b), order: 'month first' },
+    ];
   }
   // A fraction, or a date without its year.
   const [, a, b] = /^(\d{1,2})\/(\d{1,2})$/.exec(text)?.map(Number) ?? [];

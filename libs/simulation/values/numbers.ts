@@ -4,6 +4,9 @@ import type { ValueWords } from './value-words.js';
 const FIGURES = /^[+-]?\d{1,3}(?:[,. ']\d{3})*(?:[.,]\d{1,2})?$|^[+-]?\d+(?:[.,]\d+)?$/;
 const FRACTION = /^(\d{1,3})\/([1-9]\d{0,2})$/;
 
+/** More digits are no number, but a code: as numbers, those that are close would be equal. */
+const MAX_DIGITS = 15;
+
 export function readFigures(text: string): number | undefined {
   if (!FIGURES.test(text)) return undefined;
   const decimal = /[.,](\d{1,2})$|^[+-]?\d+[.](\d+)$/.exec(text);
@@ -11,6 +14,7 @@ export function readFigures(text: string): number | undefined {
     ? text.slice(0, decimal.index + (decimal[2] === undefined ? 0 : decimal[0].lastIndexOf('.')))
     : text;
   const digits = whole.replace(/[,. ']/g, '');
+  if (digits.length > MAX_DIGITS) return undefined;
   return Number(decimal ? `${digits}.${decimal[1] ?? decimal[2]}` : digits);
 }
 

@@ -2,7 +2,7 @@ import { normaliseText } from '../../text/index.js';
 import { type DateValue, readDates } from './dates.js';
 import { ENGLISH } from './english.js';
 import { readNumber, readOrdinal } from './numbers.js';
-import { compact, readAddresses, readPhone, readSpelling } from './spelling.js';
+import { compact, hasMeantSigns, readAddresses, readPhone, readSpelling, signed } from './spelling.js';
 import { readTimes, type TimeValue } from './times.js';
 import type { ValueWords } from './value-words.js';
 
@@ -38,12 +38,19 @@ const AMOUNTS: ReadonlySet<Value['kind']> = new Set(['number', 'percent', 'money
 export function readValue(value: unknown): Readings {
   if (typeof value === 'number') {
     const { values, hasFigures } = readValue(String(value));
-    return { values: [{ kind: 'number', amount: value }, ...values], rest: 'nothing', hasFigures };
+    // JSON has lost the last digits of a long code.
+    const isExact = Number.isSafeInteger(value) || !Number.isInteger(value);
+    return {
+      values: [{ kind: 'number', amount: value }, ...values],
+      rest: isExact ? 'nothing' : 'quantity',
+      hasFigures,
+    };
   }
   if (typeof value !== 'string') {
-    const text: Value = { kind: 'text', text: compact(JSON.stringify(value) ?? '') };
+    const json = JSON.stringify(value) ?? '';
+    const text: Value[] = /^[[{]/.test(json) ? exact(json) : [{ kind: 'text', text: compact(json) }];
     const answer: Value[] = typeof value === 'boolean' ? [{ kind: 'answer', is: value, isSaid: false }] : [];
-    return { values: [text, ...answer], rest: 'nothing', hasFigures: false };
+    return { values: [...text, ...answer], rest: 'nothing', hasFigures: false };
   }
   const text = plainText(value);
   const read = text.length > MAX_READ ? [] : LANGUAGES.flatMap((table) => readIn(text, table));
@@ -53,9 +60,14 @@ export function readValue(value: unknown): Readings {
   const isAmount = read.some(({ kind }) => AMOUNTS.has(kind)) && !/^\+?\d+$/.test(text);
   // So have those of an e-mail address and a time, but a recogniser may leave them out.
   const isExact = /@|^\d{1,2}:\d\d$/.test(text);
-  const written = isExact ? exact(text) : [{ kind: 'text', text: isAmount ? text : compact(text) } as const];
+  const written = isExact ? exact(text) : isAmount ? [{ kind: 'text', text } as const] : withoutSigns(text);
   return { values: [...written, ...read], rest, hasFigures };
 }
+
+const withoutSigns = (text: string): Value[] => [
+  { kind: 'text', text: signed(text) },
+  { kind: 'text', text: compact(text), ...(hasMeantSigns(text) && { isPossible: true }) },
+];
 
 const exact = (text: string): Value[] => [
   { kind: 'text', text },
@@ -97,6 +109,7 @@ function readIn(text: string, table: ValueWords): Value[] {
   const phone = readPhone(text, spelling?.text, table);
   const answer = table.answers[text] ?? (text === 'true' || text === 'false' ? text === 'true' : undefined);
   const [, dayPart, timePart] = /^(\d{4}-\d\d-\d\d)[t ](\d\d:\d\d)/.exec(text) ?? [];
+  const moment = dayPart === undefined ? undefined : momentOf(dayPart, timePart!, table);
   const read: (Value | undefined)[] = [
     amount === undefined ? undefined : { kind: 'number', amount },
     percent === undefined ? undefined : { kind: 'percent', amount: percent },
@@ -105,12 +118,21 @@ function readIn(text: string, table: ValueWords): Value[] {
     answer === undefined ? undefined : { kind: 'answer', is: answer, isSaid: Object.hasOwn(table.answers, text) },
     money,
     ...otherAmounts(text, table),
-    ...readTimes(timePart ?? text, table),
-    ...readDates(dayPart ?? text, table),
+    ...(moment ?? [...readTimes(text, table), ...readDates(text, table)]),
     ...(spelling ? spelledValues(spelling) : []),
     ...readAddresses(text, table).flatMap((address) => exact(address.includes('@') ? address : compact(address))),
   ];
   return read.filter((value) => value !== undefined);
+}
+
+/** A date with a time: the same as either, but both count against another one. */
+function momentOf(day: string, time: string, table: ValueWords): Value[] {
+  const times = readTimes(time, table);
+  const minutes = times[0]?.minutes;
+  return [
+    ...times.map((each) => ({ ...each, day })),
+    ...readDates(day, table).map((each) => ({ ...each, ...(minutes !== undefined && { minutes }) })),
+  ];
 }
 
 const readAmount = (text: string, table: ValueWords): number | undefined =>

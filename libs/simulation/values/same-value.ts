@@ -7,6 +7,7 @@ export type Sameness = 'same' | 'unknown' | 'different';
 
 /** Compares two values, however they are written or spoken: they are the same if any reading of both is. */
 export function compareValues(a: unknown, b: unknown): Sameness {
+  if (isSmallNested(a) && isSmallNested(b)) return compareNested(a, b);
   const [first, second] = [readValue(a), readValue(b)];
   let isPossible = mayMean(first, second) || mayMean(second, first);
   for (const one of first.values) {
@@ -17,6 +18,20 @@ export function compareValues(a: unknown, b: unknown): Sameness {
     }
   }
   return isPossible ? 'unknown' : 'different';
+}
+
+/** Larger ones are only compared as texts: each value in them takes time. */
+const MAX_NESTED = 2_000;
+
+const isSmallNested = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && JSON.stringify(value).length <= MAX_NESTED;
+
+/** Lists and objects are the same if they have the same values in the same places. */
+function compareNested(a: object, b: object): Sameness {
+  const [all, others] = [Object.entries(a), new Map(Object.entries(b))];
+  if (Array.isArray(a) !== Array.isArray(b) || all.length !== others.size) return 'different';
+  const found = all.map(([name, value]) => (others.has(name) ? compareValues(value, others.get(name)) : 'different'));
+  return found.find((one) => one === 'different') ?? found.find((one) => one === 'unknown') ?? 'same';
 }
 
 /** Whether two values are certainly the same, however they are written or spoken. */
@@ -43,7 +58,7 @@ function compare(a: Value, b: Value): Sameness {
     case 'time':
       return b.kind === 'time' ? compareTimes(a, b) : 'different';
     case 'date':
-      return same(b.kind === 'date' && areSameDates(a, b));
+      return b.kind === 'date' ? compareDates(a, b) : 'different';
     case 'answer':
       // "Yes" and "correct" are the same only for a value that is true or false.
       return same(b.kind === 'answer' && a.is === b.is && !(a.isSaid && b.isSaid));
@@ -82,6 +97,7 @@ function compareHour(number: number, { minutes }: TimeValue): Sameness {
 }
 
 function compareTimes(a: TimeValue, b: TimeValue): Sameness {
+  if (a.day && b.day && a.day !== b.day) return 'different';
   if (a.minutes === b.minutes) return 'same';
   if (!(a.isAmbiguous || b.isAmbiguous) || a.minutes % 720 !== b.minutes % 720) return 'different';
   // "12:15" is after noon, unless it is meant without "am".
@@ -89,8 +105,10 @@ function compareTimes(a: TimeValue, b: TimeValue): Sameness {
 }
 
 /** What both say must be the same, and they must have something in common. */
-function areSameDates(a: DateValue, b: DateValue): boolean {
-  const fields = ['year', 'month', 'day', 'weekday'] as const;
+function compareDates(a: DateValue, b: DateValue): Sameness {
+  const fields = ['year', 'month', 'day', 'weekday', 'minutes'] as const;
   const common = fields.filter((field) => a[field] !== undefined && b[field] !== undefined);
-  return common.length > 0 && common.every((field) => a[field] === b[field]);
+  const areSame = common.length > 0 && common.every((field) => a[field] === b[field]);
+  // "4/12/2026" and "12/4/2026" are the same day only if they follow two customs.
+  return a.order && b.order && a.order !== b.order ? possible(areSame) : same(areSame);
 }

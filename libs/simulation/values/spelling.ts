@@ -4,6 +4,28 @@ import type { ValueWords } from './value-words.js';
 /** Letters and digits. */
 export const compact = (text: string): string => text.replace(/[^\p{L}\p{N}]/gu, '').toLowerCase();
 
+/** A minus, and signs between figures that are no separators of thousands. */
+const MINUS = /^[$€£¥]? ?- ?[$€£¥]?(?=\d)/;
+const BETWEEN_FIGURES = /\d[./]\d|\d,(?!\d{3}(?!\d))\d/;
+const DATE = /^(?:\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{4}[./-]\d{1,2}[./-]\d{1,2})$/;
+
+/** Whether the signs of figures have a meaning: without them "1/12/26" is "11/2/26", "12.5 mg" is "125 mg" and "-5 C" is "5 C". */
+export function hasMeantSigns(text: string): boolean {
+  if (MINUS.test(text)) return true;
+  const groups = text.split(/ ?[.,/-] ?/);
+  // "4-0-2-1" is spelled.
+  if (groups.length > 2 && groups.every((group) => /^\d$/.test(group))) return false;
+  if (!/^\+?[\d ()./-]+$/.test(text)) return BETWEEN_FIGURES.test(text);
+  const isPhone = !DATE.test(text) && (groups.length > 4 || (/\d{4}/.test(text) && compact(text).length > 6));
+  return !isPhone && groups.length > 1 && groups.some((group) => /^\d$/.test(group));
+}
+
+/** Letters and digits, with a minus and the signs between figures. */
+export const signed = (text: string): string => {
+  const joined = text.replace(/ ?([.,/-]) ?/g, '$1').toLowerCase();
+  return (MINUS.test(text) ? '-' : '') + joined.replace(/(?<!\d)[.,/-]|[.,/-](?!\d)|[^\p{L}\p{N}.,/-]/gu, '');
+};
+
 /** Characters that were spelled out, and a number that they may be. */
 export interface Spelling {
   readonly text: string;
@@ -16,7 +38,7 @@ export interface Spelling {
 /** Spelled-out letters and digits: "Q X 7", "Quebec X-ray seven", "double five", "A seventeen", "forty-two forty-two". */
 export function readSpelling(text: string, table: ValueWords): Spelling | undefined {
   if (/^\+?[\d ()./-]+$/.test(text))
-    return readFigures(text) === undefined ? { text: compact(text), isPossible: false } : undefined;
+    return readFigures(text) === undefined ? { text: compact(text), isPossible: hasMeantSigns(text) } : undefined;
   const all = text
     .replace(table.explains, '')
     .replace(/x-ray/g, 'xray')
@@ -24,7 +46,7 @@ export function readSpelling(text: string, table: ValueWords): Spelling | undefi
     .filter((word) => word !== '');
   // "Two point four point one" is a version.
   const isVersion = all.filter((word) => word === table.decimalPoint).length > 1;
-  const words = isVersion ? all.filter((word) => word !== table.decimalPoint) : all;
+  const words = isVersion ? all.map((word) => (word === table.decimalPoint ? '.' : word)) : all;
   let spelled = '';
   let times = 1;
   /** The numbers that were said; undefined if there is anything else. */
@@ -47,7 +69,8 @@ export function readSpelling(text: string, table: ValueWords): Spelling | undefi
     times = 1;
   }
   if (words.length < 2 && !(spelled !== words[0] && /^0$/.test(spelled))) return undefined;
-  return { text: spelled, ...asHundredths(numbers ?? []) };
+  const spelling = { text: spelled, ...asHundredths(numbers ?? []) };
+  return hasMeantSigns(text) ? { ...spelling, isPossible: true } : spelling;
 }
 
 /** "Twelve fifty", "twelve oh five": a price, a time, a number or a code. From thirteen on it is a year or a code, too. */

@@ -79,6 +79,18 @@ describe('spoken and written forms of a value', () => {
     ['own', '1 234,56 €', "1'234.56"],
     ['own', 'one thirty', '1:30'],
     ['own', 'ten to eleven', '10:50'],
+    ['own', '4-0-2-1', '4021'],
+    ['own', '1-800-555-0142', '18005550142'],
+    ['own', '01.23.45.67.89', '0123456789'],
+    ['own', '04/12/1990', '04121990'],
+    ['own', '12.5 mg', '12.5mg'],
+    ['own', 'one point one point eleven', '1.1.11'],
+    ['own', '1,000 Main Street', '1000 Main Street'],
+    ['own', '2026-11-29T10:00', '2026-11-29 10:00'],
+    ['own', '2026-11-29T10:00', '10 am'],
+    ['own', '25/12/2026', '12/25/2026'],
+    ['own', { time: '19:30', codes: ['BV-1042'] }, { codes: ['BV 1042'], time: '7:30 pm' }],
+    ['own: large', Array(2_000).fill('a'), Array(2_000).fill('a')],
   ])('(%s) %j and %j are the same', (_source, a, b) => {
     expect(both(a, b)).toEqual(['same', 'same']);
   });
@@ -137,6 +149,21 @@ describe('spoken and written forms of a value', () => {
     ['own: German', 'Viertel sechs', '5:15'],
     ['own: the dot was not heard', 'johnsmith@example.com', 'john.smith@example.com'],
     ['own', 'maybe', true],
+    ['own: signs have a meaning', '1/12/2026', '11/2/2026'],
+    ['own: signs have a meaning', '2026-1-12', '2026-11-2'],
+    ['own: signs have a meaning', '1/2', 12],
+    ['own: signs have a meaning', '2-3', '23'],
+    ['own: signs have a meaning', '2 - 3', '23'],
+    ['own: signs have a meaning', '1,5', '15'],
+    ['own: signs have a meaning', '12.5 mg', '125 mg'],
+    ['own: signs have a meaning', '1.1.11', '1.11.1'],
+    ['own: signs have a meaning', '-5 degrees', '5 degrees'],
+    ['own: signs have a meaning', '-$5', 5],
+    ['own: signs have a meaning', '$-5', '$5'],
+    ['own: two customs', '4/12/2026', '12/4/2026'],
+    ['own: a list is no code', [1, 2], '12'],
+    ['own: a list is no code', { a: 12 }, { a: [1, 2] }],
+    ['own: JSON has lost digits', 12345678901234567891, '12345678901234567891'],
   ])('(%s) whether %j and %j are the same is not known', (_source, a, b) => {
     expect(both(a, b)).toEqual(['unknown', 'unknown']);
   });
@@ -170,6 +197,13 @@ describe('spoken and written forms of a value', () => {
     ['own', 'yes', false],
     ['own', 'Second Street', 'Oak Road'],
     ['own', 'Room 12', 'Room 14'],
+    ['own: both have a date and a time', '2026-11-29T10:00', '2026-11-29T11:00'],
+    ['own: both have a date and a time', '2026-11-29T10:00', '2026-11-30T10:00'],
+    ['own: more digits than a number has', '12345678901234567890', '12345678901234567891'],
+    ['own: more digits than a number has', '9007199254740993', '9007199254740992'],
+    ['own: inside of objects', { a: 1.5 }, { a: 15 }],
+    ['own: inside of lists', [-5], [5]],
+    ['own: inside of lists', [1, 2], [1, 2, 3]],
   ])('(%s) %j and %j are different', (_source, a, b) => {
     expect(both(a, b)).toEqual(['different', 'different']);
   });

@@ -9,6 +9,8 @@ export interface TimeValue {
   /** Whether it may as well be twelve hours later: no part of the day is said. */
   readonly isAmbiguous: boolean;
   readonly isPossible?: true;
+  /** The day, for a time with a date. */
+  readonly day?: string;
 }
 
 interface Clock {
