@@ -73,6 +73,7 @@ describe('a verdict', () => {
     ['behind an object of another kind', `{"note": {"a": 1}} ${MET}`],
     ['in a list', `[${MET}]`],
     ['behind the form of the answer', `{"reasoning": "…", "quote": "…", "met": true or false}\n${MET}`],
+    ['with the end of thoughts in its texts', own(true, { reasoning: 'It says </think> and <|channel|>final.' })],
     ['with braces in its texts', own(true, { reasoning: 'It says } and { and "{".' })],
     ['twice', `${MET}\n\n${MET}`],
     ['behind a draft without a quote', `{"met": false}\n${MET}`],

@@ -28,7 +28,10 @@ const MAX_BROKEN = 1_000;
  * would then not be what the model meant.
  */
 export function objectsIn(answer: string): readonly AnswerObject[] {
-  const thought = [...answer.matchAll(THOUGHT)].at(-1);
+  const ends = [...answer.matchAll(THOUGHT)];
+  // An end that stands in an object is quoted from the agent.
+  const whole = ends.length === 0 ? [] : outermost(answer);
+  const thought = ends.findLast(({ index }) => !whole.some(({ from, to }) => from < index && index < to));
   const said = thought ? answer.slice(thought.index + thought[0].length) : answer;
   const objects = outermost(said);
   const open = said.search(THINKS);

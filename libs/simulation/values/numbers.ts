@@ -4,7 +4,7 @@ import type { ValueWords } from './value-words.js';
 const FIGURES = /^[+-]?\d{1,3}(?:[,. ']\d{3})*(?:[.,]\d{1,2})?$|^[+-]?\d+(?:[.,]\d+)?$/;
 const FRACTION = /^(\d{1,3})\/([1-9]\d{0,2})$/;
 
-/** More digits are no number, but a code: as numbers, those that are close would be equal. */
+/** More digits are a code: as numbers, those that are close would be equal. */
 const MAX_DIGITS = 15;
 
 export function readFigures(text: string): number | undefined {

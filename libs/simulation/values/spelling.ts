@@ -4,7 +4,7 @@ import type { ValueWords } from './value-words.js';
 /** Letters and digits. */
 export const compact = (text: string): string => text.replace(/[^\p{L}\p{N}]/gu, '').toLowerCase();
 
-/** A minus, and signs between figures that are no separators of thousands. */
+/** A minus, and signs between figures that do not separate thousands. */
 const MINUS = /^[$€£¥]? ?- ?[$€£¥]?(?=\d)/;
 const BETWEEN_FIGURES = /\d[./]\d|\d,(?!\d{3}(?!\d))\d/;
 const DATE = /^(?:\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{4}[./-]\d{1,2}[./-]\d{1,2})$/;

@@ -161,8 +161,8 @@ describe('spoken and written forms of a value', () => {
     ['own: signs have a meaning', '-$5', 5],
     ['own: signs have a meaning', '$-5', '$5'],
     ['own: two customs', '4/12/2026', '12/4/2026'],
-    ['own: a list is no code', [1, 2], '12'],
-    ['own: a list is no code', { a: 12 }, { a: [1, 2] }],
+    ['own: a list is not a code', [1, 2], '12'],
+    ['own: a list is not a code', { a: 12 }, { a: [1, 2] }],
     ['own: JSON has lost digits', 12345678901234567891, '12345678901234567891'],
   ])('(%s) whether %j and %j are the same is not known', (_source, a, b) => {
     expect(both(a, b)).toEqual(['unknown', 'unknown']);

@@ -41,6 +41,7 @@ describe('a mark inside of a text', () => {
 
   it.each([
     ['a telephone number in brackets', 'Call (800) 555-0142 or (555) 0143, please, before seven.'],
+    ['a letter in brackets', 'Choose option (a) or plan [B], please.'],
     ['a stand-in of this service', 'a[U+202E]b'],
     ['words that a mark may have (SYSTRAN/faster-whisper#1170)', 'MUSIC'],
     ['words that a mark may have (nikoelt/WhisperAttack#41)', 'Music on'],

@@ -4,10 +4,10 @@ import { slowestSpeechMs } from '../../audio/index.js';
 const LABELS = /<\|[^|<>]*\|>/gu;
 /**
  * `[Music]`, `(laughs)`, `【拍手】`, `♪`, `♪ singing ♪`, `*coughs*`. Recognisers invent them in any language, so that only the
- * brackets count; `(800)` and `[U+202E]`, a stand-in of this service, are none.
+ * brackets count; `(800)`, `(a)` and `[U+202E]`, a stand-in of this service, are none.
  */
 const MARKS =
-  /\[(?!U\+)[^[\]]*\]|【[^【】]*】|[(（](?=[^()（）]*\p{L})[^()（）\p{N}]*[)）]|[♩-♬]+(?:[^♩-♬]*[♩-♬]+)?|\*[^*]+\*/gu;
+  /\[(?!U\+|[a-z]\])[^[\]]*\]|【[^【】]*】|[(（](?![a-z][)）])(?=[^()（）]*\p{L})[^()（）\p{N}]*[)）]|[♩-♬]+(?:[^♩-♬]*[♩-♬]+)?|\*[^*]+\*/giu;
 /** Marks that stand for speech; asterisks may also stress a word. */
 const OF_SPEECH = /\*|inaud|intellig|inintel|indistinct|incompr|unverst|foreign|speak|cross-?talk|overlap/iu;
 /** Silence around a piece of audio, at most. */
