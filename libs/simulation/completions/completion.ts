@@ -101,14 +101,20 @@ export class CompletionAssembler {
     if (calls !== undefined && calls !== null && !Array.isArray(calls))
       throw new CallFailure('invalid_answer', 'its tool calls are not a list');
     const parts = ((calls ?? []) as readonly unknown[]).map((one, position) => toolCallPart(one, position));
-    // An agent that sends both forms means one call.
-    const isRepeated = () => parts.length > 0 || this.toolCalls.some(({ isFunctionCall }) => !isFunctionCall);
-    if (call && !isRepeated()) parts.push({ ...toolCallPart({ function: call }, -1), isFunctionCall: true });
+    if (call && !this.isRepeated(object(call, 'function'), parts))
+      parts.push({ ...toolCallPart({ function: call }, -1), isFunctionCall: true });
     const isBesideWords = parts.length > 0 && said.trim() !== '';
     if (said !== '') this.say(said, isBesideWords);
     for (const part of parts) this.calls.take({ ...part, isBesideWords });
     if (said !== '' || parts.length > 0) this.hasMore = true;
     if (said.trim() !== '' || parts.length > 0) this.endsWithCall = parts.length > 0;
+  }
+
+  /** An agent that sends a call in both forms means one. Only the first part of the older form has the name. */
+  private isRepeated({ name }: Fields, parts: readonly ToolCallPart[]): boolean {
+    const others = [...parts, ...this.toolCalls.filter(({ isFunctionCall }) => !isFunctionCall)];
+    const isFirst = textOf(name) !== '' || !this.toolCalls.some(({ isFunctionCall }) => isFunctionCall);
+    return isFirst && others.some((other) => textOf(name) === '' || other.name === name);
   }
 
   private say(part: string, isApart: boolean): void {

@@ -31,10 +31,14 @@ export interface ToolCallPart {
   readonly isFunctionCall: boolean;
 }
 
+/** Characters of arguments that are parsed to find their end: thousands of parts that may each be the last one take quadratic time. */
+const MAX_PARSED = 20_000_000;
+
 /** Assembles tool calls: servers give each part an index, an id, both or neither, and repeat names and whole calls. */
 export class ToolCallParts {
   private readonly calls: OpenToolCall[] = [];
   /** The latest call with an index, and that at a position of the list. */
+  private parsed = 0;
   private readonly places = new Map<number | string, OpenToolCall>();
 
   constructor(private readonly sink: { now(): number; toolStarts(): void }) {}
@@ -52,9 +56,9 @@ export class ToolCallParts {
   /** @throws CallFailure when there are too many, or one is too large */
   take(part: ToolCallPart): void {
     const found = this.find(part);
-    if (found && isRepetition(found, part)) return;
+    if (found && this.isRepetition(found, part)) return;
     if (!found && part.id + part.name + part.arguments === '') return;
-    const call = found && !isAnother(found, part) ? found : this.open(part);
+    const call = found && !this.isAnother(found, part) ? found : this.open(part);
     call.id ||= part.id;
     // One that is repeated whole is not appended.
     if (part.name !== call.name) call.name += part.name;
@@ -71,6 +75,35 @@ export class ToolCallParts {
     return this.places.get(index) ?? (name === '' ? withId : undefined);
   }
 
+  /** The id names one call, so the same call with the same id is not made twice. */
+  private isRepetition(call: OpenToolCall, part: ToolCallPart): boolean {
+    return part.id !== '' && part.id === call.id && part.arguments === call.arguments && this.isWhole(call.arguments);
+  }
+
+  /**
+   * Whether a part begins another call than the one in its place. Another id alone does not: some servers send a new one with
+   * each part.
+   */
+  private isAnother(call: OpenToolCall, { id, name, arguments: text }: ToolCallPart): boolean {
+    if (name === '') return false;
+    const hasOtherId = id !== '' && call.id !== '' && id !== call.id;
+    if (call.name !== '' && name !== call.name) return hasOtherId || call.arguments !== '';
+    if (hasOtherId) return this.isWhole(call.arguments);
+    return text !== '' && call.arguments !== '{}' && this.isWhole(call.arguments);
+  }
+
+  private isWhole(json: string): boolean {
+    if (!json.trimEnd().endsWith('}')) return false;
+    this.parsed += json.length;
+    if (this.parsed > MAX_PARSED) throw new CallFailure('answer_too_large', 'its tool calls');
+    try {
+      JSON.parse(json);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   private open({ index, position, isBesideWords, isFunctionCall }: ToolCallPart): OpenToolCall {
     if (this.calls.length === ANSWER_LIMITS.toolCalls) throw new CallFailure('answer_too_large', 'its tool calls');
     const now = this.sink.now();
@@ -80,31 +113,5 @@ export class ToolCallParts {
     if (index !== undefined) this.places.set(index, call);
     this.sink.toolStarts();
     return call;
-  }
-}
-
-/** The id names one call, so the same call with the same id is not made twice. */
-const isRepetition = (call: OpenToolCall, part: ToolCallPart): boolean =>
-  part.id !== '' && part.id === call.id && part.arguments === call.arguments && isWhole(call.arguments);
-
-/**
- * Whether a part begins another call than the one in its place. Another id alone does not: some servers send a new one with each
- * part.
- */
-function isAnother(call: OpenToolCall, { id, name, arguments: text }: ToolCallPart): boolean {
-  if (name === '') return false;
-  const hasOtherId = id !== '' && call.id !== '' && id !== call.id;
-  if (call.name !== '' && name !== call.name) return hasOtherId || call.arguments !== '';
-  if (hasOtherId) return isWhole(call.arguments);
-  return text !== '' && call.arguments !== '{}' && isWhole(call.arguments);
-}
-
-function isWhole(json: string): boolean {
-  if (!json.trimEnd().endsWith('}')) return false;
-  try {
-    JSON.parse(json);
-    return true;
-  } catch {
-    return false;
   }
 }

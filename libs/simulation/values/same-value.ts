@@ -8,6 +8,9 @@ export type Sameness = 'same' | 'unknown' | 'different';
 /** Compares two values, however they are written or spoken: they are the same if any reading of both is. */
 export function compareValues(a: unknown, b: unknown): Sameness {
   if (isSmallNested(a) && isSmallNested(b)) return compareNested(a, b);
+  const zones = [zoneOf(a), zoneOf(b)];
+  if (zones[0] !== undefined && zones[1] !== undefined && zones[0] !== zones[1])
+    return Date.parse(a as string) === Date.parse(b as string) ? 'same' : 'unknown';
   const [first, second] = [readValue(a), readValue(b)];
   let isPossible = mayMean(first, second) || mayMean(second, first);
   for (const one of first.values) {
@@ -19,6 +22,12 @@ export function compareValues(a: unknown, b: unknown): Sameness {
   }
   return isPossible ? 'unknown' : 'different';
 }
+
+/** The offset of a date and time to UTC. */
+const zoneOf = (value: unknown): string | undefined =>
+  typeof value === 'string'
+    ? /^\d{4}-\d\d-\d\dT\d\d:\d\d[\d:.]*(Z|[+-]\d\d:?\d\d)$/.exec(value.trim())?.[1]
+    : undefined;
 
 /** Larger ones are only compared as texts: each value in them takes time. */
 const MAX_NESTED = 2_000;

@@ -7,6 +7,7 @@ const both = (a: unknown, b: unknown) => [compareValues(a, b), compareValues(b, 
 describe('spoken and written forms of a value', () => {
   it.each<[string, unknown, unknown]>([
     ['coval-ai/benchmarks#218', 'ninety percent', '90%'],
+    ['own: one moment in two time zones', '2026-11-29T10:00:00Z', '2026-11-29T15:00:00+05:00'],
     ['coval-ai/benchmarks#218', 'fifty per cent', '50 %'],
     ['coval-ai/benchmarks#218', 'one hundred twenty three', '123'],
     ['elevenlabs-docs#896', 'one percent', '1%'],
@@ -161,6 +162,7 @@ describe('spoken and written forms of a value', () => {
     ['own: signs have a meaning', '-$5', 5],
     ['own: signs have a meaning', '$-5', '$5'],
     ['own: two customs', '4/12/2026', '12/4/2026'],
+    ['own: two time zones', '2026-11-29T10:00:00Z', '2026-11-29T10:00:00+05:00'],
     ['own: a list is not a code', [1, 2], '12'],
     ['own: a list is not a code', { a: 12 }, { a: [1, 2] }],
     ['own: JSON has lost digits', 12345678901234567891, '12345678901234567891'],

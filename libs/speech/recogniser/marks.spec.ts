@@ -55,6 +55,9 @@ describe('a mark inside of a text', () => {
     ['says so in brackets', 'We close at (unintelligible)', 'We close at', 1_500],
     ['says so in German', 'Das macht [unverständlich] Euro', 'Das macht Euro', 2_000],
     ['may stress a word', 'This is *very* important', 'This is important', 2_000],
+    ['names no sound', 'You get a (guaranteed) refund', 'You get a refund', 2_000],
+    ['names no sound', '[guaranteed refund] yes', 'yes', 1_200],
+    ['has words that are sung', 'Yes ♪ we guarantee it ♪ bye', 'Yes bye', 1_500],
     ['is longer than words can be', 'Good evening. [Music]', 'Good evening.', 5_000],
   ])('may stand for words if it %s', (_, text, spoken, durationMs) => {
     expect(read({ text }, durationMs)).toEqual({ text: spoken, isPartial: true });

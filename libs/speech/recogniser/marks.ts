@@ -8,8 +8,11 @@ const LABELS = /<\|[^|<>]*\|>/gu;
  */
 const MARKS =
   /\[(?!U\+|[a-z]\])[^[\]]*\]|【[^【】]*】|[(（](?![a-z][)）])(?=[^()（）]*\p{L})[^()（）\p{N}]*[)）]|[♩-♬]+(?:[^♩-♬]*[♩-♬]+)?|\*[^*]+\*/giu;
-/** Marks that stand for speech; asterisks may also stress a word. */
+/** Marks of sounds. Any other one may stand for words that were said, as do those in asterisks, which may stress a word. */
+const OF_SOUND =
+  /blank|music|musi[kq]|música|musica|silen[ct]|stille|ruhe|applau|aplau|laugh|lach|gelächter|ris[ae]s|rires|cough|hust|tos\b|sigh|seufz|breath|atm|noise|geräusch|ruido|bruit|cheer|clap|sound|beep|piep|ring|click|klick|static|throat|räusper|sniff|gasp|door|typing|keyboard|pause|wind|engine|bird|chuckl|hum\b|buzz|no (?:speech|audio)|音|拍手|笑|음악|박수|웃음/iu;
 const OF_SPEECH = /\*|inaud|intellig|inintel|indistinct|incompr|unverst|foreign|speak|cross-?talk|overlap/iu;
+const mayBeWords = (mark: string): boolean => OF_SPEECH.test(mark) || (/\p{L}/u.test(mark) && !OF_SOUND.test(mark));
 /** Silence around a piece of audio, at most. */
 const MARGINS_MS = 800;
 /** In place of the characters of a mark. */
@@ -20,7 +23,7 @@ export interface Spoken {
   /** For each word of the text what was spoken of it; "" for a part of a mark. */
   readonly words: readonly string[];
   readonly text: string;
-  /** Whether a mark may stand for words: it says so, or the words are too few for the audio. */
+  /** Whether a mark may stand for words: it names no sound, or the words are too few for the audio. */
   readonly isPartial: boolean;
 }
 
@@ -34,7 +37,7 @@ export function withoutMarks(written: string, durationMs: number): Spoken {
   const words = masked.split(' ').map((word) => (word.includes(CUT) ? lettered(word.replace(CUTS, ' ').trim()) : word));
   const text = words.filter((word) => word !== '').join(' ');
   const isTooShort = () => slowestSpeechMs(text) + MARGINS_MS < durationMs;
-  return { words, text, isPartial: marks.length > 0 && (OF_SPEECH.test(marks.join(' ')) || isTooShort()) };
+  return { words, text, isPartial: marks.length > 0 && (marks.some(mayBeWords) || isTooShort()) };
 }
 
 const CUTS = new RegExp(`${CUT}+`, 'gu');

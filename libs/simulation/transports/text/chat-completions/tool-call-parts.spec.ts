@@ -182,6 +182,23 @@ describe('tool calls', () => {
       [BOOK],
     ],
     [
+      'in parts of both forms, which are one call',
+      delta({
+        tool_calls: [{ index: 0, id: 'a', ...fn('book', '') }],
+        function_call: { name: 'book', arguments: '' },
+      }) +
+        delta({ tool_calls: [{ index: 0, ...fn(undefined, '{"p":4}') }], function_call: { arguments: '{"p":4}' } }) +
+        called,
+      [BOOK],
+    ],
+    [
+      'in the older form beside another one',
+      part({ index: 0, id: 'a', ...fn(...BOOK) }) +
+        delta({ function_call: { name: 'cancel', arguments: '{}' } }) +
+        called,
+      [BOOK, ['cancel', '{}']],
+    ],
+    [
       'that are empty',
       delta({ content: 'Hi.', tool_calls: [{}] }) + delta({ tool_calls: [] }) + delta({ tool_calls: null }) + stop,
       [],
