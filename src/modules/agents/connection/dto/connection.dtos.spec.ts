@@ -11,7 +11,7 @@ describe('PutConnectionRequest', () => {
   it('takes the protocols of the service, and not those that only tests have', async () => {
     await expect(put('twilio-media-streams')).resolves.toMatchObject({ protocol: 'twilio-media-streams' });
     await expect(put('fixture-wire')).rejects.toMatchObject({
-      issues: [expect.stringMatching(/^protocol must be one of .*chat-completions, twilio-media-streams/) as string],
+      issues: [{ message: expect.stringMatching(/^protocol must be one of .*chat-completions, twilio-media-streams/) }],
     });
   });
 });
