@@ -28,6 +28,7 @@ const BEHAVIOURS: Readonly<Record<string, (request: AgentRequest) => string | vo
   refuses: ({ response }) => void response.writeHead(403).end(),
   floods: ({ response }) => {
     response.writeHead(200, { 'content-type': 'application/json' });
+    response.write('{"text":"');
     const chunk = Buffer.alloc(MEBIBYTE, 'x');
     let left = 100;
     const write = () => {
