@@ -63,8 +63,15 @@ export function numberOf(value: unknown): number | undefined {
 }
 
 /** Arguments of a tool as JSON, which platforms send as text or as an object. */
-export const argumentsJson = (value: unknown): string =>
-  typeof value === 'string' ? (value.trim() === '' ? '{}' : value) : JSON.stringify(value ?? {});
+export function argumentsJson(value: unknown): string {
+  if (typeof value === 'string') return value.trim() === '' ? '{}' : value;
+  try {
+    return JSON.stringify(value ?? {});
+  } catch {
+    // Such arguments are not readable, and the call counts.
+    return 'nested too deeply';
+  }
+}
 
 /** Reads a message with the reader of its type; never throws. Text that is not JSON at all, such as `ping`, carries nothing. */
 export function readTyped<Message>(
