@@ -92,7 +92,7 @@ const undocumented = textFiles.flatMap((name) =>
   [...readFileSync(path.join(root, name), 'utf8').matchAll(/\bdecisions? (\d+)(?:(?:,| and|, and) (\d+))*/gi)]
     .flatMap(([text]) => text.match(/\d+/g).map(Number))
     .filter((number) => !decisions.has(number))
-    .map((number) => `${name}: there is no decision ${number} in docs/decisions`),
+    .map((number) => `${name}: decision ${number} has no file in docs/decisions`),
 );
 const faults = [
   ...documents.flatMap(missing),

@@ -18,7 +18,7 @@ export async function replaceTable(name: string, table: string, file = 'accuracy
 /** Writes the rows of a measurement below the heading of its file. @param name of the file, without its extension */
 export async function writeRows(name: string, table: string): Promise<void> {
   const path = new URL(`${name}.md`, RESULTS);
-  if (!existsSync(path)) throw new Error(`There are no results of the name "${name}"`);
+  if (!existsSync(path)) throw new Error(`bench/results/accuracy/${name}.md does not exist`);
   const [heading] = (await readFile(path, 'utf8')).split('\n');
   await writeFile(path, `${heading}\n\n${table}\n`);
 }

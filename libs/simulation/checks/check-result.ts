@@ -42,3 +42,8 @@ export const failedBy = (finding: Finding, entry: number | undefined): Finding =
   finding.met === false ? settledBy(finding, entry) : finding;
 
 export const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
+
+/** A check that what is known of the call does not decide. */
+export const undecided = (detail: string, evidence: Finding['evidence'] = []): Finding => ({
+  ...{ met: null, detail, evidence, undecided: 'evidence' },
+});

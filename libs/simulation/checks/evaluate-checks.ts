@@ -3,7 +3,7 @@ import { TooManySteps } from '../../json-schema/index.js';
 import type { CallView } from '../timeline/call-view.js';
 import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
 import { describeCheck } from './check-description.js';
-import type { CheckResult, Finding } from './check-result.js';
+import { type CheckResult, type Finding, undecided } from './check-result.js';
 import { allOf, anyOf, notMet, whenMet } from './composition.js';
 import { happens, neverHappens } from './happens.js';
 import { byHeardWords } from './heard-words.js';
@@ -21,12 +21,7 @@ import { durationWithin, firstWordWithin, latencyWithin, pauseWithin, silenceWit
 export type EvaluateVoiceCheck = (check: SoundCheckSpec, finder: EventFinder) => Finding | Promise<Finding>;
 
 /** Runs do not start with such a check for an agent over text; the agent's connection may change before its calls. */
-const withoutVoice: EvaluateVoiceCheck = () => ({
-  met: null,
-  detail: 'Needs a voice call',
-  evidence: [],
-  undecided: 'evidence',
-});
+const withoutVoice: EvaluateVoiceCheck = () => undecided('Needs a voice call');
 
 /**
  * Evaluates every check on a finished timeline.
@@ -61,7 +56,7 @@ async function evaluate(
     return await found(check, finder, evaluateVoiceCheck);
   } catch (error) {
     if (!(error instanceof TooManySteps || error instanceof NotKnown)) throw error;
-    return { met: null, detail: error.message, evidence: [], undecided: 'evidence' };
+    return undecided(error.message);
   }
 }
 

@@ -3,7 +3,7 @@ import type { CallView, Utterance } from '../timeline/call-view.js';
 import { truncate } from '../timeline/text.js';
 import { toolCallText } from '../timeline/tool-call-text.js';
 import { quoteOf } from './check-description.js';
-import { type Finding, settledBy } from './check-result.js';
+import { type Finding, settledBy, undecided } from './check-result.js';
 import { type EventFinder, isAfter, misfit, type Occurrence, toolEvidence } from './occurrences.js';
 
 type Spec = SaysSpec | ToolSpec;
@@ -52,9 +52,8 @@ export async function neverHappens(spec: Spec, finder: EventFinder): Promise<Fin
   return met ? settledBy(finding, found.before?.evidence.entry) : settledByLast(finding, found, spec);
 }
 
-const notSearched = ({ detail, evidence }: Finding, { text }: Occurrence): Finding => ({
-  ...{ met: null, detail: `${detail}. ${text}`, evidence, undecided: 'evidence' },
-});
+const notSearched = ({ detail, evidence }: Finding, { text }: Occurrence): Finding =>
+  undecided(`${detail}. ${text}`, evidence);
 
 const isAgents = (spec: Spec): boolean => 'tool' in spec || spec.speaker === 'agent';
 

@@ -4,7 +4,7 @@ import type { Placed } from '../timeline/call-view.js';
 import { otherHearings, withUncertainWords, withUnheardWords, withUnknownWords } from '../timeline/known-words.js';
 import type { SpeechEntry } from '../timeline/timeline.js';
 import { truncate } from '../timeline/text.js';
-import type { Finding } from './check-result.js';
+import { type Finding, undecided } from './check-result.js';
 import { happens, neverHappens } from './happens.js';
 import { needsOf } from './needs.js';
 import { EventFinder } from './occurrences.js';
@@ -51,23 +51,19 @@ function cutOff({ detail }: Finding, { view }: EventFinder): Finding {
     return truncate(entry.text.slice(first[0], last[1]), MAX_QUOTE);
   });
   const named = words.map((text) => `"${truncate(text, 60)}"`).join(', ');
-  return {
-    met: null,
-    detail: `${detail}, which cannot be decided because the agent was cut off at ${named}`,
-    evidence: cuts.map(({ index }, position) => ({ entry: index, quote: words[position]! })),
-    undecided: 'evidence',
-  };
+  return undecided(
+    `${detail}, which cannot be decided because the agent was cut off at ${named}`,
+    cuts.map(({ index }, position) => ({ entry: index, quote: words[position]! })),
+  );
 }
 
 function notLetFinish({ detail }: Finding, interrupted: readonly Placed<SpeechEntry>[]): Finding {
   const named = interrupted.slice(0, MAX_EVIDENCE);
   const words = named.map(({ entry }) => `"${truncate(entry.unheard!, 60)}"`).join(', ');
-  return {
-    met: null,
-    detail: `${detail}, which cannot be decided because the caller interrupted the agent before ${words}`,
-    evidence: named.map(({ index }) => ({ entry: index, quote: '' })),
-    undecided: 'evidence',
-  };
+  return undecided(
+    `${detail}, which cannot be decided because the caller interrupted the agent before ${words}`,
+    named.map(({ index }) => ({ entry: index, quote: '' })),
+  );
 }
 
 function unknownAt({ detail }: Finding, { view }: EventFinder): Pick<Finding, 'detail' | 'evidence'> {

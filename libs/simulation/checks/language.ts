@@ -2,7 +2,7 @@ import type { LanguageSpec } from '../../evaluation-definition/index.js';
 import type { CallView } from '../timeline/call-view.js';
 import { languageDetector, nameOfLanguage as nameOf } from '../matching/spoken-language.js';
 import { truncate } from '../timeline/text.js';
-import { failedBy, type Finding } from './check-result.js';
+import { failedBy, type Finding, undecided } from './check-result.js';
 
 /** Letters of one answer that suffice to say that it is in another language, and of all answers to recognise theirs. */
 const ENOUGH_OF_ONE = 40;
@@ -25,9 +25,7 @@ export async function speaksLanguage({ language }: LanguageSpec, view: CallView)
   const evidence = answers
     .slice(0, 1)
     .map(({ parts }) => ({ entry: parts[0]!.index, quote: truncate(parts[0]!.entry.text, 240) }));
-  if (found === undefined) {
-    return { met: null, detail: 'The agent said too little to tell its language', evidence, undecided: 'evidence' };
-  }
+  if (found === undefined) return undecided('The agent said too little to tell its language', evidence);
   const not = found === wanted ? '' : `, not in ${nameOf(wanted)}`;
   return { met: found === wanted, detail: `The agent answered in ${nameOf(found)}${not}`, evidence };
 }

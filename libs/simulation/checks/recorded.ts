@@ -1,6 +1,6 @@
 import type { NestedCheck } from '../../evaluation-definition/index.js';
 import type { CallView } from '../timeline/call-view.js';
-import type { Finding } from './check-result.js';
+import { type Finding, undecided } from './check-result.js';
 import { needsOf } from './needs.js';
 import { WHILE_STALLED } from './times.js';
 
@@ -18,9 +18,7 @@ const NOT_RECORDED: Partial<Record<NestedCheck['type'], string>> = {
 /** Why a check without others inside it cannot be decided from a recording; undefined if it can. */
 export function notInRecording(check: NestedCheck, view: CallView): Finding | undefined {
   const missing = needsOf(check).includes('toolCalls') ? 'tool calls' : NOT_RECORDED[check.type];
-  if (missing !== undefined) {
-    return { met: null, detail: `A recording does not show ${missing}`, evidence: [], undecided: 'evidence' };
-  }
+  if (missing !== undefined) return undecided(`A recording does not show ${missing}`);
   const unknown = view.entries.findIndex(
     (entry) => entry.type === 'speech' && entry.speaker === 'caller' && entry.words === 'unknown',
   );

@@ -8,7 +8,7 @@ import {
 import type { Evidence } from '../timeline/evidence.js';
 import { isStorable, truncate } from '../timeline/text.js';
 import { compareValues } from '../values/same-value.js';
-import type { Finding } from './check-result.js';
+import { type Finding, undecided } from './check-result.js';
 import { never } from './happens.js';
 import { argumentsOf, type EventFinder, known, type Occurrence } from './occurrences.js';
 
@@ -37,12 +37,7 @@ export async function holdSameValue(sources: readonly ValueSource[], finder: Eve
   if (pairs.includes('different')) return { met: false, detail: `Not the same value: ${texts}`, evidence };
   if (!pairs.includes('unknown')) return { met: true, detail: `The same value: ${texts}`, evidence };
   // Spoken values are ambiguous, and not all forms are known: that is not the agent's fault.
-  return {
-    met: null,
-    detail: `Whether this is the same value is not known: ${texts}`,
-    evidence,
-    undecided: 'evidence',
-  };
+  return undecided(`Whether this is the same value is not known: ${texts}`, evidence);
 }
 
 /** @returns a clause when there is no value */

@@ -3,7 +3,7 @@ import type { CallView, Utterance } from '../timeline/call-view.js';
 import { countWords, wordsOf } from '../measures/measures.js';
 import { truncate } from '../timeline/text.js';
 import { saysGoodbye } from '../validity/phrases.js';
-import { count, failedBy, type Finding } from './check-result.js';
+import { count, failedBy, type Finding, undecided } from './check-result.js';
 import { decide, time, timeFinding } from './times.js';
 
 export function endsBy({ by, code, withinMs }: EndsBySpec, view: CallView): Finding {
@@ -11,14 +11,8 @@ export function endsBy({ by, code, withinMs }: EndsBySpec, view: CallView): Find
   const who = end?.by === 'tester' ? 'neither side' : `the ${end?.by}`;
   const evidence = end ? [{ entry: view.entries.indexOf(end), quote: truncate(end.reason, 240) }] : [];
   const detail = `The call was ended by ${who}${code === undefined ? '' : ` (${end?.code})`}`;
-  if (end?.code === 'connection_closed' && by === 'agent') {
-    return {
-      met: null,
-      detail: `${detail}, whose connection was closed without a hang-up`,
-      evidence,
-      undecided: 'evidence',
-    };
-  }
+  if (end?.code === 'connection_closed' && by === 'agent')
+    return undecided(`${detail}, whose connection was closed without a hang-up`, evidence);
   const isSide = end?.by === by && (code === undefined || end.code === code);
   if (!isSide || withinMs === undefined) return { met: isSide, detail, evidence };
   const goodbye = view.utterances.find(({ text }) => saysGoodbye(text));

@@ -3,7 +3,7 @@ import type { CallView, Wait } from '../timeline/call-view.js';
 import type { Evidence } from '../timeline/evidence.js';
 import { longestOf } from '../measures/measures.js';
 import { truncate } from '../timeline/text.js';
-import { count, failedBy, type Finding } from './check-result.js';
+import { count, failedBy, type Finding, undecided } from './check-result.js';
 
 export function durationWithin(limit: number, view: CallView): Finding {
   const endMs = Math.round(view.end?.end ?? 0);
@@ -42,12 +42,9 @@ export function latencyWithin(ms: number, percent: number, view: CallView): Find
   return percent === 100 && tooSlow ? failedBy(finding, waitEvidence(tooSlow).entry) : finding;
 }
 
-const ALWAYS_SOUNDING: Finding = {
-  met: null,
-  detail: "The agent sounded whenever the caller's words ended, so an answer cannot be told from an echo of the caller",
-  evidence: [],
-  undecided: 'evidence',
-};
+const ALWAYS_SOUNDING = undecided(
+  "The agent sounded whenever the caller's words ended, so an answer cannot be told from an echo of the caller",
+);
 
 function waitEvidence({ answer, words }: Wait): Evidence {
   const { index, entry } = answer ?? words;
@@ -99,7 +96,7 @@ export function timeFinding(
   if (met !== null) return { met, detail, evidence };
   if (!isBesideBed) return { met, detail: `${detail}, which cannot be decided ${WHILE_STALLED}`, evidence };
   const why = 'quiet audio of the agent may be the beginning or end of its words, or background audio';
-  return { met, detail: `${detail}, which cannot be decided because ${why}`, evidence, undecided: 'evidence' };
+  return undecided(`${detail}, which cannot be decided because ${why}`, evidence);
 }
 
 export const time = ({ ms, plusMinusMs }: Measured): string =>

@@ -188,8 +188,14 @@ function isJson(text: string): boolean {
   }
 }
 
-const isChunk = (line: string): boolean =>
-  isJson(line) && (JSON.parse(line) as { choices?: { delta?: unknown }[] } | null)?.choices?.[0]?.delta !== undefined;
+function isChunk(line: string): boolean {
+  try {
+    const chunk = JSON.parse(line) as { choices?: { delta?: unknown }[] } | null;
+    return chunk?.choices?.[0]?.delta !== undefined;
+  } catch {
+    return false;
+  }
+}
 
 /** Some gateways put the end of a stream behind one JSON object. */
 function withoutDone(text: string): string {

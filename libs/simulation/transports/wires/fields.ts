@@ -4,8 +4,8 @@ export class Fields {
 
   /** @throws TypeError, as all methods */
   constructor(value: unknown) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError('Not an object');
-    this.values = value as Record<string, unknown>;
+    if (!isObject(value)) throw new TypeError('Not an object');
+    this.values = value;
   }
 
   of(name: string): Fields {
@@ -43,8 +43,10 @@ export class Fields {
 export type Json = Readonly<Record<string, unknown>>;
 
 /** Where a field may have another type, or be missing. */
-export const objectOf = (value: unknown): Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
+export const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const objectOf = (value: unknown): Json => (isObject(value) ? value : {});
 
 export const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 

@@ -3,26 +3,17 @@ import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { parse as parseWithWitness } from 'yaml';
 import { shareOf } from '../../../../libs/statistics/testing/sample.js';
-import { DomainError } from '../../../platform/errors/domain-error.js';
 import { readCsv } from './csv-file.js';
 import { decodeFile } from './file.js';
 import type { FileContents } from './file-item.js';
 import { readYaml } from './yaml-file.js';
+import { refusalOf } from './testing/refusal.js';
 
 const bytesOf = (name: string) => readFileSync(`test/fixtures/compatibility/files/${name}`);
 const csvOf = (bytes: Uint8Array) => readCsv(decodeFile('text/csv', bytes));
 const valuesOf = ({ evaluations }: FileContents) => evaluations.map(({ value }) => value);
 const faultsOf = ({ evaluations, violations }: FileContents) =>
   [...violations, ...evaluations.flatMap((item) => item.violations)].map(({ text }) => text);
-
-function refusalOf(read: () => unknown): readonly string[] | undefined {
-  try {
-    read();
-    return undefined;
-  } catch (error) {
-    return error instanceof DomainError ? error.issues?.map(({ message }) => message) : undefined;
-  }
-}
 
 const SUNDAY = {
   key: 'sunday',

@@ -3,12 +3,12 @@ import { parse } from 'csv-parse/sync';
 import { readCsv } from './csv-file.js';
 import { csvLines } from './csv-lines.js';
 import { escapeFormula, unescapeFormula } from './formula.js';
-import { DomainError } from '../../../platform/errors/domain-error.js';
 import { isTooDeep } from './json-depth.js';
 import { duplicateName } from './json-duplicates.js';
 import { readJson } from './json-file.js';
 import { jsonErrorPosition } from './json-position.js';
 import { sequentialIds } from '../../../platform/database/sequential-ids.js';
+import { refusalOf } from './testing/refusal.js';
 
 describe('escapeFormula', () => {
   const text = fc.oneof(
@@ -159,12 +159,3 @@ describe('a name that occurs twice in an object of JSON', () => {
     ]);
   });
 });
-
-function refusalOf(read: () => unknown): readonly string[] | undefined {
-  try {
-    read();
-    return undefined;
-  } catch (error) {
-    return error instanceof DomainError ? error.issues?.map(({ message }) => message) : undefined;
-  }
-}

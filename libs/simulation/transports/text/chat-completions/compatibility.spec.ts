@@ -1,15 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { CallFailure } from '../../../timeline/failure.js';
 import { delta, event } from '../../../testing/servers.js';
+import { DONE, fixture, says, stop, THE_TABLE } from './testing/bodies.js';
 import { readAnswer } from './testing/read-answer.js';
 
-const FIXTURES = 'test/fixtures/compatibility/chat-completions';
-const fixture = (name: string): string => readFileSync(`${FIXTURES}/${name}`, 'utf8');
-
-const DONE = event('[DONE]');
-const stop = delta({}, 'stop') + DONE;
-const says = (content: unknown, finish: string | null = null) => delta({ content }, finish);
-const THE_TABLE = says('The ') + says('table');
 const whole = (message: object, more: object = {}) =>
   JSON.stringify({
     choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'stop' }],

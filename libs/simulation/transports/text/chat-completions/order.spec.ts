@@ -236,7 +236,7 @@ describe('what results say of an answer', () => {
     expect(shown(timeline)).toEqual(['AA bA b c']);
   });
 
-  it('there is no warning of an ordinary answer', async () => {
+  it('an ordinary answer has no warning', async () => {
     const { timeline } = await answeredWith(delta({ content: 'Yes.' }) + STOP);
     expect(warnings(timeline)).toEqual([]);
   });

@@ -1,14 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { delta, event } from '../../../testing/servers.js';
+import { delta } from '../../../testing/servers.js';
+import { DONE, fixture, says, stop, THE_TABLE } from './testing/bodies.js';
 import { readAnswer } from './testing/read-answer.js';
 
-const FIXTURES = 'test/fixtures/compatibility/chat-completions';
-const fixture = (name: string): string => readFileSync(`${FIXTURES}/${name}`, 'utf8');
-
-const DONE = event('[DONE]');
-const stop = delta({}, 'stop') + DONE;
-const says = (content: unknown, finish: string | null = null) => delta({ content }, finish);
-const THE_TABLE = says('The ') + says('table');
 const part = (call: object, finish: string | null = null) => delta({ tool_calls: [call] }, finish);
 const fn = (name?: unknown, json?: unknown) => ({
   function: { ...(name !== undefined && { name }), ...(json !== undefined && { arguments: json }) },

@@ -7,7 +7,7 @@ const MAX_ITEMS = 1_000;
 const MAX_WORDS = 64 * 1024;
 /** Items that are looked at when the caller interrupts; a response has one or two. */
 const MAX_UNPLAYED = 20;
-/** Nobody speaks so slowly for so long. Numbers are: they are read digit by digit. */
+/** Slower speech of this duration does not occur, except numbers that are read digit by digit. */
 const SLOWEST = { lettersPerSecond: 4, ms: 5_000 } as const;
 
 /** A message of the agent whose audio or words have begun to arrive. */

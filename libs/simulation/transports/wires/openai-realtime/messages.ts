@@ -1,7 +1,6 @@
 import type { AudioFormat } from '../../../../audio/index.js';
 import { AUDIO_RATES } from '../../../../audio/index.js';
-
-type Fields = Readonly<Record<string, unknown>>;
+import { isObject, type Json, objectOf } from '../fields.js';
 
 /** What a wire of Realtime reads of the platform's events. */
 export type ServerEvent =
@@ -89,9 +88,9 @@ const OTHER = { type: 'other' } as const;
 export function readEvent(text: string): ServerEvent {
   let type: unknown;
   try {
-    const event = JSON.parse(text) as Fields;
+    const event = JSON.parse(text) as Json;
     type = event['type'] ?? ('error' in event && 'error');
-    const read = isFields(event) && typeof type === 'string' ? eventOf(type, event) : undefined;
+    const read = isObject(event) && typeof type === 'string' ? eventOf(type, event) : undefined;
     if (read) return read;
   } catch {
     // What is not JSON, or no object.
@@ -102,26 +101,26 @@ export function readEvent(text: string): ServerEvent {
 /** The type of an event; undefined for what is none. */
 export function typeOf(text: string): string | undefined {
   try {
-    return id(fieldsOf(JSON.parse(text))['type']);
+    return id(objectOf(JSON.parse(text))['type']);
   } catch {
     return undefined;
   }
 }
 
 /** @returns undefined for an event that lacks a field */
-function eventOf(type: string, event: Fields): ServerEvent | undefined {
+function eventOf(type: string, event: Json): ServerEvent | undefined {
   // Servers that follow the version before general availability leave "output_" out.
   const name = type.replace(/^response\.audio/, 'response.output_audio');
   switch (name) {
     case 'session.created':
     case 'session.updated':
-      return { type: name, ...sessionOf(fieldsOf(event['session'])) };
+      return { type: name, ...sessionOf(objectOf(event['session'])) };
     // Servers that follow older versions begin with them.
     case 'conversation.created':
     case 'transcription_session.created':
       return { type: 'session.created', ...sessionOf({}) };
     case 'response.created':
-      return { type: 'response.created', responseId: id(fieldsOf(event['response'])['id']) ?? '' };
+      return { type: 'response.created', responseId: id(objectOf(event['response'])['id']) ?? '' };
     case 'response.done':
       return responseOf(event['response']);
     case 'response.output_audio.delta':
@@ -137,7 +136,7 @@ function eventOf(type: string, event: Fields): ServerEvent | undefined {
     case 'response.output_item.done':
     case 'conversation.item.done': {
       const item = itemOf(event['item']);
-      const isCallWithoutId = fieldsOf(event['item'])['type'] === 'function_call' && !item.call;
+      const isCallWithoutId = objectOf(event['item'])['type'] === 'function_call' && !item.call;
       if (isCallWithoutId) return undefined;
       return { type: 'item', ...placeOf(event), item, isDone: name.endsWith('done') };
     }
@@ -162,14 +161,14 @@ function eventOf(type: string, event: Fields): ServerEvent | undefined {
 
 const FLAT_FIELDS = ['input_audio_format', 'output_audio_format', 'modalities', 'turn_detection', 'voice'];
 
-function sessionOf(session: Fields): SessionFacts {
+function sessionOf(session: Json): SessionFacts {
   const { audio, input_audio_format: flatInput, output_audio_format: flatOutput, turn_detection: flatTurns } = session;
-  const [input, output] = [fieldsOf(fieldsOf(audio)['input']), fieldsOf(fieldsOf(audio)['output'])];
+  const [input, output] = [objectOf(objectOf(audio)['input']), objectOf(objectOf(audio)['output'])];
   return {
     toAgent: formatOf(input['format'] ?? flatInput),
     fromAgent: formatOf(output['format'] ?? flatOutput),
-    isFlat: !isFields(audio) && FLAT_FIELDS.some((name) => name in session),
-    isInterruptible: fieldsOf(input['turn_detection'] ?? flatTurns)['interrupt_response'] !== false,
+    isFlat: !isObject(audio) && FLAT_FIELDS.some((name) => name in session),
+    isInterruptible: objectOf(input['turn_detection'] ?? flatTurns)['interrupt_response'] !== false,
   };
 }
 
@@ -178,7 +177,7 @@ const PCM_NAME = /^(?:pcm|l16|linear16|s16le)(?:s?16(?:le)?)?(?:rate)?(\d{4,})?$
 
 /** @returns undefined for what is not named; the name of a format that is not known */
 function formatOf(format: unknown): AudioFormat | string | undefined {
-  const { type: name, rate } = typeof format === 'string' ? { type: format, rate: undefined } : fieldsOf(format);
+  const { type: name, rate } = typeof format === 'string' ? { type: format, rate: undefined } : objectOf(format);
   if (typeof name !== 'string' || name === '') return undefined;
   const plain = name.toLowerCase().replace(/^audio\/(x-)?|[^a-z\d]/g, '');
   if (/^(g711)?(pcmu|(mu|u)law)/.test(plain)) return { encoding: 'mulaw', rate: 8_000 };
@@ -191,11 +190,11 @@ function formatOf(format: unknown): AudioFormat | string | undefined {
 }
 
 function responseOf(response: unknown): ServerEvent | undefined {
-  if (!isFields(response)) return undefined;
+  if (!isObject(response)) return undefined;
   const { status, status_details: details, output } = response;
   if (typeof status !== 'string') return undefined;
-  const { reason, error } = fieldsOf(details);
-  const { code, type, message } = fieldsOf(error);
+  const { reason, error } = objectOf(details);
+  const { code, type, message } = objectOf(error);
   const words = [status, reason, type, code, message].filter((word) => typeof word === 'string');
   const end = {
     status,
@@ -206,22 +205,22 @@ function responseOf(response: unknown): ServerEvent | undefined {
   return { type: 'response.done', responseId: id(response['id']) ?? '', end };
 }
 
-function audioOf(event: Fields, isOld: boolean): ServerEvent | undefined {
+function audioOf(event: Json, isOld: boolean): ServerEvent | undefined {
   const { delta, content_index: index } = event;
   if (typeof delta !== 'string') return undefined;
   const contentIndex = Number.isSafeInteger(index) && Number(index) >= 0 ? Number(index) : 0;
   return { type: 'audio', isOld, ...placeOf(event), contentIndex, base64: delta };
 }
 
-const wordsOf = (event: Fields, text: unknown, isWhole: boolean): ServerEvent | undefined =>
+const wordsOf = (event: Json, text: unknown, isWhole: boolean): ServerEvent | undefined =>
   typeof text === 'string' ? { type: 'words', ...placeOf(event), text, isWhole } : undefined;
 
-const placeOf = (event: Fields) => ({ itemId: id(event['item_id']) ?? '', responseId: id(event['response_id']) ?? '' });
+const placeOf = (event: Json) => ({ itemId: id(event['item_id']) ?? '', responseId: id(event['response_id']) ?? '' });
 
 function itemOf(value: unknown): OutputItem {
-  const item = fieldsOf(value);
+  const item = objectOf(value);
   const { type, status = 'completed', content } = item;
-  const parts = (Array.isArray(content) ? content : []).map(fieldsOf);
+  const parts = (Array.isArray(content) ? content : []).map(objectOf);
   const textsOf = (field: string) => parts.map((part) => part[field]).filter((text) => typeof text === 'string');
   return {
     id: id(item['id']) ?? '',
@@ -232,9 +231,9 @@ function itemOf(value: unknown): OutputItem {
   };
 }
 
-function callOf({ call_id, name, arguments: json }: Fields): RequestedCall | undefined {
+function callOf({ call_id, name, arguments: json }: Json): RequestedCall | undefined {
   const callId = id(call_id);
-  const text = isFields(json) ? JSON.stringify(json) : typeof json === 'string' ? json : '';
+  const text = isObject(json) ? JSON.stringify(json) : typeof json === 'string' ? json : '';
   return callId === undefined
     ? undefined
     : { id: callId, name: typeof name === 'string' ? name.slice(0, MAX_ID) : '', json: text.slice(0, MAX_JSON) };
@@ -242,7 +241,7 @@ function callOf({ call_id, name, arguments: json }: Fields): RequestedCall | und
 
 function rateLimitsOf(limits: unknown): ServerEvent | undefined {
   if (!Array.isArray(limits)) return undefined;
-  const exhausted = limits.map(fieldsOf).filter(({ remaining }) => typeof remaining === 'number' && remaining <= 0);
+  const exhausted = limits.map(objectOf).filter(({ remaining }) => typeof remaining === 'number' && remaining <= 0);
   return {
     type: 'rate_limits',
     exhausted: exhausted.slice(0, 10).map(({ name, limit, reset_seconds: seconds }) => {
@@ -257,9 +256,9 @@ function rateLimitsOf(limits: unknown): ServerEvent | undefined {
 }
 
 /** Some servers have a text as the error, or the fields of the error in the event itself. */
-function errorOf(event: Fields): ServerEvent {
+function errorOf(event: Json): ServerEvent {
   const { error } = event;
-  const fields = isFields(error)
+  const fields = isObject(error)
     ? error
     : { ...event, type: '', message: typeof error === 'string' ? error : event['message'] };
   const { type, code, message, param } = fields;
@@ -276,8 +275,3 @@ function errorOf(event: Fields): ServerEvent {
 
 const id = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' && value.length <= MAX_ID ? value : undefined;
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
