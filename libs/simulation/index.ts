@@ -34,6 +34,7 @@ export { unstartedCall } from './call/unstarted-call.js';
 export { executeCall, RECORDING_OMITTED } from './call/call.js';
 export type { CallOptions, CallProgress, CallResult, CallVersions, RecordingOmitted } from './call/call.js';
 export { executeImportedCall, type ImportedCallOptions, RECORDING } from './call/import.js';
+export { clockOf, LATENCY_CLOCKS, type LatencyClock } from './call/latency-clock.js';
 export { rejudge } from './call/rejudge.js';
 export { attemptWithoutTexts, withoutTexts } from './call/without-texts.js';
 export { remeasure, type RemeasureOptions } from './call/remeasure.js';

@@ -3,11 +3,12 @@ import type { Response } from 'express';
 import { CurrentCaller } from '../../platform/access/access.decorators.js';
 import type { Caller } from '../../platform/access/caller.js';
 import type { Page } from '../../platform/database/page.js';
+import { lifetimeSignal } from '../../platform/http/responses/close-signal.js';
 import { AlternateResponse } from '../../platform/http/responses/envelope.js';
 import { Operation } from '../../platform/openapi/operation.decorator.js';
+import { KeyWatchService } from '../api-keys/key-watch.service.js';
 import { ListRunsQuery, ReadRunQuery, RerunQuery, RunPlan, StartRunRequest } from './dto/run.requests.js';
 import { Run, RunDetails, RunMetrics } from './dto/run.responses.js';
-import { RequestLifetime } from './progress/request-lifetime.js';
 import { RunDeletionService } from './retention/run-deletion.service.js';
 import { RunsService } from './runs.service.js';
 import { RunStarterService } from './start/run-starter.service.js';
@@ -20,7 +21,7 @@ export class RunsController {
     private readonly service: RunsService,
     private readonly starter: RunStarterService,
     private readonly deletion: RunDeletionService,
-    private readonly lifetime: RequestLifetime,
+    private readonly keys: KeyWatchService,
   ) {}
 
   @Operation({
@@ -92,7 +93,7 @@ export class RunsController {
     @Query() { wait = 0 }: ReadRunQuery,
     @Res({ passthrough: true }) response: Response,
   ): Promise<RunDetails> {
-    const signal = wait === 0 ? undefined : this.lifetime.signal(caller, response);
+    const signal = wait === 0 ? undefined : lifetimeSignal(response, this.keys.watch(caller));
     return this.service.get(caller, id, wait * 1000, signal);
   }
 

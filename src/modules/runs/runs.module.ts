@@ -50,7 +50,6 @@ import { TranscriptPruner } from './retention/transcript-pruner.js';
 import { TranscriptsRepository } from './retention/transcripts.repository.js';
 import { ResultsController } from './results/results.controller.js';
 import { ResultsService } from './results/results.service.js';
-import { RequestLifetime } from './progress/request-lifetime.js';
 import { RunEventsController } from './progress/run-events.controller.js';
 import { RunEventsService } from './progress/run-events.service.js';
 import { RunWatcher } from './run-watcher.js';
@@ -108,7 +107,6 @@ import { RunStarterService } from './start/run-starter.service.js';
     Lines,
     LinesRepository,
     RunWatcher,
-    RequestLifetime,
     RunEventsService,
     CallsService,
     CallsRepository,

@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { normaliseRow } from '../../../../libs/evaluation-definition/index.js';
-import type { ProtocolName } from '../../../../libs/simulation/index.js';
+import { clockOf, type ProtocolName } from '../../../../libs/simulation/index.js';
 import { MIN_TURNS_FOR_PERCENTILES } from '../../../../libs/statistics/index.js';
 import { Database } from '../../../platform/database/database.js';
 import type { RunEntity } from '../run.entity.js';
-import { clockOf } from '../latency-clock.js';
 import type { Asked } from './asked.js';
 import type { BaselineFigures, BaselinePurpose, RunBaselineEntity } from './run-baseline.entity.js';
 import type { CaseFigures, RunFigures } from './run-figures.js';

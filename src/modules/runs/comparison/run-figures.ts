@@ -1,8 +1,7 @@
-import type { ProtocolName } from '../../../../libs/simulation/index.js';
+import type { LatencyClock, ProtocolName } from '../../../../libs/simulation/index.js';
 import type { VariablesRow } from '../../../../libs/evaluation-definition/index.js';
 import type { LatencyMeasures } from '../../../../libs/statistics/index.js';
 import type { RunStatus } from '../run.entity.js';
-import type { LatencyClock } from '../latency-clock.js';
 
 /** Latencies with the clock that they were measured on. */
 export interface ComparedLatency extends LatencyMeasures {

@@ -1,5 +1,5 @@
 import { CHECK_DEFINITIONS } from '../../../../libs/evaluation-definition/index.js';
-import { FAILURES } from '../../../../libs/simulation/index.js';
+import { FAILURES, LATENCY_CLOCKS } from '../../../../libs/simulation/index.js';
 import { nameSchemas, SchemaField } from '../../../platform/openapi/named-schemas.js';
 import {
   count,
@@ -13,7 +13,6 @@ import {
   ref,
   text,
 } from '../../../platform/openapi/schema-parts.js';
-import { LATENCY_CLOCKS } from '../latency-clock.js';
 import { CALL_EXAMPLES } from './call-examples.js';
 import { VOICE_EXAMPLES, VOICE_SCHEMAS } from './voice-schemas.js';
 

@@ -18,7 +18,7 @@ import {
 } from '../../../platform/http/dto/fields.js';
 import { SchemaField } from '../../../platform/openapi/named-schemas.js';
 import { orNull } from '../../../platform/openapi/schema-parts.js';
-import type { LatencyClock } from '../latency-clock.js';
+import type { LatencyClock } from '../../../../libs/simulation/index.js';
 import { RUN_STATUSES, type RunStatus } from '../run.entity.js';
 import { AgentVariablesField, AssistantVersionField } from './agent-variables.field.js';
 import { PassRateInterval } from './agent-metrics.response.js';

@@ -1,12 +1,9 @@
-import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
-import { ValidateIf } from 'class-validator';
 import { LIMITS, type VariablesRow } from '../../../../libs/evaluation-definition/index.js';
 import { codePoints, textViolation } from '../../../../libs/json-input/index.js';
 import { EXAMPLE_ID } from '../../../platform/http/dto/example-ids.js';
 import {
   BooleanField,
-  checked,
   EnumField,
   IdField,
   IntegerField,
@@ -15,6 +12,7 @@ import {
   StringField,
 } from '../../../platform/http/dto/fields.js';
 import { isUuid } from '../../../platform/database/ids.js';
+import { MomentField } from '../../../platform/http/dto/moment.field.js';
 import { PageQuery } from '../../../platform/http/dto/pagination.js';
 import { SchemaField } from '../../../platform/openapi/named-schemas.js';
 import { MEDIA, type Medium, OUTCOMES } from '../call.entity.js';
@@ -326,35 +324,6 @@ export class RerunQuery {
 export class ListCallsQuery extends PageQuery {
   @EnumField(OUTCOMES, { description: 'Only calls with this outcome', optional: true })
   outcome?: Outcome;
-}
-
-const isMoment = (value: string): boolean =>
-  ISO_TIME.test(value) && isOnCalendar(value.slice(0, 10)) && !isNaN(Date.parse(value));
-
-/** Whether a text is a date and time of ISO 8601 with a time zone. */
-export const isDateAndTime = (value: string): boolean => value.includes('T') && isMoment(value);
-
-const momentViolation = (value: unknown): string | undefined =>
-  typeof value === 'string' && isMoment(value)
-    ? undefined
-    : 'must be a date, or a date and time with a time zone, such as 2026-11-21 or 2026-11-21T06:37:42.758Z';
-/** Date.parse reads 30 February as 2 March. */
-const isOnCalendar = (day: string): boolean => !isNaN(Date.parse(day)) && new Date(day).toISOString().startsWith(day);
-const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
-
-function MomentField(description: string): PropertyDecorator {
-  return applyDecorators(
-    ApiProperty({
-      description,
-      required: false,
-      type: 'string',
-      maxLength: 64,
-      pattern: ISO_TIME.source,
-      example: '2026-11-01',
-    }),
-    checked('moment', momentViolation),
-    ValidateIf((_, value) => value !== undefined),
-  );
 }
 
 export class AgentMetricsQuery {

@@ -3,7 +3,7 @@ import type { TranscriptEntry } from '../../../../libs/simulation/index.js';
 import { findJsonViolations, sentence } from '../../../../libs/json-input/index.js';
 import { checked, EnumField, IdField, StringField, TimestampField } from '../../../platform/http/dto/fields.js';
 import { CHANNEL_ORDERS, type ChannelOrder } from '../../recordings/recording-uploads.service.js';
-import { isDateAndTime } from '../dto/run.requests.js';
+import { isDateAndTime } from '../../../platform/http/dto/moment.field.js';
 
 /** Maximum size of a recording in bytes. */
 export const MAX_RECORDING = 200 * 1024 * 1024;

@@ -3,9 +3,10 @@ import { ApiHeader } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { CurrentCaller } from '../../../platform/access/access.decorators.js';
 import type { Caller } from '../../../platform/access/caller.js';
+import { lifetimeSignal } from '../../../platform/http/responses/close-signal.js';
 import { streamedFile } from '../../../platform/http/responses/streamed-file.js';
 import { Operation } from '../../../platform/openapi/operation.decorator.js';
-import { RequestLifetime } from './request-lifetime.js';
+import { KeyWatchService } from '../../api-keys/key-watch.service.js';
 import { RunEventsService } from './run-events.service.js';
 
 const EXAMPLE = `event: call
@@ -21,7 +22,7 @@ data: {"id":"1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946","status":"RUNNING","counts":{
 export class RunEventsController {
   constructor(
     private readonly service: RunEventsService,
-    private readonly lifetime: RequestLifetime,
+    private readonly keys: KeyWatchService,
   ) {}
 
   @Operation({
@@ -50,7 +51,8 @@ export class RunEventsController {
     @Headers('last-event-id') lastEventId: string | undefined,
     @Res({ passthrough: true }) response: Response,
   ): Promise<StreamableFile> {
-    const events = await this.service.follow(caller, id, lastEventId, this.lifetime.signal(caller, response));
+    const signal = lifetimeSignal(response, this.keys.watch(caller));
+    const events = await this.service.follow(caller, id, lastEventId, signal);
     // Proxies must neither cache nor buffer the stream.
     response.setHeader('Cache-Control', 'no-cache, no-transform').setHeader('X-Accel-Buffering', 'no');
     // A HEAD request must not wait for the end of the run.

@@ -1,4 +1,6 @@
-import { type ProtocolName, PROTOCOLS, RECORDING } from '../../../libs/simulation/index.js';
+import type { ProtocolName } from '../transports/modules/endpoint.js';
+import { PROTOCOLS } from '../transports/protocols.js';
+import { RECORDING } from './import.js';
 
 /** What latencies are measured on: words of a text call, or the audio of a voice call as heard or as estimated, or a
  * recording that was made elsewhere. */
