@@ -61,7 +61,25 @@ module.exports = {
       comment: "A module's tables and repository are private: other modules use its service or module file.",
       severity: 'error',
       from: { path: '^src/modules/([^/]+)/' },
-      to: { path: '^src/modules/', pathNot: ['^src/modules/$1/', '\\.(service|module)\\.ts$'] },
+      to: { path: '^src/modules/', pathNot: ['^src/modules/$1/', '\\.(service|module|entity)\\.ts$', '/dto/'] },
+    },
+    {
+      name: 'modules-import-entities-as-types',
+      comment: 'What a row has may be known to other modules; only its own module reads and writes rows.',
+      severity: 'error',
+      from: { path: '^src/modules/([^/]+)/' },
+      to: {
+        path: '^src/modules/.+\\.entity\\.ts$',
+        pathNot: '^src/modules/$1/',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'published-shapes-are-shared-by-controllers',
+      comment: 'Operations of several modules answer with a run or a call; services know such a shape as a type only.',
+      severity: 'error',
+      from: { path: '^src/modules/([^/]+)/', pathNot: '\\.controller\\.ts$|/dto/' },
+      to: { path: '^src/modules/.+/dto/', pathNot: '^src/modules/$1/', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'services-do-not-use-http',

@@ -8,6 +8,7 @@ import { HealthModule } from './modules/health/health.module.js';
 import { PersonalitiesModule } from './modules/personalities/personalities.module.js';
 import { ProviderKeysModule } from './modules/provider-keys/provider-keys.module.js';
 import { RecordingsModule } from './modules/recordings/recordings.module.js';
+import { ResultsModule } from './modules/results/results.module.js';
 import { RunsModule } from './modules/runs/runs.module.js';
 import { WebhooksModule } from './modules/webhooks/webhooks.module.js';
 import { WorkspacesModule } from './modules/workspaces/workspaces.module.js';
@@ -56,6 +57,7 @@ export class AppModule {
         AgentsModule,
         PersonalitiesModule,
         RunsModule,
+        ResultsModule,
         RecordingsModule,
         WebhooksModule,
         HealthModule,

@@ -14,7 +14,7 @@ import { CallResultEntity } from '../modules/runs/call-result.entity.js';
 import { RunBaselineEntity } from '../modules/runs/comparison/run-baseline.entity.js';
 import { LineWaitEntity, PlatformCallEntity } from '../modules/runs/lines/platform-call.entity.js';
 import { DeletedRunEntity } from '../modules/runs/retention/deleted-run.entity.js';
-import { ReportLinkEntity } from '../modules/runs/report-links/report-link.entity.js';
+import { ReportLinkEntity } from '../modules/results/report-links/report-link.entity.js';
 import { RunEntity } from '../modules/runs/run.entity.js';
 import { RunEvaluationEntity } from '../modules/runs/run-evaluation.entity.js';
 import { WebhookDeliveryEntity } from '../modules/webhooks/webhook-delivery.entity.js';

@@ -1,4 +1,4 @@
-import { RunEventsService } from '../../src/modules/runs/progress/run-events.service.js';
+import { RunEventsService } from '../../src/modules/results/progress/run-events.service.js';
 import { type EventStream, openEventStream, type StreamEvent } from '../support/event-stream.js';
 import { expectInvalid } from '../support/expect.js';
 import { callEnv, executeRun, prepareEvaluations } from '../support/run-app.js';

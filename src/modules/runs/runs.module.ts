@@ -38,21 +38,13 @@ import { ImportReader } from './imports/import-reader.js';
 import { ImportedCalls } from './imported/imported-calls.js';
 import { RecordedCallsRepository } from './remeasure/recorded-calls.repository.js';
 import { RecordedCalls } from './remeasure/recorded-calls.js';
-import { ReportLinksController } from './report-links/report-links.controller.js';
-import { ReportLinksRepository } from './report-links/report-links.repository.js';
-import { ReportLinksService } from './report-links/report-links.service.js';
-import { SharedReportsController } from './report-links/shared-reports.controller.js';
 import { AgentEraser } from './retention/agent-eraser.js';
 import { RetentionRepository } from './retention/retention.repository.js';
 import { RunDeletionService } from './retention/run-deletion.service.js';
 import { RunPruner } from './retention/run-pruner.js';
 import { TranscriptPruner } from './retention/transcript-pruner.js';
 import { TranscriptsRepository } from './retention/transcripts.repository.js';
-import { ResultsController } from './results/results.controller.js';
-import { ResultsService } from './results/results.service.js';
-import { RunEventsController } from './progress/run-events.controller.js';
-import { RunEventsService } from './progress/run-events.service.js';
-import { RunWatcher } from './run-watcher.js';
+import { RunWatcher } from './run-watcher.service.js';
 import { RunsController } from './runs.controller.js';
 import { RunsRepository } from './runs.repository.js';
 import { RunsService } from './runs.service.js';
@@ -74,11 +66,7 @@ import { RunStarterService } from './start/run-starter.service.js';
     DerivedRunsController,
     CallsController,
     CallImportsController,
-    RunEventsController,
-    ResultsController,
     ComparisonController,
-    ReportLinksController,
-    SharedReportsController,
     AgentMetricsController,
   ],
   providers: [
@@ -107,15 +95,11 @@ import { RunStarterService } from './start/run-starter.service.js';
     Lines,
     LinesRepository,
     RunWatcher,
-    RunEventsService,
     CallsService,
     CallsRepository,
-    ResultsService,
     ComparisonService,
     ComparisonRepository,
     BaselinesService,
-    ReportLinksService,
-    ReportLinksRepository,
     RunDeletionService,
     RunPruner,
     TranscriptPruner,
@@ -125,7 +109,6 @@ import { RunStarterService } from './start/run-starter.service.js';
     AgentMetricsService,
     AgentMetricsRepository,
   ],
-  // To start, follow and read runs, as a schedule does.
-  exports: [RunStarterService, RunsService, CallsService, ResultsService],
+  exports: [RunsService, RunWatcher, CallsService, ComparisonService, RunDeletionService],
 })
 export class RunsModule {}

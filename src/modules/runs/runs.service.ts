@@ -9,9 +9,12 @@ import { AgentsService } from '../agents/agents.service.js';
 import { RecordingUploadsService } from '../recordings/recording-uploads.service.js';
 import type { Run, RunDetails, RunMetrics } from './dto/run.responses.js';
 import { toDerivedFrom, toMetrics, toRun } from './run-data.js';
-import { RunWatcher } from './run-watcher.js';
+import { RunWatcher } from './run-watcher.service.js';
 import { hasEnded, type RunEntity, type RunStatus } from './run.entity.js';
-import { type CallCounts, RunsRepository } from './runs.repository.js';
+import { type CallCounts, type CaseOfPlan, RunsRepository } from './runs.repository.js';
+
+export { hasEnded };
+export type { CaseOfPlan };
 
 /** Reads and cancels runs. */
 @Injectable()
@@ -60,6 +63,11 @@ export class RunsService {
   /** Checks that the caller may read the run. @throws DomainError as `get` does */
   async require(caller: Pick<Caller, 'workspaceId'>, id: string): Promise<RunEntity> {
     return requireOwned(caller, await this.repository.find(uuidOrNotFound(id)));
+  }
+
+  /** The cases of a run, in plan order; none if it was deleted. */
+  cases(id: string): Promise<CaseOfPlan[]> {
+    return this.repository.cases(id);
   }
 
   /**

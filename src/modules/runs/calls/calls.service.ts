@@ -12,9 +12,20 @@ import { uuidOrNotFound } from '../../../platform/database/ids.js';
 import { type Page, type PageRequest, window } from '../../../platform/database/page.js';
 import type { Call, CallAttempt, CallAttemptDetails, CallDetails } from '../dto/call.responses.js';
 import type { AttemptResult } from '../attempt-result.js';
+import type { RunEntity } from '../run.entity.js';
 import { RunsService } from '../runs.service.js';
 import { toRecord } from './call-record.js';
-import { type CallRow, CallsRepository, type CallWithResult, recordingOf, type WholeCall } from './calls.repository.js';
+import {
+  type CallFigures,
+  type CallRow,
+  CallsRepository,
+  type CallWithResult,
+  recordingOf,
+  type WholeCall,
+} from './calls.repository.js';
+
+export { recordingOf };
+export type { CallFigures, CallRow, CallWithResult };
 
 /** The calls of a run. */
 @Injectable()
@@ -49,6 +60,27 @@ export class CallsService {
       ...toRecord(result, recordingOf(row)),
       attempts: attemptsWithResults(row),
     };
+  }
+
+  /** What statistics on the calls of a run need, in plan order. */
+  figures(runId: string): Promise<CallFigures[]> {
+    return this.repository.figures(runId);
+  }
+
+  /**
+   * The calls of a run with their results, in plan order, read in batches.
+   * @param wanted by default all; `evaluationIds` must be in plan order
+   */
+  withResults(
+    run: Pick<RunEntity, 'id' | 'repeat'>,
+    wanted?: { readonly evaluationIds?: readonly string[]; readonly outcomes?: readonly Outcome[] },
+  ): AsyncIterable<CallWithResult> {
+    return this.repository.all(run, wanted);
+  }
+
+  /** Pages of the calls of a run that changed in a transaction or later; `horizon` is where to continue. */
+  changedSince(runId: string, transaction: bigint): ReturnType<CallsRepository['changedSince']> {
+    return this.repository.changedSince(runId, transaction);
   }
 }
 

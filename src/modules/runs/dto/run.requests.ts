@@ -292,7 +292,7 @@ export class ComparisonQuery {
 }
 
 /** Other runs of a matrix; a table with more columns cannot be read. */
-const MAX_OTHER_RUNS = 11;
+export const MAX_OTHER_RUNS = 11;
 
 export class MatrixQuery {
   @RunReferenceField({
@@ -300,15 +300,6 @@ export class MatrixQuery {
     maximum: MAX_OTHER_RUNS,
     optional: true,
     default: 'previous',
-  })
-  with?: string;
-}
-
-export class ReportQuery {
-  @RunReferenceField({
-    description: `Run to compare with: an id or \`previous\`, as for the comparison; by default the run of the gate, or else the previous one. Several, up to ${MAX_OTHER_RUNS}, separated by commas: the report shows them side by side`,
-    maximum: MAX_OTHER_RUNS,
-    optional: true,
   })
   with?: string;
 }

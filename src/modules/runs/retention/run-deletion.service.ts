@@ -20,6 +20,11 @@ export class RunDeletionService {
     private readonly runs: RunsService,
   ) {}
 
+  /** Whether no call of the run has been deleted. */
+  isComplete(runId: string): Promise<boolean> {
+    return this.repository.isComplete(runId);
+  }
+
   /**
    * Deletes an ended run with its calls for good. Takes the same time for any number of calls: nothing can read them
    * after the run is gone, and a job deletes them later.

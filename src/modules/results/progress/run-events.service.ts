@@ -3,11 +3,10 @@ import { LRUCache } from 'lru-cache';
 import type { Caller } from '../../../platform/access/caller.js';
 import { DomainError, invalidInput } from '../../../platform/errors/domain-error.js';
 import { Readiness } from '../../../platform/observability/readiness.js';
-import { type CallRow, CallsRepository } from '../calls/calls.repository.js';
-import type { RunDetails } from '../dto/run.responses.js';
-import { hasEnded } from '../run.entity.js';
-import { RunsService } from '../runs.service.js';
-import { RunWatcher } from '../run-watcher.js';
+import { type CallRow, CallsService } from '../../runs/calls/calls.service.js';
+import type { RunDetails } from '../../runs/dto/run.responses.js';
+import { hasEnded, RunsService } from '../../runs/runs.service.js';
+import { RunWatcher } from '../../runs/run-watcher.service.js';
 
 const POLL_MS = 500;
 /** Interval of comments that keep the connection open through proxies. */
@@ -24,7 +23,7 @@ export class RunEventsService {
 
   constructor(
     private readonly runs: RunsService,
-    private readonly calls: CallsRepository,
+    private readonly calls: CallsService,
     private readonly watcher: RunWatcher,
     private readonly readiness: Readiness,
   ) {

@@ -7,21 +7,20 @@ import {
   type ReportedRun,
   type ReportedVoice,
   type AudioReader,
-} from '../../../../libs/run-report/index.js';
-import type { Attempt, CallResult, VoiceResult } from '../../../../libs/simulation/index.js';
-import { caseStatistics, isCounted, runScore } from '../../../../libs/statistics/index.js';
-import { caseName } from '../../../../libs/text/index.js';
-import type { Caller } from '../../../platform/access/caller.js';
-import { SETTINGS } from '../../../platform/config/settings.module.js';
-import type { Settings } from '../../../platform/config/settings.js';
-import { notFound } from '../../../platform/errors/domain-error.js';
-import { type RecordingFacts, RecordingsService } from '../../recordings/recordings.service.js';
-import { type CallFigures, CallsRepository, type CallWithResult, recordingOf } from '../calls/calls.repository.js';
-import { ComparisonService } from '../comparison/comparison.service.js';
-import type { RunEntity } from '../run.entity.js';
-import { type CaseOfPlan, RunsRepository } from '../runs.repository.js';
-import { RetentionRepository } from '../retention/retention.repository.js';
-import { RunsService } from '../runs.service.js';
+} from '../../../libs/run-report/index.js';
+import type { Attempt, CallResult, VoiceResult } from '../../../libs/simulation/index.js';
+import { caseStatistics, isCounted, runScore } from '../../../libs/statistics/index.js';
+import { caseName } from '../../../libs/text/index.js';
+import type { Caller } from '../../platform/access/caller.js';
+import { SETTINGS } from '../../platform/config/settings.module.js';
+import type { Settings } from '../../platform/config/settings.js';
+import { notFound } from '../../platform/errors/domain-error.js';
+import { type RecordingFacts, RecordingsService } from '../recordings/recordings.service.js';
+import { type CallFigures, CallsService, type CallWithResult, recordingOf } from '../runs/calls/calls.service.js';
+import { ComparisonService } from '../runs/comparison/comparison.service.js';
+import type { RunEntity } from '../runs/run.entity.js';
+import { RunDeletionService } from '../runs/retention/run-deletion.service.js';
+import { type CaseOfPlan, RunsService } from '../runs/runs.service.js';
 
 export interface RunResults {
   readonly run: ReportedRun;
@@ -33,11 +32,10 @@ export interface RunResults {
 @Injectable()
 export class ResultsService {
   constructor(
-    private readonly repository: RunsRepository,
     private readonly runs: RunsService,
-    private readonly calls: CallsRepository,
+    private readonly calls: CallsService,
     private readonly comparisons: ComparisonService,
-    private readonly retention: RetentionRepository,
+    private readonly deletion: RunDeletionService,
     private readonly recordings: RecordingsService,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
@@ -55,7 +53,7 @@ export class ResultsService {
     const entity = await this.runs.require(caller, runId);
     const { agentSnapshot } = entity;
     const run = await this.runs.get(caller, runId);
-    const plan = await this.repository.cases(run.id);
+    const plan = await this.runs.cases(run.id);
     // Every run has cases until it is deleted, which may have happened since it was read.
     if (plan.length === 0) throw notFound();
     const figures = await this.calls.figures(run.id);
@@ -111,8 +109,8 @@ export class ResultsService {
     run: { id: string; repeat: number },
     wanted?: Parameters<CallReader>[0],
   ): AsyncGenerator<ReportedCall> {
-    yield* mapped(this.calls.all(run, wanted));
-    if (!(await this.retention.isComplete(run.id))) throw notFound();
+    yield* mapped(this.calls.withResults(run, wanted));
+    if (!(await this.deletion.isComplete(run.id))) throw notFound();
   }
 }
 

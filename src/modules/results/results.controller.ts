@@ -1,11 +1,11 @@
 import { Controller, Get, Param, Query, Res, type StreamableFile } from '@nestjs/common';
 import type { Response } from 'express';
-import { renderJunit } from '../../../../libs/run-report/index.js';
-import { CurrentCaller } from '../../../platform/access/access.decorators.js';
-import type { Caller } from '../../../platform/access/caller.js';
-import { streamedFile } from '../../../platform/http/responses/streamed-file.js';
-import { Operation } from '../../../platform/openapi/operation.decorator.js';
-import { ReportQuery } from '../dto/run.requests.js';
+import { renderJunit } from '../../../libs/run-report/index.js';
+import { CurrentCaller } from '../../platform/access/access.decorators.js';
+import type { Caller } from '../../platform/access/caller.js';
+import { streamedFile } from '../../platform/http/responses/streamed-file.js';
+import { Operation } from '../../platform/openapi/operation.decorator.js';
+import { ReportQuery } from './dto/report.query.js';
 import { REPORT_CONTENT, reportPage } from './report-page.js';
 import { ResultsService } from './results.service.js';
 

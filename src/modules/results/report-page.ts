@@ -1,9 +1,9 @@
 import type { StreamableFile } from '@nestjs/common';
 import type { Response } from 'express';
-import { renderReport, REPORT_CSP } from '../../../../libs/run-report/index.js';
-import { streamedFile } from '../../../platform/http/responses/streamed-file.js';
+import { renderReport, REPORT_CSP } from '../../../libs/run-report/index.js';
+import { streamedFile } from '../../platform/http/responses/streamed-file.js';
 import type { RunResults } from './results.service.js';
-import type { FileContent } from '../../../platform/openapi/operation.decorator.js';
+import type { FileContent } from '../../platform/openapi/operation.decorator.js';
 
 const EXAMPLE = '<!doctype html><html lang="en"><head><title>Nightly</title></head><body>…</body></html>';
 

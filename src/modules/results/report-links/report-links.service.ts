@@ -8,9 +8,8 @@ import { uuidOrNotFound } from '../../../platform/database/ids.js';
 import { type Page, type PageRequest, window } from '../../../platform/database/page.js';
 import { conflict, notFound } from '../../../platform/errors/domain-error.js';
 import type { CreateReportLinkRequest, ReportLink, ReportLinkWithUrl } from '../dto/report-link.dto.js';
-import { ResultsService, type RunResults } from '../results/results.service.js';
-import { hasEnded } from '../run.entity.js';
-import { RunsService } from '../runs.service.js';
+import { ResultsService, type RunResults } from '../results.service.js';
+import { hasEnded, RunsService } from '../../runs/runs.service.js';
 import { type ReportLinkRow, ReportLinksRepository } from './report-links.repository.js';
 
 const MAX_LIVE_LINKS = 20;

@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Res, type StreamableFile } from '@nestjs/common';
 import type { Response } from 'express';
 import { Operation } from '../../../platform/openapi/operation.decorator.js';
-import { REPORT_CONTENT, reportPage } from '../results/report-page.js';
+import { REPORT_CONTENT, reportPage } from '../report-page.js';
 import { ReportLinksService } from './report-links.service.js';
 
 @Controller('reports')
