@@ -27,7 +27,8 @@ const NO_LIMIT = 1_000_000_000;
 const LIMIT = 40;
 /** Covers leases and recovery sweeps. */
 const SETTLE_MS = 45_000;
-const WARM_MS = 3_000;
+/** Time that a new process serves before its baseline is taken. */
+const WARM_MS = 5_000;
 const POLL_MS = 250;
 
 /** Starts the installation, runs clients and faults against it, and returns one finding per invariant. */
@@ -90,9 +91,9 @@ export async function runChaos(installation: Installation, options: ChaosOptions
       await measureStarted();
     }
     scene.during = 'the end';
-    await sleep(WARM_MS);
     // Also waits for the processes that were restarted last.
     await installation.allServe();
+    await sleep(WARM_MS);
     await measureStarted();
     scene.isOver = true;
     await Promise.race([Promise.all(work), sleep(SETTLE_MS)]);
@@ -143,11 +144,14 @@ function* program(all: readonly Disturbance[], random: Random, hasTime: () => bo
   }
 }
 
-/** Records the baseline of processes that were started since the last call. */
+/**
+ * Records the baseline of processes that were started since the last call and have served for a while: before that, a
+ * process has not opened its pool of connections, its threads and the connections of its clients.
+ */
 async function measure(installation: Installation, baseline: Map<string, ResourceUsage>): Promise<void> {
   for (const service of installation.services) {
     for (const usage of await resourceUsageOf(service).catch(() => [])) {
-      if (!baseline.has(usage.id)) baseline.set(usage.id, usage);
+      if (!baseline.has(usage.id) && Date.now() - usage.startedAt >= WARM_MS) baseline.set(usage.id, usage);
     }
   }
 }

@@ -6,6 +6,8 @@ export interface ResourceUsage {
   readonly name: string;
   /** Differs for every process, also for one that replaced another. */
   readonly id: string;
+  /** In milliseconds since 1970. */
+  readonly startedAt: number;
   readonly megabytes: number;
   /** Undefined where the operating system does not report it. */
   readonly files: number | undefined;
@@ -30,6 +32,7 @@ export async function resourceUsageOf({ name, metricsUrl }: ServiceProcess): Pro
       return {
         name: fullName,
         id: `${fullName} ${start}`,
+        startedAt: Number(start) * 1_000,
         megabytes: Math.round((read('process_resident_memory_bytes') ?? NaN) / 2 ** 20),
         files: read('process_open_fds'),
         handles: read('nodejs_active_handles_total') ?? NaN,
