@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Random } from '../../audio/index.js';
 import { shareOf } from '../../statistics/testing/sample.js';
 import { readTranscription } from './read-transcription.js';
@@ -85,6 +86,78 @@ describe('a mark inside of a text', () => {
       words,
       isPartial: true,
     });
+  });
+});
+
+describe('a mark beside words', () => {
+  it.each([
+    ['ggml-org/whisper.cpp#1768', '[music] [applause]'],
+    ['ggml-org/whisper.cpp#1240', '[MUSIC PLAYING]'],
+    ['ggml-org/whisper.cpp#2649', '[LAUGH] [SIGH]'],
+    ['human37/open-wispr#73', '(soft music) (wind blowing)'],
+    ['Notely-Voice/NotelyVoice#95', '(upbeat music) [birds chirping] [ Applause ]'],
+    ['Beingpax/VoiceInk#149', '(laughter) (air swooshing)'],
+    ['lifemate-ai/familiar-ai#51', '(歌と音楽)'],
+    ['they-juanreina/compost#10', '[cough] [clear_throat]'],
+    ['goodroot/hyprwhspr#51', '(keyboard clicking)'],
+    ['VocaHQ/vocamac#77', '[NO_SPEECH] [BLANK_AUDIO]'],
+    ['sandrohanea/whisper.net#365', '[[NOISE]] (humming)'],
+    ['nikoelt/WhisperAttack#41', '(buzzing) (clicks)'],
+    ['bugbakery/transcribee#25', '[Musik] [applause]'],
+    ['Soniox, Azure, AssemblyAI, Speechmatics', '[buzzer] [noise] [beep] [silence] [laughter]'],
+    ['ElevenLabs Scribe', '(footsteps) (phone ringing) (door slams) (clears throat) (breathes deeply)'],
+    ['subtitles', '[engine revving] [dramatic music continues] (crowd cheering) (sound of a phone ringing) ♪ music ♪'],
+    ['German', '(Gelächter) [Sanfte Musik] (räuspert sich) [Telefon klingelt] (Hintergrundgeräusche) [Stille]'],
+    ['Spanish', '[Música de fondo] (aplausos) (suena el teléfono) (se ríe) [Silencio]'],
+    ['Spanish, decomposed', '[Música]'.normalize('NFD')],
+    ['French', '[Musique douce] (rires) (il soupire) [Bruit de fond] (sonnerie de téléphone) [Applaudissements]'],
+    ['Chinese, Japanese, Korean', '（音乐）【拍手】（笑い声）(박수)'],
+  ])('of a sound hides no words (%s): %s', (_, marks) => {
+    for (const mark of [marks, ...marks.split(/(?<=[\])）】]) /u)])
+      expect([mark, read({ text: `We are ${mark} open` }, 1_500)]).toEqual([mark, { text: 'We are open' }]);
+  });
+
+  it.each([
+    ['(we will bring it)'],
+    ['(near the window)'],
+    ['(the ATM is free)'],
+    ['(that sounds good)'],
+    ['(click here)'],
+    ['(ring us)'],
+    ['(open the door)'],
+    ['(music lessons)'],
+    ['[there is no noise]'],
+    ['(Windräder)'],
+    ['(Lachs)'],
+    ['（音楽が好きです）'],
+    ['[beeper]'],
+    ['(no)'],
+    ['(blank)'],
+    // A word that was said and is not shown (jdepoix/youtube-transcript-api#120).
+    ['[ __ ]'],
+    ['[bleep]'],
+    ['[PERSON_NAME]'],
+  ])('may stand for them unless all of its words name a sound: %s', (mark) => {
+    expect(read({ text: `We are ${mark} open` }, 1_500)).toEqual({ text: 'We are open', isPartial: true });
+  });
+
+  it('hides no common word of spoken English that does not name a sound, alone or beside one that does', () => {
+    const words = readFileSync('test/fixtures/compatibility/recognisers/common-words.txt', 'utf8').trim().split(/\s+/);
+    const hides = (mark: string) => read({ text: `We are (${mark}) open` }, 1_500)?.isPartial !== true;
+    expect(words).toHaveLength(2_000);
+    const sounds = words.filter(hides);
+    // Beside a sound these say where it is, or how it sounds.
+    const beside = words.filter((word) => !hides(word) && hides(`${word} music`));
+    expect(sounds.join(' ')).toBe('music laugh crying laughing breath noise rings');
+    expect(beside.join(' ')).toBe(
+      'the and of in an people car door phone dog sounds playing sound air quiet calm il deep slow la sad wind dogs heavy bird de ' +
+        'loud crowd telephone soft engine plays',
+    );
+    const random = new Random(45, 'brackets');
+    const one = () => words[Math.floor(random.next() * words.length)]!;
+    const phrases = Array.from({ length: shareOf(20_000) }, () => [one(), one(), one()]);
+    const hidden = phrases.filter((phrase) => hides(phrase.join(' ')));
+    expect(hidden.flat().filter((word) => ![...sounds, ...beside].includes(word))).toEqual([]);
   });
 });
 
