@@ -1,4 +1,5 @@
 import { readNumber } from './numbers.js';
+import type { Zoned } from './times.js';
 import type { ValueWords } from './value-words.js';
 
 /** A day; what is not said is undefined. */
@@ -11,12 +12,13 @@ export interface DateValue {
   readonly weekday?: number;
   /** Minutes of the day, for a date with a time. */
   readonly minutes?: number;
+  readonly zoned?: Zoned;
   /** Which number is the month, where both may be. */
   readonly order?: 'day first' | 'month first';
   readonly isPossible?: true;
 }
 
-/** All readings of a date: `4/12` may be a day in December or in April. */
+/** All readings of a date: `4/12` may be a day in December or in April. With points it is one in December, but for a few writers. */
 export function readDates(text: string, table: ValueWords): DateValue[] {
   const iso = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[t ].*)?$/.exec(text);
   if (iso) return [date(Number(iso[1]), Number(iso[2]), Number(iso[3]))];
@@ -25,6 +27,7 @@ export function readDates(text: string, table: ValueWords): DateValue[] {
     const [a, b, y] = [Number(figures[1]), Number(figures[2]), Number(figures[3])];
     const year = y < 100 ? 2000 + y : y;
     if (a > 12 || b > 12 || a === b) return a <= 12 || b <= 12 ? [b <= 12 ? date(year, b, a) : date(year, a, b)] : [];
+    if (!/[/-]/.test(text)) return [date(year, b, a), { ...date(year, a, b), isPossible: true }];
     return [
       { ...date(year, b, a), order: 'day first' },
       { ...date(year, a, b), order: 'month first' },

@@ -8,6 +8,9 @@ const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 const LETTERS =
   'alpha bravo charlie delta echo foxtrot golf hotel india juliett kilo lima mike november oscar papa quebec romeo sierra tango uniform victor whiskey xray yankee zulu';
 
+/** Currencies of which a hundredth is called a cent in English. */
+const CENTS = ['EUR', 'USD', 'CHF'];
+
 export const ENGLISH: ValueWords = {
   units: {
     ...numbered(
@@ -67,7 +70,7 @@ export const ENGLISH: ValueWords = {
     francs: 'CHF',
     chf: 'CHF',
   },
-  hundredths: { cent: '', cents: '', penny: 'GBP', pence: 'GBP' },
+  hundredths: { cent: CENTS, cents: CENTS, penny: ['GBP', 'USD'], pence: ['GBP'] },
   months: {
     ...numbered('january february march april may june july august september october november december', 1),
     ...numbered('jan feb mar apr may jun jul aug sep oct nov dec', 1),

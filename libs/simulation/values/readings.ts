@@ -3,7 +3,7 @@ import { type DateValue, readDates } from './dates.js';
 import { ENGLISH } from './english.js';
 import { readNumber, readOrdinal } from './numbers.js';
 import { compact, hasMeantSigns, readAddresses, readPhone, readSpelling, signed } from './spelling.js';
-import { readTimes, type TimeValue } from './times.js';
+import { readTimes, type TimeValue, type Zoned } from './times.js';
 import type { ValueWords } from './value-words.js';
 
 /** The languages in which values are read. */
@@ -11,8 +11,8 @@ export const LANGUAGES: readonly ValueWords[] = [ENGLISH];
 
 type Plain =
   | { readonly kind: 'number' | 'percent' | 'ordinal'; readonly amount: number }
-  /** Cents may be of any currency: it is empty. */
-  | { readonly kind: 'money'; readonly amount: number; readonly currency: string }
+  /** Cents may be of several currencies. */
+  | { readonly kind: 'money'; readonly amount: number; readonly currencies: readonly string[] }
   | { readonly kind: 'text' | 'phone'; readonly text: string }
   /** Said as "yes", or written as true or false. */
   | { readonly kind: 'answer'; readonly is: boolean; readonly isSaid: boolean };
@@ -109,7 +109,9 @@ function readIn(text: string, table: ValueWords): Value[] {
   const phone = readPhone(text, spelling?.text, table);
   const answer = table.answers[text] ?? (text === 'true' || text === 'false' ? text === 'true' : undefined);
   const [, dayPart, timePart] = /^(\d{4}-\d\d-\d\d)[t ](\d\d:\d\d)/.exec(text) ?? [];
-  const moment = dayPart === undefined ? undefined : momentOf(dayPart, timePart!, table);
+  const [, offset] = /^[\d-]+t[\d:.]+(z|[+-]\d\d:?\d\d)$/.exec(text) ?? [];
+  const zoned = offset === undefined ? {} : { zoned: { offset, atMs: Date.parse(text.toUpperCase()) } };
+  const moment = dayPart === undefined ? undefined : momentOf(dayPart, timePart!, zoned, table);
   const read: (Value | undefined)[] = [
     amount === undefined ? undefined : { kind: 'number', amount },
     percent === undefined ? undefined : { kind: 'percent', amount: percent },
@@ -126,12 +128,12 @@ function readIn(text: string, table: ValueWords): Value[] {
 }
 
 /** A date with a time: the same as either, but both count against another one. */
-function momentOf(day: string, time: string, table: ValueWords): Value[] {
+function momentOf(day: string, time: string, zoned: { readonly zoned?: Zoned }, table: ValueWords): Value[] {
   const times = readTimes(time, table);
   const minutes = times[0]?.minutes;
   return [
-    ...times.map((each) => ({ ...each, day })),
-    ...readDates(day, table).map((each) => ({ ...each, ...(minutes !== undefined && { minutes }) })),
+    ...times.map((each) => ({ ...each, day, ...zoned })),
+    ...readDates(day, table).map((each) => ({ ...each, ...(minutes !== undefined && { minutes }), ...zoned })),
   ];
 }
 
@@ -174,7 +176,7 @@ function readMoney(text: string, table: ValueWords): Value | undefined {
   const words = text.replace(/(\d)([^\s\d.,'-])/g, '$1 $2').split(/[ -]+/);
   const cents = words.length > 1 ? table.hundredths[words.at(-1)!] : undefined;
   const amount = cents === undefined ? undefined : readNumber(words.slice(0, -1), table);
-  if (cents !== undefined && amount !== undefined) return { kind: 'money', amount: amount / 100, currency: cents };
+  if (cents !== undefined && amount !== undefined) return { kind: 'money', amount: amount / 100, currencies: cents };
   const position = words.findIndex((word) => table.currencies[word] !== undefined);
   if (position < 1) return undefined;
   return money(words.slice(0, position).join(' '), words[position]!, words.slice(position + 1).join(' '), table);
@@ -191,5 +193,5 @@ function money(whole: string, currency: string, rest: string, table: ValueWords)
   const fraction = said.length === 0 ? 0 : readNumber(said, table);
   if (amount === undefined || fraction === undefined || fraction > 99) return undefined;
   const scale = millions === undefined ? 1 : 1_000_000;
-  return { kind: 'money', amount: amount * scale + fraction / 100, currency: table.currencies[currency]! };
+  return { kind: 'money', amount: amount * scale + fraction / 100, currencies: [table.currencies[currency]!] };
 }

@@ -8,9 +8,6 @@ export type Sameness = 'same' | 'unknown' | 'different';
 /** Compares two values, however they are written or spoken: they are the same if any reading of both is. */
 export function compareValues(a: unknown, b: unknown): Sameness {
   if (isSmallNested(a) && isSmallNested(b)) return compareNested(a, b);
-  const zones = [zoneOf(a), zoneOf(b)];
-  if (zones[0] !== undefined && zones[1] !== undefined && zones[0] !== zones[1])
-    return Date.parse(a as string) === Date.parse(b as string) ? 'same' : 'unknown';
   const [first, second] = [readValue(a), readValue(b)];
   let isPossible = mayMean(first, second) || mayMean(second, first);
   for (const one of first.values) {
@@ -22,12 +19,6 @@ export function compareValues(a: unknown, b: unknown): Sameness {
   }
   return isPossible ? 'unknown' : 'different';
 }
-
-/** The offset of a date and time to UTC. */
-const zoneOf = (value: unknown): string | undefined =>
-  typeof value === 'string'
-    ? /^\d{4}-\d\d-\d\dT\d\d:\d\d[\d:.]*(Z|[+-]\d\d:?\d\d)$/.exec(value.trim())?.[1]
-    : undefined;
 
 /** Larger ones are only compared as texts: each value in them takes time. */
 const MAX_NESTED = 2_000;
@@ -54,7 +45,7 @@ function mayMean({ rest }: Readings, other: Readings): boolean {
 }
 
 function compare(a: Value, b: Value): Sameness {
-  const found = acrossKinds(a, b) ?? acrossKinds(b, a);
+  const found = acrossKinds(a, b) ?? acrossKinds(b, a) ?? acrossZones(a, b);
   if (found !== undefined) return found;
   switch (a.kind) {
     case 'text':
@@ -62,7 +53,7 @@ function compare(a: Value, b: Value): Sameness {
       return same(b.kind === a.kind && a.text === b.text && a.text !== '');
     case 'money':
       return same(
-        b.kind === 'money' && areClose(a.amount, b.amount) && (a.currency || b.currency) === (b.currency || a.currency),
+        b.kind === 'money' && areClose(a.amount, b.amount) && a.currencies.some((one) => b.currencies.includes(one)),
       );
     case 'time':
       return b.kind === 'time' ? compareTimes(a, b) : 'different';
@@ -95,6 +86,13 @@ function acrossKinds(a: Value, b: Value): Sameness | undefined {
   return undefined;
 }
 
+/** Moments with different offsets are the same one, or it is not known which place counts. */
+function acrossZones(a: Value, b: Value): Sameness | undefined {
+  const areMoments = (a.kind === 'date' || a.kind === 'time') && a.kind === b.kind;
+  if (!areMoments || !a.zoned || !b.zoned || a.zoned.offset === b.zoned.offset) return undefined;
+  return a.zoned.atMs === b.zoned.atMs ? 'same' : 'unknown';
+}
+
 const areClose = (a: number, b: number): boolean => Math.abs(a - b) < 1e-6;
 
 /** "At seven" is 7:00 or 19:00. "Twelve" may be noon or midnight, "twenty" 20:00, and 1930 is 19:30 for some. */
@@ -118,6 +116,6 @@ function compareDates(a: DateValue, b: DateValue): Sameness {
   const fields = ['year', 'month', 'day', 'weekday', 'minutes'] as const;
   const common = fields.filter((field) => a[field] !== undefined && b[field] !== undefined);
   const areSame = common.length > 0 && common.every((field) => a[field] === b[field]);
-  // "4/12/2026" and "12/4/2026" are the same day only if they follow two customs.
-  return a.order && b.order && a.order !== b.order ? possible(areSame) : same(areSame);
+  // Which number of "4/12/2026" is the month is not known; two such dates are taken to follow one custom.
+  return a.order === b.order ? same(areSame) : possible(areSame);
 }

@@ -11,6 +11,13 @@ export interface TimeValue {
   readonly isPossible?: true;
   /** The day, for a time with a date. */
   readonly day?: string;
+  readonly zoned?: Zoned;
+}
+
+/** The moment of a date and time with an offset to UTC. */
+export interface Zoned {
+  readonly offset: string;
+  readonly atMs: number;
 }
 
 interface Clock {

@@ -23,8 +23,8 @@ export interface ValueWords {
   readonly decimalPoint: string;
   /** Currency symbols and words, to codes of ISO 4217. */
   readonly currencies: Readonly<Record<string, string>>;
-  /** Words for a hundredth of a currency, with the currency if there is only one. */
-  readonly hundredths: Readonly<Record<string, string>>;
+  /** Words for a hundredth of a currency, with the currencies that have one of this name. */
+  readonly hundredths: Readonly<Record<string, readonly string[]>>;
   /** 1 is January. */
   readonly months: Readonly<Record<string, number>>;
   /** 0 is Sunday. */

@@ -118,7 +118,7 @@ describe('a mark beside words', () => {
   });
 
   it.each([
-    ['(we will bring it)'],
+    ['(during the day)'],
     ['(near the window)'],
     ['(the ATM is free)'],
     ['(that sounds good)'],
