@@ -17,8 +17,10 @@ export interface CallThreadOptions {
   readonly onDeath?: (death: ThreadDeath) => void;
 }
 
-/** What every thread of calls is asked for. `block` and `crash` are for tests. */
-type Diagnosis = { readonly type: 'memory' | 'crash' } | { readonly type: 'block'; readonly ms: number };
+/** What every thread of calls is asked for, and its answer. */
+interface MemoryQuestion {
+  readonly type: 'memory';
+}
 interface Memory {
   readonly type: 'memory';
   readonly bytes: number;
@@ -33,7 +35,7 @@ export abstract class CallThread<Message, Reply extends { readonly type: string 
   private memoryQuestions: ((bytes: number) => void)[] = [];
   private isClosing = false;
 
-  /** @param entry module that the thread runs; it passes its messages to `diagnosed` */
+  /** @param entry module that the thread runs; it passes its messages to `answeredMemory` */
   protected constructor(
     private readonly entry: URL,
     private readonly options: CallThreadOptions,
@@ -41,18 +43,8 @@ export abstract class CallThread<Message, Reply extends { readonly type: string 
 
   memoryBytes(): Promise<number> {
     if (!this.worker) return Promise.resolve(0);
-    this.worker.postMessage({ type: 'memory' } satisfies Diagnosis);
+    this.worker.postMessage({ type: 'memory' } satisfies MemoryQuestion);
     return new Promise((resolve) => this.memoryQuestions.push(resolve));
-  }
-
-  /** Blocks the thread if it runs, for tests of what a stall does. */
-  block(ms: number): void {
-    this.worker?.postMessage({ type: 'block', ms } satisfies Diagnosis);
-  }
-
-  /** Ends the thread unexpectedly if it runs, for tests. */
-  crash(): void {
-    this.worker?.postMessage({ type: 'crash' } satisfies Diagnosis);
   }
 
   /** Ends the thread, and the calls in progress as if it had died. */
@@ -107,24 +99,11 @@ export abstract class CallThread<Message, Reply extends { readonly type: string 
   }
 }
 
-/** In a thread: does what every thread of calls is asked for. @returns whether the message asked for it */
-export function diagnosed(message: { readonly type: string }): boolean {
-  const asked = message as Diagnosis;
-  switch (asked.type) {
-    case 'crash':
-      throw new Error('The thread was asked to crash');
-    case 'block': {
-      const until = performance.now() + asked.ms;
-      while (performance.now() < until);
-      return true;
-    }
-    case 'memory': {
-      // Of this thread only, unlike the resident memory.
-      const { heapUsed, external } = process.memoryUsage();
-      parentPort!.postMessage({ type: 'memory', bytes: heapUsed + external } satisfies Memory);
-      return true;
-    }
-    default:
-      return false;
-  }
+/** In a thread: answers how much memory it uses. @returns whether the message asked for that */
+export function answeredMemory({ type }: { readonly type: string }): boolean {
+  if (type !== ('memory' satisfies MemoryQuestion['type'])) return false;
+  // Of this thread only, unlike the resident memory.
+  const { heapUsed, external } = process.memoryUsage();
+  parentPort!.postMessage({ type, bytes: heapUsed + external } satisfies Memory);
+  return true;
 }

@@ -1,6 +1,6 @@
 /** Worker threads, and a limit on how many tasks run at the same time. */
 export { abortable } from './abortable.js';
-export { CallThread, type CallThreadOptions, diagnosed, type ThreadDeath } from './call-thread.js';
+export { answeredMemory, CallThread, type CallThreadOptions, type ThreadDeath } from './call-thread.js';
 export { type OwnedThread, OwnedThreads, type OwnedThreadsOptions } from './owned-threads.js';
 export { PrioritySemaphore } from './priority-semaphore.js';
 export { serveTasks } from './serve-tasks.js';

@@ -1,5 +1,6 @@
 import { mediaThreads } from '../../libs/simulation/index.js';
 import { ElevenLabsServer, says, server } from '../../libs/simulation/testing/elevenlabs.js';
+import { crash, useFaultyThreads } from '../../libs/simulation/testing/faulty-threads.js';
 import { says as vapiSays, VapiServer } from '../../libs/simulation/testing/vapi.js';
 import { UUID } from '../support/expect.js';
 import { platformApps } from '../support/platform-app.js';
@@ -24,6 +25,7 @@ const vapi = {
 };
 
 describe('calls of a platform that keeps them open', () => {
+  useFaultyThreads();
   const serve = platformApps();
 
   it.each([
@@ -59,7 +61,7 @@ describe('calls of a platform that keeps them open', () => {
     const { platform, start, app, runOf, callsOf } = await serve(agent, await row.start(), evaluation);
     const id = await start({ medium: 'voice' });
     await until('the call is in the thread', () => platform.agents.length === 1, 60_000);
-    for (const thread of mediaThreads.threads) thread.crash();
+    for (const thread of mediaThreads.threads) crash(thread);
     await until('it is closed', () => platform.openCalls === 0);
     await until('the run has ended', async () => (await runOf(id)).endedAt !== null, 60_000);
     const [call] = await callsOf(id);

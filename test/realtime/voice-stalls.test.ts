@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { normalise } from '../../libs/evaluation-definition/index.js';
 import { OutboundClient } from '../../libs/outbound-http/index.js';
 import { type CallResult, executeCall, mediaThreads, transportTo } from '../../libs/simulation/index.js';
+import { block, useFaultyThreads } from '../../libs/simulation/testing/faulty-threads.js';
 import { FliteEngine, soundOf } from '../../libs/speech/index.js';
 import { sample } from '../../libs/statistics/testing/sample.js';
 import { programArguments } from '../support/program.js';
@@ -38,6 +39,7 @@ function blockThisThread(): void {
 }
 
 describe('a tester that stalls during a call over sockets', () => {
+  useFaultyThreads();
   const engine = new FliteEngine();
   let agent: ChildProcess;
   let url = '';
@@ -111,7 +113,7 @@ describe('a tester that stalls during a call over sockets', () => {
 
   async function expectNoWrongVerdict(): Promise<void> {
     const stalls: Record<string, () => void> = {
-      'the media thread': () => mediaThreads.threads.forEach((thread) => thread.block(STALL_MS)),
+      'the media thread': () => mediaThreads.threads.forEach((thread) => block(thread, STALL_MS)),
       'the main thread': blockThisThread,
       'the speech thread': () =>
         void engine.synthesise({ text: 'Hello. '.repeat(100), voice: 'slt' }).catch(() => undefined),

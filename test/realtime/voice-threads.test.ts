@@ -1,4 +1,5 @@
 import { mediaThreads } from '../../libs/simulation/index.js';
+import { crash, useFaultyThreads } from '../../libs/simulation/testing/faulty-threads.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';
 import { LogLines } from '../support/log-lines.js';
 import { callEnv, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
@@ -14,9 +15,10 @@ const SPOKEN = shortEvaluation({
 });
 
 const carried = () => mediaThreads.threads.reduce((sum, { size }) => sum + size, 0);
-const crash = () => mediaThreads.threads.forEach((thread) => thread.crash());
+const crashAll = () => mediaThreads.threads.forEach(crash);
 
 describe('a thread of voice calls that dies', () => {
+  useFaultyThreads();
   const log = new LogLines();
   let agent: VoiceAgentServer;
   let app: TestApp;
@@ -46,7 +48,7 @@ describe('a thread of voice calls that dies', () => {
     const spoilt = async (times: number) => (await calls()).filter(({ attempts }) => attempts.length >= times).length;
 
     await until('both calls are in the thread', () => carried() === 2, 60_000);
-    crash();
+    crashAll();
     await until('the line is logged', () => deathLines().length > 0);
     expect(deathLines()).toHaveLength(1);
     expect(deathLines()[0]).toMatchObject({ level: 50 });
@@ -57,7 +59,7 @@ describe('a thread of voice calls that dies', () => {
     await until(
       'both calls have lost two threads',
       async () => {
-        if (carried() > 0 && (await spoilt(1)) === 2) crash();
+        if (carried() > 0 && (await spoilt(1)) === 2) crashAll();
         return (await spoilt(2)) === 2;
       },
       60_000,
@@ -93,7 +95,7 @@ describe('a thread of voice calls that dies', () => {
     const begin = threads.call;
     const dying = jest.spyOn(threads, 'call').mockImplementation(function (this: MediaThread, ...task) {
       const facts = begin.apply(this, task);
-      this.crash();
+      crash(this);
       return facts;
     });
     try {

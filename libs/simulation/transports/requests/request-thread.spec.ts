@@ -2,6 +2,7 @@ import { OwnedThreads, type ThreadDeath } from '../../../concurrency/index.js';
 import type { DefinitionInput } from '../../../evaluation-definition/index.js';
 import { OutboundClient } from '../../../outbound-http/index.js';
 import { call } from '../../testing/calls.js';
+import { block, crash, useFaultyThreads } from '../../testing/faulty-threads.js';
 import { delta, event, streamText, TestServers } from '../../testing/servers.js';
 import { RealClock } from '../../time/clock.js';
 import type { AgentCall } from '../modules/endpoint.js';
@@ -14,6 +15,7 @@ import { threadPlatform } from './thread-session.js';
 const TWO_LINES: DefinitionInput = { script: [{ say: 'A table, please.' }, { say: 'Thanks.' }, { end: 'Done' }] };
 
 describe('text calls in threads of their workspace', () => {
+  useFaultyThreads();
   const servers = new TestServers();
   const deaths: ThreadDeath[] = [];
   const threads = new OwnedThreads({
@@ -89,7 +91,7 @@ describe('text calls in threads of their workspace', () => {
 
   it('end as infrastructure with the thread in which they are, and no call of another workspace does', async () => {
     let asked = 0;
-    const hanging = await servers.http(() => void (++asked === 2 && threads.threads.at(-1)!.crash()));
+    const hanging = await servers.http(() => void (++asked === 2 && crash(threads.threads.at(-1)!)));
     const healthy = await servers.http((response) => void setTimeout(() => streamText(response, 'Yes.'), 300));
     await talk(healthy, { workspaceId: 'w-1' });
     const [first, second, other] = await Promise.all([
@@ -107,7 +109,7 @@ describe('text calls in threads of their workspace', () => {
 
   it('count the stalls of their thread, which may hide when an answer came', async () => {
     const url = await servers.http((response) => {
-      thread().block(400);
+      block(thread(), 400);
       setTimeout(() => streamText(response, 'Yes.'), 100);
     });
     const { reliability, measures } = await talk(url);
@@ -119,7 +121,7 @@ describe('text calls in threads of their workspace', () => {
   it('are given up at once although their thread is blocked', async () => {
     const given = new AbortController();
     const url = await servers.http((response) => {
-      thread().block(3_000);
+      block(thread(), 3_000);
       streamText(response, 'Yes.');
       given.abort(new Error('cancelled'));
     });

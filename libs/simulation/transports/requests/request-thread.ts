@@ -17,12 +17,14 @@ const SETTLE_MS = 1_000;
  * after and beside voice calls, and lists.
  */
 export class RequestThread extends CallThread<RequestMessage, RequestReply> {
+  /** Module that threads run. Tests replace it. */
+  static entry = new URL('./request-worker.js', import.meta.url);
   private readonly opened = new Map<number, Opened>();
   private settled: () => void = () => undefined;
   private lastId = 0;
 
   constructor(options: CallThreadOptions = {}) {
-    super(new URL('./request-worker.js', import.meta.url), options);
+    super(RequestThread.entry, options);
   }
 
   /**

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { diagnosed } from '../../../concurrency/index.js';
+import { answeredMemory } from '../../../concurrency/index.js';
 import type { AgentCall, AgentEndpoint } from '../modules/endpoint.js';
 import type { ProtocolModule, WireSession } from '../modules/module.js';
 import { HostedLine, type LineSettings } from './hosted-line.js';
@@ -58,7 +58,7 @@ class Task {
 }
 
 port.on('message', (message: RequestMessage) => {
-  if (diagnosed(message)) return;
+  if (answeredMemory(message)) return;
   const { id } = message;
   if (message.type === 'open') tasks.set(id, new Task(id, message.module));
   else if (message.type === 'peer') tasks.get(id)?.peer.receive(message.message);

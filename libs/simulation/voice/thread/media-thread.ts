@@ -30,11 +30,13 @@ interface Pending {
 
 /** A thread in which the audio of calls is sent, received and played: nothing else that the process does delays it. */
 export class MediaThread extends CallThread<MediaRequest, MediaReply> {
+  /** Module that threads run. Tests replace it. */
+  static entry = new URL('./media-worker.js', import.meta.url);
   private readonly calls = new Map<number, Pending>();
   private lastId = 0;
 
   constructor(options: CallThreadOptions = {}) {
-    super(new URL('./media-worker.js', import.meta.url), options);
+    super(MediaThread.entry, options);
   }
 
   /**

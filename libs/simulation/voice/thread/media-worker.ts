@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { diagnosed, preferThread } from '../../../concurrency/index.js';
+import { answeredMemory, preferThread } from '../../../concurrency/index.js';
 import { OtherSide } from '../../other-side/other-side.js';
 import { failure, failureOf } from '../../timeline/failure.js';
 import { AgentSocket } from '../../transports/http/websocket.js';
@@ -186,7 +186,7 @@ function abort(id: number): void {
 }
 
 port.on('message', (request: MediaRequest) => {
-  if (diagnosed(request)) return;
+  if (answeredMemory(request)) return;
   switch (request.type) {
     case 'call':
       return void begin(request.id, request.task);

@@ -1,6 +1,7 @@
 import { collected, planOf, speech } from '../../../voice/testing/virtual-calls.js';
 import type { VoiceFacts } from '../../../voice/facts/facts.js';
 import type { HeardPiece } from '../../../voice/facts/heard-piece.js';
+import { block, crash, useFaultyThreads } from '../../../testing/faulty-threads.js';
 import { toMulaw } from '../../../testing/telephone-sounds.js';
 import { twilioSignature } from '../../twiml/signature.js';
 import type { AgentScript } from '../../../testing/twilio-agent.js';
@@ -12,6 +13,7 @@ import { mediaThreads, callThreadEvents } from '../../protocols.js';
 
 describe('twilioMediaStreams over a WebSocket address', () => {
   useAgents();
+  useFaultyThreads();
 
   it('makes a call: the agent hears the caller, and is heard', async () => {
     const { sink, wire, bytes } = collected();
@@ -119,7 +121,7 @@ describe('twilioMediaStreams over a WebSocket address', () => {
 
   it('answers with 0 bytes without a thread, also when it ends before it has answered', async () => {
     await call(`ws://${(await agent(answering())).host}/`);
-    mediaThreads.threads[0]!.block(200);
+    block(mediaThreads.threads[0]!, 200);
     const blocked = mediaThreads.memoryBytes();
     await mediaThreads.close();
     expect([await blocked, await mediaThreads.memoryBytes()]).toEqual([0, 0]);
@@ -136,7 +138,7 @@ describe('twilioMediaStreams over a WebSocket address', () => {
 
     it('fails its calls, names them once, and starts another one', async () => {
       let begun = 0;
-      const callee = await agent(answering(() => void (++begun === 2 && mediaThreads.threads[0]!.crash())));
+      const callee = await agent(answering(() => void (++begun === 2 && crash(mediaThreads.threads[0]!))));
       const callIds = ['one', 'two'];
       const failures = await Promise.all(callIds.map((callId) => failed(call(`ws://${callee.host}/`, { callId }))));
       for (const { failure } of failures) expect(failure).toMatchObject({ code: 'thread_ended', retryable: true });
@@ -173,7 +175,7 @@ describe('twilioMediaStreams over a WebSocket address', () => {
       const alone = (callId: string, script: AgentScript) =>
         threads.use('w-1', new AbortController().signal, async (thread) => {
           order.push(`${callId} begins`);
-          const crashing = { ...script, ...(callId === 'bad' && { onStart: () => thread.crash() }) };
+          const crashing = { ...script, ...(callId === 'bad' && { onStart: () => crash(thread) }) };
           try {
             return await call(`ws://${(await agent(crashing)).host}/`, {
               ...{ callId, threads: { use: (_owner, _signal, task) => task(thread) } },
