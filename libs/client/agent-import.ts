@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { CommandError, EXIT, type ExitCode, misuse, RefusedError } from './errors.js';
 import { readSecret } from './configuration.js';
 import { connect, type Io, lookOf, type ServiceFlags } from './io.js';
+import { addOptions, missingOption, SERVICE_OPTIONS } from './options.js';
 import type { Assistant, CreateAgentRequest } from './service.js';
 import { textTable } from './table.js';
 import { plain } from './text.js';
@@ -12,17 +13,8 @@ interface ImportFlags extends ServiceFlags {
   readonly dryRun?: boolean;
 }
 
-/**
- * Adds `vat agent import`.
- * @param reaching adds the options that name the service
- * @param conclude receives the exit code
- */
-export function addAgentImportCommand(
-  program: Command,
-  reaching: (command: Command) => void,
-  io: Io,
-  conclude: (code: ExitCode) => void,
-): void {
+/** Adds `vat agent import`. @param conclude receives the exit code */
+export function addAgentImportCommand(program: Command, io: Io, conclude: (code: ExitCode) => void): void {
   const importing = program
     .command('agent')
     .description('agents of the workspace')
@@ -34,12 +26,10 @@ export function addAgentImportCommand(
     .option('--assistant <id>', 'only this assistant; may be repeated', (id, ids: string[] = []) => [...ids, id])
     .option('--dry-run', 'print what would change without registering anything')
     .action(async ({ provider, ...flags }: ImportFlags) => {
-      // Not a requiredOption: its absence would be reported instead of a misspelt option.
-      if (provider === undefined)
-        return importing.error("error: required option '--provider <provider>' not specified");
+      if (provider === undefined) return missingOption(importing, '--provider <provider>');
       conclude(await importAgents(provider, flags, io));
     });
-  reaching(importing);
+  addOptions(importing, SERVICE_OPTIONS);
 }
 
 /** Registers the assistants that no agent of the provider has yet. @throws CommandError */

@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander';
 import { type FollowFlags, startAndFollow } from './commands.js';
 import { type ExitCode, misuse } from './errors.js';
 import type { Io } from './io.js';
+import { addOptions, FOLLOW_OPTIONS, SERVICE_OPTIONS } from './options.js';
 import type { ImportedCallFields } from './service.js';
 import { evaluationIds } from './suite-commands.js';
 import { plain } from './text.js';
@@ -18,16 +19,8 @@ interface ImportCallFlags extends FollowFlags {
   readonly externalId?: string;
 }
 
-/**
- * Adds `vat import-call`.
- * @param following adds the options of commands that follow a run
- */
-export function addImportCallCommand(
-  program: Command,
-  following: (command: Command) => void,
-  io: Io,
-  conclude: (code: ExitCode) => void,
-): void {
+/** Adds `vat import-call`. @param conclude receives the exit code */
+export function addImportCallCommand(program: Command, io: Io, conclude: (code: ExitCode) => void): void {
   const command = program
     .command('import-call')
     .description('import a call that was recorded elsewhere, in a run of its own, and follow it')
@@ -44,7 +37,7 @@ export function addImportCallCommand(
     .option('--external-id <id>', "the call's name where it was recorded; it is imported once")
     .option('--no-wait', 'print the id of the run and exit without following it')
     .action(async (file: string, flags: ImportCallFlags) => conclude(await importCall(file, flags, io)));
-  following(command);
+  addOptions(command, FOLLOW_OPTIONS, SERVICE_OPTIONS);
 }
 
 /** @throws CommandError */

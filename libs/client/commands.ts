@@ -12,8 +12,7 @@ import {
   prepareFile,
   prepareOutputs,
   resultContents,
-  unwritable,
-  writeAtomically,
+  saveFile,
   writeOutputs,
 } from './outputs.js';
 import { planText, resultText, suitePlanText } from './printed.js';
@@ -179,12 +178,7 @@ export async function save(
   const service = await connect(flags, io);
   await prepareFile(out);
   const text = kind === 'report' ? await service.report(id, compareWith) : await service.junit(id);
-  try {
-    await writeAtomically(out, text);
-  } catch (error) {
-    throw unwritable(out, error);
-  }
-  io.stderr.write(`Written to ${plain(out)}\n`);
+  await saveFile(out, text, io);
   return EXIT.met;
 }
 

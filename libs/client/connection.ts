@@ -1,7 +1,8 @@
-import { Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { painter } from './colour.js';
 import { EXIT, type ExitCode } from './errors.js';
 import { connect, type Io, type ServiceFlags } from './io.js';
+import { addOptions, missingOption, SERVICE_OPTIONS } from './options.js';
 import type { ConnectionTest } from './service.js';
 import type { Look } from './table.js';
 import { plain } from './text.js';
@@ -13,12 +14,11 @@ export function addConnectionCommand(program: Command, io: Io, conclude: (code: 
     .command('test')
     .description('call an agent once and show step by step what happened; exit code 2 if a step failed')
     .option('--agent <id>', 'agent to call (required)')
-    .addOption(new Option('--url <address>', 'URL of the service, overrides VAT_URL'))
     .action(async ({ agent, ...flags }: ServiceFlags & { agent?: string }) => {
-      // Not a requiredOption: its absence would be reported instead of a misspelt option.
-      if (agent === undefined) return test.error("error: required option '--agent <id>' not specified");
+      if (agent === undefined) return missingOption(test, '--agent <id>');
       conclude(await testConnection(agent, flags, io));
     });
+  addOptions(test, SERVICE_OPTIONS);
 }
 
 /** Tests the connection of an agent and prints the result. @throws CommandError */

@@ -1,6 +1,7 @@
 import { Argument, type Command, Option } from 'commander';
 import { CommandError, EXIT, type ExitCode, RefusedError } from './errors.js';
 import { connect, type Io, type ServiceFlags } from './io.js';
+import { addOptions, SERVICE_OPTIONS } from './options.js';
 import { DELETABLE, type Deletable, type Service } from './service.js';
 import { plain } from './text.js';
 
@@ -9,17 +10,8 @@ interface DeleteFlags extends ServiceFlags {
   readonly permanently?: boolean;
 }
 
-/**
- * Adds `vat delete` and `vat restore`.
- * @param reaching adds the options that name the service
- * @param conclude receives the exit code
- */
-export function addDeleteCommands(
-  program: Command,
-  reaching: (command: Command) => void,
-  io: Io,
-  conclude: (code: ExitCode) => void,
-): void {
+/** Adds `vat delete` and `vat restore`. @param conclude receives the exit code */
+export function addDeleteCommands(program: Command, io: Io, conclude: (code: ExitCode) => void): void {
   const deleting = program
     .command('delete')
     .description('delete an agent, an evaluation, a personality or an ended run; requires --yes')
@@ -36,14 +28,14 @@ export function addDeleteCommands(
       }
       conclude(await deleteOne(kind, id, flags, io));
     });
-  reaching(deleting);
+  addOptions(deleting, SERVICE_OPTIONS);
 
   const restoring = program
     .command('restore')
     .description('restore a deleted agent with its evaluations, runs and connection')
     .argument('<agent>', 'identifier of the agent, as in vat agents --deleted')
     .action(async (id: string, flags: ServiceFlags) => conclude(await restore(id, flags, io)));
-  reaching(restoring);
+  addOptions(restoring, SERVICE_OPTIONS);
 }
 
 /** Deletes a resource and prints its name. @throws CommandError, also without confirmation */

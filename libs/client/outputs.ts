@@ -2,9 +2,11 @@ import { constants } from 'node:fs';
 import { access, appendFile, mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { CommandError, EXIT, misuse } from './errors.js';
+import type { Io } from './io.js';
 import { resultMarkdown } from './markdown.js';
 import type { Service } from './service.js';
 import type { Summary } from './summary.js';
+import { plain } from './text.js';
 
 /** Files to write, each by its path. */
 export interface OutputFlags {
@@ -33,14 +35,16 @@ export async function prepareFile(file: string): Promise<void> {
   if ((await statOf(file))?.isDirectory()) throw misuse(`${file} is a folder`, 'Name a file in it.');
 }
 
-/** The error for a file that was prepared, and could not be written. */
-export const unwritable = (file: string, error: unknown): CommandError =>
-  new CommandError(
-    EXIT.noResult,
-    `${file} cannot be written: ${(error as Error).message}`,
-    [],
-    'Choose another path with --out.',
-  );
+/** Writes a prepared file for `--out`, and says so. @throws CommandError */
+export async function saveFile(file: string, text: string, { stderr }: Io): Promise<void> {
+  try {
+    await writeAtomically(file, text);
+  } catch (error) {
+    const message = `${file} cannot be written: ${(error as Error).message}`;
+    throw new CommandError(EXIT.noResult, message, [], 'Choose another path with --out.');
+  }
+  stderr.write(`Written to ${plain(file)}\n`);
+}
 
 /** `mkdir` with `recursive` never returns on file systems that do not allow folders, such as /proc. */
 async function makeFolder(folder: string): Promise<void> {

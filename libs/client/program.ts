@@ -8,6 +8,7 @@ import { DEFAULT_URL } from './configuration.js';
 import { addDeleteCommands } from './deletion.js';
 import { type ExitCode, misuse } from './errors.js';
 import type { Io, ServiceFlags } from './io.js';
+import { addOptions, COMPARE_WITH, FOLLOW_OPTIONS, missingOption, SERVICE_OPTIONS, wholeNumber } from './options.js';
 import { versionText } from './own-package.js';
 import type { StartRunRequest } from './service.js';
 import { addSuiteCommands } from './suite-program.js';
@@ -31,9 +32,6 @@ export interface RunFlags extends FollowFlags {
   readonly name?: string;
   readonly dryRun?: boolean;
 }
-
-/** In seconds; longer timers overflow and fire immediately. */
-const MAX_TIMEOUT_SECONDS = 2_000_000;
 
 const FOOTER = `
 Environment:
@@ -99,13 +97,12 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
     .option('--dry-run', 'print the plan without importing or starting anything')
     .action(async (flags: RunFlags) => {
       const { agent, dryRun } = flags;
-      // Not a requiredOption: its absence would be reported instead of a misspelt option.
-      if (agent === undefined) return run.error("error: required option '--agent <id>' not specified");
+      if (agent === undefined) return missingOption(run, '--agent <id>');
       const request = requestOf(flags);
       const execute = dryRun ? commands.plan : commands.run;
       conclude(await execute(agent, request, flags, flags, io));
     });
-  addOptions(run, FOLLOWING, REACHING);
+  addOptions(run, FOLLOW_OPTIONS, SERVICE_OPTIONS);
 
   const rerun = program
     .command('rerun')
@@ -116,7 +113,7 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
     .action(async (id: string, { only, ...flags }: FollowFlags & { only?: 'failed' }) => {
       conclude(await commands.rerun(id, only, flags, io));
     });
-  addOptions(rerun, FOLLOWING, REACHING);
+  addOptions(rerun, FOLLOW_OPTIONS, SERVICE_OPTIONS);
 
   const remeasure = program
     .command('remeasure')
@@ -124,7 +121,7 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
     .argument('<run>', 'identifier of the run with the recordings')
     .option('--no-wait', 'print the id of the run and exit without following it')
     .action(async (id: string, flags: FollowFlags) => conclude(await commands.remeasure(id, flags, io)));
-  addOptions(remeasure, FOLLOWING, REACHING);
+  addOptions(remeasure, FOLLOW_OPTIONS, SERVICE_OPTIONS);
 
   const rejudge = program
     .command('rejudge')
@@ -132,9 +129,9 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
     .argument('<run>', 'identifier of the run')
     .option('--no-wait', 'print the id of the run and exit without following it')
     .action(async (id: string, flags: FollowFlags) => conclude(await commands.rejudge(id, flags, io)));
-  addOptions(rejudge, FOLLOWING, REACHING);
+  addOptions(rejudge, FOLLOW_OPTIONS, SERVICE_OPTIONS);
 
-  addImportCallCommand(program, (command) => addOptions(command, FOLLOWING, REACHING), io, conclude);
+  addImportCallCommand(program, io, conclude);
 
   const status = program
     .command('status')
@@ -142,7 +139,7 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
     .argument('<run>', 'identifier of the run')
     .option('--wait', 'follow it to its end', false)
     .action(async (id: string, flags: FollowFlags) => conclude(await commands.status(id, flags, io)));
-  addOptions(status, FOLLOWING, REACHING);
+  addOptions(status, FOLLOW_OPTIONS, SERVICE_OPTIONS);
 
   const compare = program
     .command('compare')
@@ -156,9 +153,9 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
     .action(async (id: string, others: string[], flags: Parameters<typeof commands.compare>[2]) => {
       conclude(await commands.compare(id, others.length > 0 ? others : ['previous'], flags, io));
     });
-  addOptions(compare, REACHING);
+  addOptions(compare, SERVICE_OPTIONS);
   addConnectionCommand(program, io, conclude);
-  addAgentImportCommand(program, (command) => addOptions(command, REACHING), io, conclude);
+  addAgentImportCommand(program, io, conclude);
 
   for (const [kind, what] of [
     ['report', 'report as an HTML page'],
@@ -173,31 +170,11 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
         conclude(await commands.save(kind, id, flags, io));
       });
     if (kind === 'report') save.addOption(COMPARE_WITH);
-    addOptions(save, REACHING);
+    addOptions(save, SERVICE_OPTIONS);
   }
-  addSuiteCommands(program, (command) => addOptions(command, REACHING), io, conclude);
-  addDeleteCommands(program, (command) => addOptions(command, REACHING), io, conclude);
+  addSuiteCommands(program, io, conclude);
+  addDeleteCommands(program, io, conclude);
   return program;
-}
-
-const REACHING = [new Option('--url <address>', 'URL of the service, overrides VAT_URL')];
-
-const COMPARE_WITH = new Option('--compare-with <run>', 'show the run beside this one: previous, or an id');
-
-const FOLLOWING = [
-  COMPARE_WITH,
-  new Option('--timeout <seconds>', 'stop after this time and cancel the run that the command started').argParser(
-    seconds,
-  ),
-  new Option('--junit <file>', 'write the results as JUnit XML'),
-  new Option('--json <file>', 'write the run, its evaluations and calls as JSON'),
-  new Option('--markdown <file>', 'write a table as Markdown; appended to $GITHUB_STEP_SUMMARY'),
-  new Option('--report <file>', 'write the report as an HTML page with transcripts and evidence'),
-];
-
-/** Added after the command's own options, which come first in its help. */
-function addOptions(command: Command, ...groups: (readonly Option[])[]): void {
-  for (const option of groups.flat()) command.addOption(option);
 }
 
 /** The request that the options of `vat run` stand for. */
@@ -268,14 +245,3 @@ const numberUpTo =
     if (/^\d+(\.\d+)?$/.test(text) && value <= maximum) return value;
     throw new InvalidArgumentError(`Must be a number from 0 to ${maximum}.`);
   };
-
-function wholeNumber(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Must be a whole number.');
-}
-
-function seconds(text: string): number {
-  const value = wholeNumber(text);
-  if (value >= 1 && value <= MAX_TIMEOUT_SECONDS) return value;
-  throw new InvalidArgumentError(`Must be a number of seconds from 1 to ${MAX_TIMEOUT_SECONDS}.`);
-}

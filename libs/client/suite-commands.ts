@@ -3,7 +3,7 @@ import path from 'node:path';
 import { count } from '../text/index.js';
 import { CommandError, EXIT, type ExitCode, misuse, RefusedError } from './errors.js';
 import { connect, type Io, lookOf, type ServiceFlags } from './io.js';
-import { prepareFile, unwritable, writeAtomically } from './outputs.js';
+import { prepareFile, saveFile } from './outputs.js';
 import type { ImportOptions, ImportResult, Service, SuiteFormat, SuitePlan } from './service.js';
 import { textTable } from './table.js';
 import { plain } from './text.js';
@@ -88,12 +88,7 @@ export async function exportSuite(
     else io.writeFile(text);
     return EXIT.met;
   }
-  try {
-    await writeAtomically(out, text);
-  } catch (error) {
-    throw unwritable(out, error);
-  }
-  io.stderr.write(`Written to ${plain(out)}\n`);
+  await saveFile(out, text, io);
   return EXIT.met;
 }
 

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { ExitCode } from './errors.js';
 import type { Io, ServiceFlags } from './io.js';
+import { addOptions, SERVICE_OPTIONS } from './options.js';
 import type { SuiteFormat } from './service.js';
 import * as suites from './suite-commands.js';
 
@@ -8,29 +9,21 @@ interface AgentFlags extends ServiceFlags {
   readonly agent: string;
 }
 
-/**
- * Adds the commands for agents and suites.
- * @param reaching adds the options that name the service
- */
-export function addSuiteCommands(
-  program: Command,
-  reaching: (command: Command) => void,
-  io: Io,
-  conclude: (code: ExitCode) => void,
-): void {
+/** Adds the commands for agents and suites. @param conclude receives the exit code */
+export function addSuiteCommands(program: Command, io: Io, conclude: (code: ExitCode) => void): void {
   const agents = program
     .command('agents')
     .description('list the agents of the workspace')
     .option('--deleted', 'list deleted agents, which vat restore restores; needs an EDITOR key')
     .action(async (flags: ServiceFlags & { deleted?: boolean }) => conclude(await suites.agents(flags, io)));
-  reaching(agents);
+  addOptions(agents, SERVICE_OPTIONS);
 
   const evaluations = program
     .command('evaluations')
     .description('list the evaluations of an agent')
     .requiredOption('--agent <id>', 'agent whose evaluations are listed')
     .action(async ({ agent, ...flags }: AgentFlags) => conclude(await suites.evaluations(agent, flags, io)));
-  reaching(evaluations);
+  addOptions(evaluations, SERVICE_OPTIONS);
 
   const importing = program
     .command('import')
@@ -41,7 +34,7 @@ export function addSuiteCommands(
     .action(async (file: string, { agent, ...flags }: AgentFlags & { dryRun?: boolean }) => {
       conclude(await suites.importSuite(file, agent, flags, io));
     });
-  reaching(importing);
+  addOptions(importing, SERVICE_OPTIONS);
 
   const exporting = program
     .command('export')
@@ -54,5 +47,5 @@ export function addSuiteCommands(
     .action(async ({ agent, ...flags }: AgentFlags & { format?: SuiteFormat; out?: string }) => {
       conclude(await suites.exportSuite(agent, flags, io));
     });
-  reaching(exporting);
+  addOptions(exporting, SERVICE_OPTIONS);
 }
