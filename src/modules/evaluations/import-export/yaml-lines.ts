@@ -1,4 +1,5 @@
 import { type Event, EVENT_ID, getScalarValue } from 'js-yaml';
+import { partitionPoint } from '../../../../libs/audio/index.js';
 import type { Path } from '../../../../libs/evaluation-definition/index.js';
 
 /** A value in a collection: the index of its first event, and where it begins in the text. */
@@ -89,15 +90,7 @@ export class YamlLines {
 
   private lineAt(offset: number): number {
     this.lineStarts ??= lineStartsOf(this.text);
-    const starts = this.lineStarts;
-    let low = 0;
-    let high = starts.length;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if ((starts[middle] ?? 0) <= offset) low = middle;
-      else high = middle;
-    }
-    return low + 1;
+    return partitionPoint(this.lineStarts, (start) => start <= offset);
   }
 }
 
