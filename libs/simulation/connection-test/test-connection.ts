@@ -1,5 +1,5 @@
 import { RealClock } from '../time/clock.js';
-import type { Failure } from '../timeline/failure.js';
+import { type Failure, withoutSaid } from '../timeline/failure.js';
 import { OtherSide } from '../other-side/other-side.js';
 import type { AgentEvent, Line, RequestRecord, Transport } from '../conversation/transport.js';
 import type { AgentCall, AgentEndpoint, FirstSpeaker } from '../transports/modules/endpoint.js';
@@ -185,6 +185,6 @@ class ConnectionTest {
     const cure = advice ?? cureOf({ step, code, status: request?.status, firstSpeaker });
     const said = request?.said ?? null;
     if (step === 'resolved' && code !== 'timeout') return { ...common, ms: 0, message: UNREACHABLE, said: null, cure };
-    return { ...common, ms, message: message.replace(`; it said "${said}"`, ''), said, cure };
+    return { ...common, ms, message: said ? withoutSaid(message, said) : message, said, cure };
   }
 }

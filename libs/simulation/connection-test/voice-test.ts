@@ -1,4 +1,4 @@
-import { CallFailure, type Failure, failure, failureOf } from '../timeline/failure.js';
+import { CallFailure, type Failure, failure, failureOf, withoutSaid } from '../timeline/failure.js';
 import type { AgentCall, AgentEndpoint } from '../transports/modules/endpoint.js';
 import type { WireModule, WireSession } from '../transports/modules/module.js';
 import type { RequestThreads } from '../transports/requests/request-thread.js';
@@ -146,16 +146,13 @@ export class VoiceConnectionTest {
 
   private failedStep(step: string, ms: number, problem: Failure, probedCure: string | undefined): ConnectionStep {
     const cure = probedCure ?? cureOfVoiceStep(step, problem, (failed) => this.session.cure?.(step, failed));
-    const { code, message, said = null } = problem;
+    const { code, message, said } = problem;
     const common = { step, status: 'failed', cure } as const;
     const isUnreachable = code === 'address_refused' || code === 'name_not_found';
     if (isUnreachable) {
       const { streamAddress } = this.session;
       return { ...common, ms: 0, message: [UNREACHABLE, streamAddress ?? []].flat().join(': '), said: null };
     }
-    return { ...common, ms, message: withoutSaid(message), said: said || null };
+    return { ...common, ms, message: withoutSaid(message, said), said: said || null };
   }
 }
-
-/** What the other side said has a field of its own. */
-const withoutSaid = (message: string): string => message.replace(/; it said .*$/s, '');

@@ -121,12 +121,7 @@ export function failure(code: FailureCode, detail: string | FailureDetail = {}):
   const { what, address, status, said, retryAfterMs, isPermanent = false } = given;
   const isStatusNamed = status === undefined || what?.startsWith(`HTTP ${status}`) === true;
   const from = [address ?? [], isStatusNamed ? [] : `HTTP ${status}`].flat().join(', ');
-  const message = [
-    sentence,
-    what === undefined ? '' : `: ${what}`,
-    from === '' ? '' : ` (${from})`,
-    said === undefined ? '' : said === '' ? '; it said nothing' : `; it said "${said}"`,
-  ];
+  const message = [sentence, what === undefined ? '' : `: ${what}`, from === '' ? '' : ` (${from})`, saidText(said)];
   return {
     code,
     message: sanitizeText(message.join('')),
@@ -136,6 +131,15 @@ export function failure(code: FailureCode, detail: string | FailureDetail = {}):
     ...(status !== undefined && { status }),
     ...(said !== undefined && { said: sanitizeText(said) }),
   };
+}
+
+const saidText = (said: string | undefined): string =>
+  said === undefined ? '' : said === '' ? '; it said nothing' : `; it said "${said}"`;
+
+/** The message of a failure apart from what the other side said, for places that show that by itself. */
+export function withoutSaid(message: string, said: string | undefined): string {
+  const end = saidText(said);
+  return message.endsWith(end) ? message.slice(0, message.length - end.length) : message;
 }
 
 /** A failure as an exception. */
