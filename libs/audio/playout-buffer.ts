@@ -3,7 +3,7 @@ import type { AudioFormat } from './format.js';
 import { SampleQueue } from './sample-queue.js';
 import { partitionPoint } from './search.js';
 
-/** What arrives within the same such span of time and is played in one piece is one arrival. */
+/** Chunks received within this interval and played back to back count as one arrival. */
 const MERGED_MS = 20;
 /** What a pending mark keeps, about. */
 const MARK_BYTES = 128;
@@ -95,7 +95,7 @@ export class PlayoutBuffer {
   private readonly arrived = new ArrivalTable();
   /** Of each item, its first arrival and the number of its samples that were read. */
   private readonly items = new Map<number, { readonly first: number; read: number }>();
-  /** What arrives is not one with what arrived before. */
+  /** The next chunk starts a new arrival. */
   private isSeparate = false;
   private boundaryMs = -Infinity;
   /** Whether the end of the last sound is where it ran out, not where it was cleared. */

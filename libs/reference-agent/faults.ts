@@ -37,7 +37,7 @@ const HEALTHY: Behaviour = {
 };
 
 interface FaultDescription {
-  /** What the agent does, without its subject. */
+  /** Predicate for a sentence, such as "starts every answer late". */
   readonly effect: string;
   /** What a tester must find. */
   readonly detection: string;

@@ -82,7 +82,7 @@ describe('an erasure beside other requests', () => {
     }
   });
 
-  it('changes an agent that was deleted when the change began and is restored before it ends', async () => {
+  it('applies an update that overlaps the restore of a deleted agent', async () => {
     const { client, agentId } = await prepareEvaluations(app);
     const repository = app.nest.get(AgentsRepository);
     const update = repository.update.bind(repository);

@@ -37,7 +37,7 @@ export const HEALTHY_VOICE: VoiceBehaviour = {
 };
 
 interface VoiceFaultDescription {
-  /** What the agent does, without its subject. */
+  /** Predicate for a sentence, such as "interrupts the caller". */
   readonly effect: string;
   /** What a tester must find. */
   readonly detection: string;

@@ -2,7 +2,7 @@ import type { MediaTiming, VoiceMeasures, VoiceResult } from '../../simulation/i
 
 /** What a report shows of a voice call beside its timeline. */
 export interface ReportedVoice extends Pick<VoiceResult, 'wireFindings' | 'words' | 'lanes'> {
-  /** Absent from results of before; null if no words of the agent are known. */
+  /** Absent in results of earlier versions; null if no words of the agent are known. */
   readonly wordsFrom?: VoiceResult['wordsFrom'];
   readonly measures: VoiceMeasures;
   /** How late the tester sent its frames, in milliseconds. */

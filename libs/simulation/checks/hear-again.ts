@@ -262,7 +262,7 @@ interface HeardTurn {
 }
 
 interface Difference extends WordDifference {
-  /** Number of words, in the hearing with more of them. */
+  /** Word count of the longer transcription. */
   readonly words: number;
 }
 

@@ -12,7 +12,7 @@ interface Exchange {
 }
 
 interface FaultyAgent {
-  /** What it does in the turn that it breaks, without its subject. */
+  /** Predicate for a sentence on the turn that it breaks. */
   readonly effect: string;
   /** The failure of an attempt; undefined for an agent that only stays silent (`agent_silent`). */
   readonly code: FailureCode | undefined;

@@ -5,7 +5,7 @@ import type { TranscribedWord } from '../recogniser/recogniser.js';
 
 const RATE = 8_000;
 const FRAME_MS = 10;
-/** Sound that is less like a sentence than this is not that sentence. */
+/** Similarity below which audio is not taken for the sentence. */
 const MIN_SIMILARITY = 0.85;
 /** A part of a sentence that is recognised, in frames. */
 const MIN_OVERLAP = 30;

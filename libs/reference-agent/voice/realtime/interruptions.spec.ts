@@ -140,7 +140,7 @@ describe('a generated caller that interrupts a healthy agent', () => {
     }
   });
 
-  it('asks its model as at its turn, and shows it what was heard and with which words it interrupted', () => {
+  it('prompts the model with the heard text and its own interrupting words', () => {
     const { text } = interruptionsOf(played.result)[0]!;
     const heard = agentSays(played.result)[0]!.text;
     expect(heard).toMatch(/^We have a large room/);

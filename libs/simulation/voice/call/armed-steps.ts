@@ -14,7 +14,7 @@ export const isArmed = (step: PreparedStep): step is ArmedStep =>
 
 const afterMsOf = (step: ArmedStep): number => (step.type === 'say' ? step.bargeIn.afterMs : step.afterMs);
 
-/** What the caller does during the agent's present or next turn, once that has been heard for long enough. */
+/** Pending steps: what the caller does during the agent's current or next turn, after hearing it for long enough. */
 export class ArmedSteps {
   private readonly interruptions: Interruptions;
   private steps: ArmedStep[] = [];
@@ -27,12 +27,12 @@ export class ArmedSteps {
     this.interruptions = new Interruptions(plan);
   }
 
-  /** The barge-in of the script that is armed. */
+  /** The script's pending barge-in. */
   get bargeIn(): BargeInStep | undefined {
     return this.steps.find((step): step is BargeInStep => step.type === 'say' && !isInterruption(step));
   }
 
-  /** Arms the steps that follow up to the next one at the caller's turn; a barge-in begins a turn of its own. */
+  /** Makes the next steps pending, up to the one at the caller's turn. A barge-in begins a turn, so it is the last. */
   arm(): void {
     for (let step = this.script.next(); step && step !== 'asked' && isArmed(step); step = this.script.next()) {
       this.steps.push(step);
@@ -41,13 +41,13 @@ export class ArmedSteps {
     }
   }
 
-  /** Lets a caller that is asked at its turns interrupt the answer for which it now waits, if it is to. */
+  /** Schedules the generated caller's interruption of the next answer, if one is due. */
   armInterruption(): void {
     const step = this.script.next() === 'asked' ? this.interruptions.next() : undefined;
     if (step) this.steps.push(step);
   }
 
-  /** The first step whose time has come; it is no longer armed. */
+  /** Takes the first step that is due. */
   takeDue(turns: Pick<AgentTurns, 'whenAudible'>, untilMs: number): { step: ArmedStep; atMs: number } | undefined {
     const due = this.steps
       .map((step) => ({ step, atMs: turns.whenAudible(afterMsOf(step)) }))
@@ -59,7 +59,7 @@ export class ArmedSteps {
     return due;
   }
 
-  /** The agent's turn is over: what was armed for it is no longer possible. */
+  /** The agent's turn is over: drops the steps that were pending for it. */
   leaveOut(atMs: number): void {
     for (const step of this.steps) if (step.type !== 'say') this.caller.leaveOut(step, atMs);
     this.steps = [];

@@ -9,7 +9,7 @@ export const notExercised = (detail: string): Finding => ({
   undecided: 'not_exercised',
 });
 
-/** Evidence at the entry of a kind that starts at a moment; none if the timeline has no such entry. */
+/** Evidence pointing at the entry of this kind that starts at `atMs`; empty if there is none. */
 export function at(
   entries: readonly TimelineEntry[],
   isKind: (entry: TimelineEntry) => boolean,

@@ -1,7 +1,7 @@
 import { Redaction } from '../../../text/index.js';
 import type { RecognisedPiece, VoiceFacts } from './facts.js';
 
-/** Changed when facts of before can no longer be read. */
+/** Changed when facts of earlier versions can no longer be read. */
 const VERSION = 1;
 
 /**

@@ -14,7 +14,7 @@ export interface AgentUtterance extends Span {
 
 /** At its turn the caller is asked what it does. Plain data. */
 export interface TurnQuestion {
-  /** Number of the question's turn; from 1, also where several are asked before one line. */
+  /** 1-based turn number; several questions may share a turn. */
   readonly turn: number;
   /** From 1: the agent spoke before the line of the attempt before had begun. */
   readonly attempt: number;

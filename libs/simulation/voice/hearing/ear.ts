@@ -39,7 +39,7 @@ export class Ear implements HeardAgent {
   private readonly clippedAtMs: number[] = [];
   /** Start, end, and 1 if it is between speech. */
   private readonly underruns = new NumberRows(3);
-  /** Moment, and milliseconds that were dropped. */
+  /** Pairs of [time of the clear, milliseconds dropped]. */
   private readonly clears = new NumberRows(2);
   /** The last samples that were sent to the buffer. */
   private readonly latest: Int16Array;

@@ -146,7 +146,7 @@ export class HeardSounds {
     for (const sound of this.sounds) sound.endMs = Math.min(sound.endMs, atMs);
   }
 
-  /** Whether the agent's turn was said to end in the frame that is heard next, or has ended since its sound began. */
+  /** Whether the platform reported the end of turn for the next frame, or since this sound began. */
   private hasPlayedTurnEnd(): boolean {
     const sound = this.sounds.at(-1);
     const last = this.turnEnds.at(-1);

@@ -81,7 +81,7 @@ describe('the lag of the playout', () => {
     expect(lagAt(facts, 5_000)).toBe(0);
   });
 
-  it('is the time between the beginning of the stall and the reading of a message that follows silence', () => {
+  it('runs from the start of the stall to reading the first message after silence', () => {
     const facts = factsOf({ arrivals: played([[1_150, 3_000]]), timing });
     // The frame before the first late one may have been the last that the tester kept up with.
     expect(lagAt(facts, 2_000)).toBe(STALL.ms + 20);

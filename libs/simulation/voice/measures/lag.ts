@@ -5,30 +5,30 @@ import { joinedStalls, stallWithin } from './stall-within.js';
 
 interface Lag {
   readonly lagMs: number;
-  /** The part of it that is not due to its own arrival, but to that of the audio before it. */
+  /** The part of the lag that earlier audio caused. */
   readonly carriedMs: number;
 }
 
 const NONE: Lag = { lagMs: 0, carriedMs: 0 };
 
-/** By arrivals, of which there are many. */
+/** Lags by list of arrivals, which may be long. */
 const known = new WeakMap<readonly Arrival[], readonly number[]>();
 
 /**
- * The largest error that the tester causes in a time that ends at a sound of the agent. A stall in its span delays what the agent hears, or what is
- * heard of it; a lag of the playout that stays after the stall adds to that.
+ * Maximum error, caused by stalls of the tester, of an interval that ends at audio of the agent. A stall within the interval
+ * delays what one side hears of the other. A lag of the playout that remains after the stall adds to that.
  */
 export function stallAndLagWithin(facts: VoiceFacts, span: Span): number {
   const { lagMs, carriedMs } = lagOf(facts, span.endMs);
-  // A span that begins with the end of a sound is too short if that was heard late.
+  // An interval that begins at the end of a sound is too short if that end was heard late.
   const isAfterSound = facts.agent.some(({ endMs }) => Math.abs(endMs - span.startMs) < 1);
   const beforeMs = isAfterSound ? lagAt(facts, span.startMs) : 0;
   return tenth(Math.max(lagMs, stallWithin(facts.timing, span) + carriedMs, beforeMs));
 }
 
 /**
- * By how much later than without the tester's stalls the agent's audio at a moment may have been heard. An agent that streams
- * without pause never lets the buffer run empty: after one message that was read late, all of its audio is late.
+ * Upper bound on how much stalls of the tester delayed the audio heard at this moment. An agent that streams without pause never
+ * lets the buffer run empty: after one message that was read late, all of its audio is late.
  */
 export const lagAt = (facts: VoiceFacts, atMs: number): number => lagOf(facts, atMs).lagMs;
 
@@ -45,11 +45,11 @@ function lagOf({ arrivals, timing, isEarliest }: VoiceFacts, atMs: number): Lag 
   const last = arrivals[next - 1];
   if (!last || atMs > last.playedToMs) return NONE;
   const lagMs = lagsOf(arrivals, timing)[next - 1]!;
-  // What was read together may have waited but for its last part, which a stall that delayed the agent made late.
+  // Everything read in one batch, except its last message, may have arrived earlier. A stall may have delayed the agent's last one.
   return { lagMs, carriedMs: Math.max(0, Math.min(lagMs, atMs - last.arrivedMs)) };
 }
 
-/** Plays all arrivals again, each at the earliest moment at which it may have arrived. @returns their lags */
+/** Replays all arrivals, each at the earliest time at which it may have arrived. @returns their lags */
 function lagsOf(arrivals: readonly Arrival[], timing: MediaTiming): readonly number[] {
   const before = known.get(arrivals);
   if (before) return before;
@@ -64,7 +64,7 @@ function lagsOf(arrivals: readonly Arrival[], timing: MediaTiming): readonly num
   return lags;
 }
 
-/** A stall begins within the frame before the first one that was late, and what it delayed is read within the frame after it. */
+/** A stall begins at most one frame before the first late frame, and what it delayed is read at most one frame after it. */
 const earliestArrival = (stalls: MediaTiming['stalls'], readMs: number): number =>
   stalls.reduce(
     (earliest, { at, ms }) =>

@@ -49,8 +49,7 @@ export interface Wire {
 }
 
 /**
- * What a wire may do to the call; times are those of the driver's clock. It never calls a method of the wire before it
- * returns.
+ * What a wire may do to the call. Times are those of the driver's clock. Never calls back into the wire synchronously.
  */
 export interface WireSide {
   send(data: string | Uint8Array): void;

@@ -3,8 +3,7 @@ import { spokenDifferences } from '../../values/spoken-form.js';
 import { type SoundWords, textOf, wordsOfSounds } from './utterances.js';
 
 /**
- * What the agent generated in each of its turns, as far as it was played, where a recogniser heard something else or nothing;
- * by the number of the turn.
+ * Per turn number, the platform's text (played part only) where the transcription differs or is empty.
  */
 export function generatedOtherwise(facts: VoiceFacts): ReadonlyMap<number, string> {
   const { recognised, ...byWire } = facts;

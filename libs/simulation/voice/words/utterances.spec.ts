@@ -197,7 +197,7 @@ describe('the words of an item that was dropped', () => {
     expect(hearings({ ...given, agent: [agentSound(1_000, 1_150)] })).toBe('(Good) -evening');
   });
 
-  it('are none of a word if it was dropped before it was heard', () => {
+  it('omit the time of a word that was cleared before it was played', () => {
     const given = {
       arrivals: [
         burst(1, 1_000, 500),
@@ -317,7 +317,7 @@ describe('more words than can be said in the audio of an item', () => {
     ]);
   });
 
-  it('are not known with times of the platform either', () => {
+  it('stay unknown even if the platform reports word times', () => {
     const words = sentence
       .trim()
       .split(' ')

@@ -11,7 +11,7 @@ describe('the words of a call as the API returns them', () => {
     expect(toRecord(stored, null)).toMatchObject({ words, wordsFrom, wordsOmitted: 7 });
   });
 
-  it('are none without a voice call, and have no source in results of before', () => {
+  it('are none without a voice call, and have no source in results of earlier versions', () => {
     const none = { words: [], wordsFrom: null, wordsOmitted: 0 };
     expect(toRecord(null, null)).toMatchObject(none);
     expect(toRecord(resultWith({ words: [] }), null)).toMatchObject(none);

@@ -47,7 +47,7 @@ export function matrixOf(first: PlannedSide, others: readonly OtherSide[]): RunM
 
 function besides(first: PlannedSide, others: readonly OtherSide[]): Column[] {
   const shared = others.map((other) => sharedFigures(first, other));
-  // The other run is what has changed, and the first one what it is measured by.
+  // The first run is the baseline; the other is compared with it.
   const pairs = shared.map((cases) => cases.map(({ current, baseline }) => ({ current: baseline, baseline: current })));
   return comparePairs(pairs).map(({ overall, cases }, index) => ({
     side: others[index]!,
