@@ -22,7 +22,7 @@ describe('comparisonText', () => {
     );
   });
 
-  it('names both agents and both clocks only where they differ', () => {
+  it('prints both agents and both clocks only where they differ', () => {
     const { current, baseline } = comparisonOf('Nightly');
     const latency = { ...baseline.latency, clock: 'text' as const };
     const other = { ...baseline, agentId: 'text', agentName: 'Chat', latency };

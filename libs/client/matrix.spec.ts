@@ -31,7 +31,7 @@ describe('matrixText', () => {
     ]);
   });
 
-  it('names the clocks only where they differ', () => {
+  it('prints the clocks only where they differ', () => {
     const matrix = matrixOf(['Books a table'], [null, difference('same')]);
     expect(matrixText(matrix, look)).not.toMatch(/Clock|latencies:/);
     const [first, second] = matrix.runs;

@@ -17,7 +17,7 @@ describe('comparisonSection', () => {
     expect(text).toContain('Shared cases together ✗ Worse 95 % → 60 %');
   });
 
-  it('names both agents and both clocks only where they differ', () => {
+  it('shows both agents and both clocks on the page only where they differ', () => {
     const comparison = comparisonWith(['Books a table'], 'Nightly');
     expect(words(comparisonSection(comparison))).not.toMatch(/Other agent|This agent|Clock/);
     const { current } = comparison;

@@ -21,7 +21,7 @@ describe('matrixSection', () => {
     expect(text).toMatch(/Score 80 80 .*Latency p50 400 ms .*Latency p95 800 ms/);
   });
 
-  it('names the clocks only where they differ', () => {
+  it('shows the clocks on the page only where they differ', () => {
     const matrix = matrixWith(['Books a table'], ['text', 'heard']);
     expect(words(matrixSection(matrix))).toContain('Clock of the latencies text heard');
     const runs = matrix.runs.map((run) => ({ ...run, latency: { ...run.latency, clock: 'heard' } }));

@@ -39,7 +39,7 @@ describe('agents', () => {
   const count = async () => (await client.get('/agents?limit=1')).body.meta.total as number;
 
   describe('POST /agents', () => {
-    it('fills in defaults and returns every field of the contract', async () => {
+    it('creates an agent with defaults and returns every field of the contract', async () => {
       const { status, body } = await client.post('/agents', agentBody());
       expect(status).toBe(201);
       expect(body).toEqual({
@@ -61,7 +61,7 @@ describe('agents', () => {
       });
     });
 
-    it('stores every field as sent', async () => {
+    it('stores every field of an agent as sent', async () => {
       const sent = fullAgentBody();
       const { body } = await client.post('/agents', sent);
       expect(body.data).toMatchObject(sent);
@@ -160,7 +160,7 @@ describe('agents', () => {
       expectInvalid(response, 'colour', 'apikey', 'id');
     });
 
-    it('reports all violations at once', async () => {
+    it('reports all violations of an agent at once', async () => {
       const response = await client.post('/agents', {
         provider: 'x',
         assistantId: 5,
@@ -173,7 +173,7 @@ describe('agents', () => {
   });
 
   describe('PATCH /agents/{id}', () => {
-    it('changes only the given fields', async () => {
+    it('changes only the given fields of an agent', async () => {
       const before = await create({ name: 'Before', language: 'en-US' });
       const { status, body } = await client.patch(`/agents/${before.id}`, { name: 'After' });
       expect(status).toBe(200);

@@ -134,7 +134,7 @@ describe('evaluation authoring', () => {
       expect(read.data).toEqual(body.data);
     });
 
-    it('reports all violations at once', async () => {
+    it('reports all violations of an evaluation at once', async () => {
       const { status, body } = await create({
         name: '',
         colour: 'red',
@@ -252,7 +252,7 @@ describe('evaluation authoring', () => {
       expect((await create()).status).toBe(404);
     });
 
-    it('replays the response for the same Idempotency-Key', async () => {
+    it('creates one evaluation for the same Idempotency-Key and replays the response', async () => {
       const headers = { 'Idempotency-Key': 'once' };
       const path = `/agents/${agentId}/evaluations`;
       const first = await client.post(path, evaluation({ key: 'once' }), headers);
@@ -263,7 +263,7 @@ describe('evaluation authoring', () => {
   });
 
   describe('PATCH /evaluations/{id}', () => {
-    it('changes only the given fields', async () => {
+    it('changes only the given fields of an evaluation', async () => {
       const { body: before } = await create({ key: 'a', tags: ['x'], checks: [{ type: 'says', text: 'a' }] });
       const changes = { key: null, critical: true, checks: [{ type: 'ends_by', by: 'agent' }] };
       const { status, body } = await client.patch(`/evaluations/${before.data.id}`, changes);

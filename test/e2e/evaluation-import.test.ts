@@ -156,7 +156,7 @@ describe('import of evaluations', () => {
     expect([...new Set(statuses)].sort()).toEqual([200, 201]);
   });
 
-  it('replays the response for the same Idempotency-Key', async () => {
+  it('imports a file once for the same Idempotency-Key and replays the response', async () => {
     const headers = { 'Content-Type': MEDIA_TYPES.json, 'Idempotency-Key': 'import-1' };
     const path = `/agents/${agentId}/evaluations/import`;
     const first = await files.client.post(path, [item('a')], headers);

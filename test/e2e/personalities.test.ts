@@ -38,7 +38,7 @@ describe('personalities', () => {
   };
 
   describe('POST /personalities', () => {
-    it('fills in defaults and returns every field of the contract', async () => {
+    it('creates a personality with defaults and returns every field of the contract', async () => {
       const { status, body } = await client.post('/personalities', { name: 'X' });
       expect(status).toBe(201);
       expect(body).toEqual({
@@ -64,7 +64,7 @@ describe('personalities', () => {
       expect(body.data.created_at).toBe(body.data.createdAt);
     });
 
-    it('stores every field as sent', async () => {
+    it('stores every field of a personality as sent', async () => {
       const personality = await create(FULL);
       expect(personality).toMatchObject(FULL);
       const { status, body } = await client.get(`/personalities/${personality.id}`);
@@ -124,7 +124,7 @@ describe('personalities', () => {
   });
 
   describe('PATCH /personalities/{id}', () => {
-    it('changes only the given fields', async () => {
+    it('changes only the given fields of a personality', async () => {
       const before = await create(FULL);
       const { status, body } = await client.patch(`/personalities/${before.id}`, { temperature: 0.1, voice_id: '' });
       expect(status).toBe(200);

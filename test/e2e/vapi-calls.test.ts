@@ -41,7 +41,7 @@ describe('calls of assistants of Vapi', () => {
     expect(platform.upgrades.map(({ url }) => url)).toEqual([`/${call.platform.id}/transport`]);
   });
 
-  it('are at most as many at once as their credential may have, and hold no slot while they wait', async () => {
+  it('never exceed the capacity of their Vapi key, and hold no slot while they wait', async () => {
     const { start, runOf, platform, app } = await prepare({}, {}, { AGENT_PROVIDER_1_CONCURRENCY: '2' });
     const id = await start({ repeat: 5, concurrency: 5 });
     await until('both lines are taken', () => platform.openCalls === 2);

@@ -154,7 +154,7 @@ describe('webhooks over HTTP', () => {
     await admin.delete(`/workspace/webhooks/${id}`);
   });
 
-  it('is restricted to admins of the workspace', async () => {
+  it('allow only admins of the workspace to manage webhooks', async () => {
     const { id } = await create();
     const test = await admin.post(`/workspace/webhooks/${id}/test`);
     const routes: [string, string, object?][] = [

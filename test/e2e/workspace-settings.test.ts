@@ -179,7 +179,7 @@ describe('workspace settings', () => {
       expect((await find())?.lastUsedAt?.getTime()).toBeGreaterThanOrEqual(before - 1);
     });
 
-    it('is restricted to admins of the workspace', async () => {
+    it('are managed only by admins of the workspace', async () => {
       const foreign = new HttpClient(app.url, (await app.createWorkspace()).apiKey);
       const { id } = (await admin.post('/workspace/api-keys', { name: 'x' })).body.data;
       expect((await foreign.delete(`/workspace/api-keys/${id}`)).status).toBe(403);

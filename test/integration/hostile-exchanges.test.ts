@@ -42,7 +42,7 @@ describe.each(Object.entries(TEXT_PLATFORMS))('a call over %s', (name, { path = 
     return executeCall({ ...base, transport, patienceMs: 300 });
   }
 
-  it('of which one field is hostile can be stored, and has the verdict of one with a harmless value there', async () => {
+  it('with one hostile field is stored and judged like a text call with a harmless value', async () => {
     expect(await call('healthy')).toMatchObject({ outcome: 'passed' });
     expect(exchange.fields.length).toBeGreaterThan(8);
     const { results, wrong } = await compared(exchange, call, verdictOf, {

@@ -119,7 +119,7 @@ const resultOf = ({ outcome, failure, reason, timeline, end, checks, measures, v
 const verdictOf = ({ outcome, failure, end }: CallResult) => JSON.stringify([outcome, failure?.code, end.code]);
 
 describe.each(Object.entries(WIRES))('a voice call over %s', (_name, { messages, call }) => {
-  it('of which one field is hostile can be stored, and has the verdict of one with a harmless value there', async () => {
+  it('with one hostile field is stored and judged like a voice call with a harmless value', async () => {
     const healthy = await call(messages);
     expect([healthy.outcome, unstorable(resultOf(healthy))]).toEqual(['passed', []]);
     expect(healthy.timeline.map(({ type }) => type)).toContain('speech');

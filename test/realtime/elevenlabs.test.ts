@@ -17,7 +17,7 @@ describe('ElevenLabs over sockets', () => {
     start: (options: Parameters<typeof ElevenLabsServer.start>[0]) => ElevenLabsServer.start(options),
   });
 
-  it('reaches the agent, which stops when the caller interrupts, on both lines', async () => {
+  it('reaches an ElevenLabs agent, which stops when the caller interrupts, on both lines', async () => {
     const url = await serveAgent();
     const found = await Promise.all([call(url, BARGE_IN), call(url, BARGE_IN, [], { options: { line: 'telephone' } })]);
     for (const { outcome, reason, voice } of found) {

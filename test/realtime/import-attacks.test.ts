@@ -27,7 +27,7 @@ describe('hostile imports do not delay other workspaces', () => {
   });
   afterAll(() => files.app.close());
 
-  it.each(sample(IMPORT_ATTACKS))('$name', async ({ format, body, encoding }) => {
+  it.each(sample(IMPORT_ATTACKS))('hold for an import of $name', async ({ format, body, encoding }) => {
     const bytes = body();
     // Time for the garbage of creating the file.
     await sleep(200);

@@ -16,7 +16,7 @@ describe('Vapi over sockets', () => {
     start: (options: Parameters<typeof VapiServer.start>[0]) => VapiServer.start(options),
   });
 
-  it('reaches the agent, which stops when the caller interrupts, on both lines', async () => {
+  it('reaches a Vapi assistant, which stops when the caller interrupts, on both lines', async () => {
     const url = await serveAgent();
     const found = await Promise.all([call(url, BARGE_IN), call(url, BARGE_IN, [], { options: { line: 'telephone' } })]);
     for (const { outcome, reason, voice } of found) {

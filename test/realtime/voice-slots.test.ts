@@ -93,7 +93,7 @@ describe('slots of voice calls', () => {
     }
   }, 120_000);
 
-  it('leave one to other workspaces while one has calls that last', async () => {
+  it('leave a voice slot for other workspaces while one workspace has long calls', async () => {
     const shared = await createTestApp({ env: { ...env, VOICE_CONCURRENCY: '4' } });
     try {
       const long = await prepareSpoken(SPOKEN, shared);

@@ -109,13 +109,13 @@ function call(behaviour: Behaviour): Promise<CallResult> {
 }
 
 describe('the examples of the guide to checks of voice calls', () => {
-  it('are passed by the healthy agent', async () => {
+  it('pass with the healthy voice agent', async () => {
     const result = await call({});
     expect(result.checks.filter(({ met }) => met !== true)).toEqual([]);
     expect(result.outcome).toBe('passed');
   });
 
-  it('have a planted fault each', () => {
+  it('each have a planted voice fault', () => {
     expect(Object.keys(FAULTS)).toEqual(audible.map(({ name }) => name));
   });
 

@@ -22,11 +22,11 @@ describe('the examples of the guide to checks', () => {
     expect(Object.keys(CHECK_DEFINITIONS).filter((type) => !types.has(type as CheckInput['type']))).toEqual([]);
   });
 
-  it('have a planted fault each', () => {
+  it('each have a planted text fault', () => {
     expect(Object.keys(GUIDE_FAULTS)).toEqual(checks.map(({ name }) => name));
   });
 
-  it('are passed by the healthy agent', async () => {
+  it('pass with the healthy text agent', async () => {
     const result = await call({ script: GUIDE_SCRIPT, checks }, { transport: guideAgent() });
     expect(result.checks.filter(({ met }) => !met)).toEqual([]);
     expect(result).toMatchObject({ outcome: 'passed', score: 100 });

@@ -75,7 +75,7 @@ describe('areSameValues', () => {
     expect([areSameValues(a, b), areSameValues(b, a)]).toEqual([false, false]);
   });
 
-  it('takes linear time', () => {
+  it('compares texts in linear time', () => {
     const started = performance.now();
     for (const text of ['one '.repeat(50), '1'.repeat(200), '- '.repeat(100), 'x'.repeat(100_000)])
       areSameValues(text, text);

@@ -54,7 +54,7 @@ describe('the signed address of a conversation', () => {
     expect(client.requests[0]!.headers).toMatchObject({ 'x-tenant': 'bella' });
   });
 
-  it('is not asked for without TLS at the vendor', async () => {
+  it('is not requested from the vendor without TLS', async () => {
     const client = new StubClient(body(SIGNED_URL));
     const failure = await failureOf(client, { url: 'http://api.us.elevenlabs.io.' });
     expect(failure).toMatchObject({ code: 'connection_failed', retryable: false });

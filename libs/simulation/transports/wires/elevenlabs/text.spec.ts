@@ -254,7 +254,7 @@ describe('a conversation in text with an agent of ElevenLabs', () => {
     expect(called.failure!.message).toContain('set the option textOnly to override');
   });
 
-  it('is tested step by step, with advice about what failed', async () => {
+  it('is tested step by step, with advice on failed steps of ElevenLabs', async () => {
     const test = async (options: ElevenLabsServerOptions) => {
       const double = await serve(options);
       const { ok, steps } = await testConnection(endpointOf(double, {}, null), callOf(), 10_000);

@@ -158,7 +158,7 @@ describe('a conversation with an agent of ElevenLabs', () => {
     expect(spoken(result)).toHaveLength(1);
   });
 
-  it('logs no audio, but its length and hash', async () => {
+  it('logs length and hash of ElevenLabs audio instead of the audio', async () => {
     const { wire } = await execute({ onStart: begin({ send: long }) });
     expect(wire.some((line) => line.includes('user_audio_chunk') && line.includes('sha256'))).toBe(true);
     expect(wire.some((line) => line.includes('audio_base_64') && line.includes('sha256'))).toBe(true);

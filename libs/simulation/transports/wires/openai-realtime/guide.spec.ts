@@ -9,7 +9,7 @@ const rows = guide
   .map((line) => line.split('|').map((cell) => cell.trim()));
 
 describe('the guide to OpenAI Realtime', () => {
-  it('lists every finding with severity, meaning and source', () => {
+  it('lists every finding of Realtime with severity, meaning and source', () => {
     const listed = rows.filter(([, code]) => /^`\w+_\w+`$/.test(code ?? '')).map((row) => row.slice(1, 5));
     expect(listed).toEqual(
       Object.entries(openaiRealtime.findings).map(([code, { severity, meaning, source }]) => [

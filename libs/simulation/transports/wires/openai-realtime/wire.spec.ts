@@ -206,7 +206,7 @@ describe('a call over Realtime', () => {
     ]);
   });
 
-  it('logs no audio, but its length and hash', async () => {
+  it('logs length and hash of Realtime audio instead of the audio', async () => {
     const { wire } = await execute({ onCreate: [[{ send: says(1, 'Yes?', 500) }]] });
     const longest = Math.max(...wire.map(({ length }) => length));
     expect(wire.some((line) => line.includes('input_audio_buffer.append') && line.includes('sha256'))).toBe(true);

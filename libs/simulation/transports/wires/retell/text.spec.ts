@@ -288,7 +288,7 @@ describe('a conversation in text with an agent of Retell', () => {
     expect(double.requests).toEqual([]);
   });
 
-  it('is tested step by step, with advice about what failed', async () => {
+  it('is tested step by step, with advice on failed steps of Retell', async () => {
     const test = async (options: RetellServerOptions) => {
       const { ok, steps } = await testConnection(endpointOf(await serve(options)), callOf(), 10_000);
       return { ok, steps, summary: steps.map(({ step, status }) => `${step} ${status}`) };

@@ -11,7 +11,7 @@ const rows = guide
   .map((line) => line.split('|').map((cell) => cell.trim()));
 
 describe('the guide to Twilio Media Streams', () => {
-  it('lists every finding with severity, meaning and source', () => {
+  it('lists every finding of Twilio with severity, meaning and source', () => {
     const listed = rows.filter(([, code]) => /^`\w+_\w+`$/.test(code ?? '')).map((row) => row.slice(1, 5));
     expect(listed).toEqual(
       Object.entries(TWILIO_FINDINGS).map(([code, { severity, meaning, source }]) => [

@@ -151,7 +151,7 @@ describe('a chat with an assistant of Vapi', () => {
     expect(timeline.filter(({ type }) => type === 'tool_call')).toHaveLength(1);
   });
 
-  it('is tested step by step, with advice about what failed', async () => {
+  it('is tested step by step, with advice on failed steps of Vapi', async () => {
     const test = async (options: VapiServerOptions) => {
       const { endpoint } = await serve(options);
       return testConnection(endpoint, callOf(), 10_000);

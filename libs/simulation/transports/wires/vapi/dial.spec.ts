@@ -91,7 +91,7 @@ describe('the call that is created', () => {
     expect(found.findings).toMatchObject([{ code: 'no_control', severity: 'warning' }]);
   });
 
-  it('is not asked for without TLS at the vendor', async () => {
+  it('is not created at the vendor without TLS', async () => {
     const client = answers();
     const failure = await failureOf(dial(client, { url: 'http://api.vapi.ai.' }));
     expect(failure).toMatchObject({ code: 'connection_failed', retryable: false });
