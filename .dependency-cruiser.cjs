@@ -10,10 +10,11 @@ module.exports = {
     },
     {
       name: 'libs-do-not-import-the-service',
-      comment: 'A library must be usable and testable without the service, so it imports nothing from it.',
+      comment:
+        'A library must be usable and testable without the service, so it imports nothing from it. Its tests use simulators.',
       severity: 'error',
       from: { path: '^libs/' },
-      to: { path: '^(src|test|bench|ormconfig)' },
+      to: { path: '^(src|test|bench|ormconfig)', pathNot: '^test/simulators/' },
     },
     {
       name: 'libs-without-framework',
@@ -133,8 +134,17 @@ module.exports = {
       comment:
         'A fault that both sides share would not be found: a double is written from what the platform documents.',
       severity: 'error',
-      from: { path: '^libs/simulation/transports/wires/(testing/[^/]+-double|[^/]+/testing/double)/' },
-      to: { path: '^(src|libs)/', pathNot: '^libs/simulation/transports/wires/$1/' },
+      from: {
+        path: ['^test/simulators/[^/]+/double/', '^test/simulators/.+/server\\.ts$', '/wires/testing/fixture-double/'],
+      },
+      to: { path: '^(src|libs)/', pathNot: '/wires/testing/fixture-double/' },
+    },
+    {
+      name: 'simulators-do-not-know-the-tester',
+      comment: 'A simulator is the other side of a call; only its tests and what runs calls to it use the tester.',
+      severity: 'error',
+      from: { path: '^test/simulators/', pathNot: '\\.spec\\.ts$|/testing/|^test/simulators/model/llm-stub\\.ts$' },
+      to: { path: '^src/|^libs/(simulation|outbound-http)/' },
     },
     {
       name: 'protocols-are-met-at-their-doors',

@@ -32,7 +32,7 @@ const LONG = [
   '<rootDir>/test/e2e/{rate-limits,run-comparison,run-failures,run-outcomes,webhooks-receivers}.test.ts',
   '<rootDir>/test/integration/{database-server,database-settings,openapi,webhook-delivery}.test.ts',
   '<rootDir>/src/modules/evaluations/import-export/formats.spec.ts',
-  '<rootDir>/libs/reference-agent/voice/**/{accuracy,calls,guide,imported,imported-words,interruptions,hearing,lag,misbehaving-models,replay,speech-failures,telephone-words}.spec.ts',
+  '<rootDir>/test/simulators/{agent/voice,elevenlabs,openai-realtime,vapi}/**/{accuracy,calls,guide,imported,imported-words,interruptions,hearing,lag,misbehaving-models,replay,speech-failures,telephone-words}.spec.ts',
   '<rootDir>/libs/simulation/call/{faulty-agents,misbehaving-models}.spec.ts',
   '<rootDir>/libs/simulation/voice/call/{sent-too-much,stalled-delivery,stalled-tester}.spec.ts',
   '<rootDir>/libs/simulation/transports/**/{calls,contract,fixture-wire,platform-sound}.spec.ts',
@@ -57,7 +57,7 @@ export default {
   workerIdleMemoryLimit: '1GB',
   reporters: ['default', '<rootDir>/test/support/count-reporter.mjs'],
   projects: [
-    project('unit', '<rootDir>/src/**/*.spec.ts', '<rootDir>/libs/**/*.spec.ts', ...except),
+    project('unit', '<rootDir>/{src,libs,test/simulators}/**/*.spec.ts', ...except),
     project('integration', '<rootDir>/test/integration/**/*.test.ts', ...except),
     project('e2e', '<rootDir>/test/e2e/**/*.test.ts', ...except),
     project('long', ...LONG),

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { openDatabase } from './database.mjs';
+import { importSource } from '../scripts/compiled-sources.mjs';
 import { median, send } from './load.mjs';
 import { root, SERVICE, start, stopAll } from './processes.mjs';
 import { createOriginal, RUNS_PER_AGENT, Seeder } from './storage-seed.mjs';
@@ -206,11 +207,7 @@ ${lines.join('\n')}
 };
 
 async function main() {
-  const [{ env }, reference] = await Promise.all([
-    opening,
-    // Exists only after the build.
-    import(path.join(root, 'dist/libs/reference-agent/index.js')),
-  ]);
+  const [{ env }, reference] = await Promise.all([opening, importSource('test/simulators/agent/index.ts')]);
   const server = await reference.startReferenceAgent({ port: 0 });
   const agent = { url: server.url, evaluations: reference.referenceEvaluations };
   try {

@@ -10,7 +10,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import {
+import { importSource } from './compiled-sources.mjs';
+
+const {
   correctedTimeEvaluation,
   expectationOf,
   FAULTS,
@@ -22,8 +24,8 @@ import {
   voiceEvaluations,
   voiceExpectationOf,
   WRONG_TIME_CHECKS,
-} from '../dist/libs/reference-agent/index.js';
-import { FliteEngine } from '../dist/libs/speech/index.js';
+} = await importSource('test/simulators/agent/index.ts');
+const { FliteEngine } = await importSource('libs/speech/index.ts');
 
 const FAULT = 'forgets-detail';
 const CALLERS = [

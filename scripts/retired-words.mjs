@@ -16,7 +16,7 @@ export const RETIRED_WORDS = [
     pattern: /booking:sound\b/,
     instead: 'booking:healthy',
     example: '/agents/booking:sound/voice',
-    except: ['libs/reference-agent/server.spec.ts'],
+    except: ['test/simulators/agent/server.spec.ts'],
   },
   { pattern: /\bmedium\W{0,9}sound\b/i, instead: 'voice', example: "medium === 'sound'" },
   { pattern: /'text'( \||,) 'sound'/, instead: 'voice', example: "medium: 'text' | 'sound'" },

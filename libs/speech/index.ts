@@ -8,9 +8,6 @@ export {
   type VoiceServers,
 } from './caller-voice.js';
 export { FliteEngine } from './flite/flite-engine.js';
-export { listening } from './listening/listening.js';
-export { SentenceListener } from './listening/sentence-listener.js';
-export { TranscriptionServer } from './listening/transcription-server.js';
 export {
   HttpRecogniser,
   type HttpRecogniserOptions,

@@ -1,4 +1,4 @@
-import type { VoiceEvaluationKey, VoiceFaultName } from '../../libs/reference-agent/index.js';
+import type { VoiceEvaluationKey, VoiceFaultName } from '../simulators/agent/index.js';
 import { BEDS, type BedName } from './beds.js';
 import { type BedMode, MODES } from './mixing-agent.js';
 

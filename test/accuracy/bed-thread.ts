@@ -1,7 +1,7 @@
 /** A thread that makes calls of agents with a bed on the virtual clock: it answers each cell with a `BedResult`. */
 import { once } from 'node:events';
 import { type MessagePort, parentPort } from 'node:worker_threads';
-import { evaluationOf, LINES, VoiceCalls, voiceOfCell } from '../../libs/reference-agent/testing/voice.js';
+import { evaluationOf, LINES, VoiceCalls, voiceOfCell } from '../simulators/agent/testing/voice.js';
 import { readFacts } from '../../libs/simulation/index.js';
 import { uncertaintyWithin } from '../../libs/simulation/testing/measures.js';
 import type { BedCell, BedResult } from './bed-cells.js';

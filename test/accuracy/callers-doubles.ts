@@ -1,18 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { type AnswerStamp, startReferenceAgent } from '../../libs/reference-agent/index.js';
+import { type AnswerStamp, startReferenceAgent } from '../simulators/agent/index.js';
 import {
   heardAgent,
   type PreparedVoice,
   scriptedAgent,
   STILL_THERE,
   TODAY,
-} from '../../libs/reference-agent/testing/voice.js';
-import { type Asked, type Reply, stubModel, verdict } from '../../libs/simulation/testing/llm-stub.js';
-import { sendCompletion, TestServers } from '../../libs/simulation/testing/servers.js';
+} from '../simulators/agent/testing/voice.js';
+import { type Asked, type Reply, stubModel, verdict } from '../simulators/model/llm-stub.js';
+import { sendCompletion, TestServers } from '../simulators/servers.js';
 import { FliteEngine, type SpeechEngine } from '../../libs/speech/index.js';
-import { listeningServer } from '../../libs/speech/testing/transcription.js';
+import { listeningServer } from '../simulators/transcription/transcription-double.js';
 
 /** Kinds of calls. A caller's number is in its scenario, and with it the words of its lines. */
 export const KINDS = {

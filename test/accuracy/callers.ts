@@ -10,7 +10,7 @@ import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { type CheckInput, normalise } from '../../libs/evaluation-definition/index.js';
 import { OutboundClient } from '../../libs/outbound-http/index.js';
-import { CALLER_VOICES } from '../../libs/reference-agent/testing/voice.js';
+import { CALLER_VOICES } from '../simulators/agent/testing/voice.js';
 import { type CallResult, executeCall, LanguageModel, mediaThreads, transportTo } from '../../libs/simulation/index.js';
 import { FliteEngine, HttpRecogniser, soundOf } from '../../libs/speech/index.js';
 import { percentile } from '../../libs/statistics/index.js';

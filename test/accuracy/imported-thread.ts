@@ -1,7 +1,7 @@
 /** A thread that imports the recordings of voice calls: it answers each cell that it receives with its `RoundTrip`s. */
 import { once } from 'node:events';
 import { parentPort } from 'node:worker_threads';
-import { imported, type RoundTrip, roundTripOf, VoiceCalls } from '../../libs/reference-agent/testing/voice.js';
+import { imported, type RoundTrip, roundTripOf, VoiceCalls } from '../simulators/agent/testing/voice.js';
 import { makeCall } from './replay-call.js';
 import type { ReplayCell } from './replay-cells.js';
 

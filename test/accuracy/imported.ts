@@ -2,7 +2,7 @@
  * The calls of replay-cells.ts, imported from their own recordings with the words of their lines: every measure must be that of
  * the call, within its ±, unless the recording does not show it.
  */
-import type { RoundTrip } from '../../libs/reference-agent/testing/voice.js';
+import type { RoundTrip } from '../simulators/agent/testing/voice.js';
 import { type ReplayCell, storedCells } from './replay-cells.js';
 import { Threads } from './replay-threads.js';
 

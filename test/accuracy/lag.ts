@@ -4,7 +4,7 @@ import {
   type LagResult,
   measureLag,
   VoiceCalls,
-} from '../../libs/reference-agent/testing/voice.js';
+} from '../simulators/agent/testing/voice.js';
 import { replaceTable } from './guide.js';
 import { Progress } from './progress.js';
 

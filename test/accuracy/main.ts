@@ -19,7 +19,7 @@
  * stalls only, --platforms for the same suite over eight protocols with the service itself, which is not part of the whole
  */
 import { OutboundClient } from '../../libs/outbound-http/index.js';
-import { type FaultName, startReferenceAgent } from '../../libs/reference-agent/index.js';
+import { type FaultName, startReferenceAgent } from '../simulators/agent/index.js';
 import {
   accuracyOf,
   AGENTS,
@@ -30,8 +30,8 @@ import {
   type Trial,
   type Tried,
   trials,
-} from '../../libs/reference-agent/testing/accuracy.js';
-import { referenceTransport } from '../../libs/reference-agent/testing/transport.js';
+} from '../simulators/agent/testing/accuracy.js';
+import { referenceTransport } from '../simulators/agent/testing/transport.js';
 import { chatCompletions, RealClock, VirtualClock } from '../../libs/simulation/index.js';
 import { buildMatrix } from './matrix/matrix.js';
 import { erringJudge, modelRows } from './matrix/models.js';

@@ -1,5 +1,5 @@
 import { OutboundClient } from '../../libs/outbound-http/index.js';
-import { startReferenceAgent } from '../../libs/reference-agent/index.js';
+import { startReferenceAgent } from '../simulators/agent/index.js';
 import {
   accuracyOf,
   executeTrial,
@@ -7,8 +7,8 @@ import {
   tally,
   type Tried,
   trials,
-} from '../../libs/reference-agent/testing/accuracy.js';
-import { TODAY, type VoiceCalls, WORD_FAULT_NAMES } from '../../libs/reference-agent/testing/voice.js';
+} from '../simulators/agent/testing/accuracy.js';
+import { TODAY, type VoiceCalls, WORD_FAULT_NAMES } from '../simulators/agent/testing/voice.js';
 import { RealClock, transportTo } from '../../libs/simulation/index.js';
 import { mapLimited } from './limited.js';
 import { Progress } from './progress.js';

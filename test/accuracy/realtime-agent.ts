@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { EVALUATION_KEYS, type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
+import { EVALUATION_KEYS, type ReferenceAgentServer, startReferenceAgent } from '../simulators/agent/index.js';
 import {
   type PreparedVoice,
   type RealtimeCell,
@@ -9,7 +9,7 @@ import {
   TODAY,
   VoiceCalls,
   type WordPlatform,
-} from '../../libs/reference-agent/testing/voice.js';
+} from '../simulators/agent/testing/voice.js';
 import { VOICE_ROWS, type VoiceRow } from './realtime-rows.js';
 
 /** Understands the callers of the evaluations for the telephone. */

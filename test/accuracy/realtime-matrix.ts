@@ -1,12 +1,7 @@
 import { createHash } from 'node:crypto';
-import {
-  type ModelCell,
-  ModelCells,
-  voiceAccuracy,
-  type VoiceCalls,
-} from '../../libs/reference-agent/testing/voice.js';
+import { type ModelCell, ModelCells, voiceAccuracy, type VoiceCalls } from '../simulators/agent/testing/voice.js';
 import type { CallResult, RecordingSink } from '../../libs/simulation/index.js';
-import { MISBEHAVING_MODELS, type MisbehavingModel } from '../../libs/simulation/testing/misbehaving-models.js';
+import { MISBEHAVING_MODELS, type MisbehavingModel } from '../simulators/model/misbehaving-models.js';
 import { mapLimited } from './limited.js';
 import { buildMatrix } from './matrix/matrix.js';
 import { Progress } from './progress.js';

@@ -10,7 +10,7 @@ import {
   spokenGuideChecks,
   type Turn,
   type VoiceCalls,
-} from '../../libs/reference-agent/testing/voice.js';
+} from '../simulators/agent/testing/voice.js';
 import type { CallResult } from '../../libs/simulation/index.js';
 import type { Group, Row } from './matrix/row.js';
 import { SPOKEN_FAULTS, type SpokenFault, type SpokenTurn } from './matrix/spoken-faults.js';
@@ -94,7 +94,7 @@ const laterLimits = (definition: SpokenFault['definition']): SpokenFault['defini
 /** Why a row of the text matrix has no voice call; undefined if it has one. */
 export function reasonAgainstVoice({ group, name }: Row): string | undefined {
   if (VOICE_ROWS.some((row) => row.group === group && row.name === name) || group === 'model') return undefined;
-  if (name === 'stalled-tester') return 'measured for voice calls by `npx jest libs/reference-agent/voice/replay`';
+  if (name === 'stalled-tester') return 'measured for voice calls by `npx jest test/simulators/agent/voice/replay`';
   if (group === 'wire') return 'a breach of HTTP or of the format of chat completions';
   if (group === 'healthy') return 'a way to send the bodies of HTTP responses';
   if (group === 'other') return 'an answer of an HTTP server, or a connection to one';

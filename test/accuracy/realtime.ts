@@ -14,7 +14,7 @@ import {
   WORD_PLATFORM_FAULTS,
   WORD_SESSION,
   type WordPlatform,
-} from '../../libs/reference-agent/testing/voice.js';
+} from '../simulators/agent/testing/voice.js';
 import type { RecordingSink } from '../../libs/simulation/index.js';
 import { measurePlatformText, type TextPlatform } from './platform-text.js';
 import { mapLimited } from './limited.js';

@@ -4,7 +4,7 @@ import {
   type RecordedVoiceCall,
   type VoiceCalls,
   voiceOfCell,
-} from '../../libs/reference-agent/testing/voice.js';
+} from '../simulators/agent/testing/voice.js';
 import type { CallResult, RecordingSink } from '../../libs/simulation/index.js';
 import type { ReplayCell } from './replay-cells.js';
 

@@ -1,5 +1,5 @@
-import { VOICE_EVALUATION_KEYS, VOICE_FAULT_NAMES } from '../../libs/reference-agent/index.js';
-import { LINES, type VoiceCell } from '../../libs/reference-agent/testing/voice.js';
+import { VOICE_EVALUATION_KEYS, VOICE_FAULT_NAMES } from '../simulators/agent/index.js';
+import { LINES, type VoiceCell } from '../simulators/agent/testing/voice.js';
 
 const STALLED_CALLS = 50;
 const [CLEAN, , BABBLE] = LINES;

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { type MessagePort, parentPort } from 'node:worker_threads';
-import { remeasured, VoiceCalls } from '../../libs/reference-agent/testing/voice.js';
+import { remeasured, VoiceCalls } from '../simulators/agent/testing/voice.js';
 import { makeCall } from './replay-call.js';
 import type { ReplayCell } from './replay-cells.js';
 import { decisionOf, type Replay } from './replay-hashes.js';

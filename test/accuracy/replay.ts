@@ -8,7 +8,7 @@
  * Usage: npm run bench:voice [-- CALLS | --write [FILE] | --check [FILE] [--every N]]
  */
 import { isDeepStrictEqual, parseArgs } from 'node:util';
-import { VOICE_EVALUATION_KEYS } from '../../libs/reference-agent/index.js';
+import { VOICE_EVALUATION_KEYS } from '../simulators/agent/index.js';
 import { healthyCells } from './replay-cells.js';
 import { startReplayThreads } from './replay-threads.js';
 import { compareReplay, writeReplay } from './stored-replay.js';

@@ -2,7 +2,7 @@ import {
   type JudgedTelephoneWords,
   telephoneExpectationOf,
   telephoneWordCells,
-} from '../../libs/reference-agent/testing/voice.js';
+} from '../simulators/agent/testing/voice.js';
 import { wilsonInterval } from '../../libs/statistics/index.js';
 import { Threads } from './replay-threads.js';
 import type { MisheardCell } from './telephone-thread.js';

@@ -1,9 +1,4 @@
-import {
-  heardAgent,
-  isHeardOnTelephone,
-  Recognisers,
-  type VoiceCalls,
-} from '../../libs/reference-agent/testing/voice.js';
+import { heardAgent, isHeardOnTelephone, Recognisers, type VoiceCalls } from '../simulators/agent/testing/voice.js';
 import type { EvaluationInput } from '../../libs/evaluation-definition/index.js';
 import type { CallResult } from '../../libs/simulation/index.js';
 import { Progress } from './progress.js';

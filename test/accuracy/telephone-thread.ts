@@ -7,7 +7,7 @@ import {
   type TelephoneWordCell,
   TelephoneWords,
   VoiceCalls,
-} from '../../libs/reference-agent/testing/voice.js';
+} from '../simulators/agent/testing/voice.js';
 
 const WORD_ERRORS = 0.1;
 

@@ -23,7 +23,7 @@ import {
   voiceAccuracy,
   VoiceCalls,
   WORD_FAULT_NAMES,
-} from '../../libs/reference-agent/testing/voice.js';
+} from '../simulators/agent/testing/voice.js';
 import { replaceTable, writeRows } from './guide.js';
 import { Progress } from './progress.js';
 import { describeWords, misheard, type Part, row } from './telephone-misheard.js';

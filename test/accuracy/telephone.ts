@@ -1,8 +1,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { type AnswerStamp, startReferenceAgent } from '../../libs/reference-agent/index.js';
-import { TODAY, VoiceCalls } from '../../libs/reference-agent/testing/voice.js';
+import { type AnswerStamp, startReferenceAgent } from '../simulators/agent/index.js';
+import { TODAY, VoiceCalls } from '../simulators/agent/testing/voice.js';
 
 type Message = { readonly url: string } | { readonly callSid: string; readonly stamp: AnswerStamp };
 

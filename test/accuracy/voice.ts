@@ -4,7 +4,7 @@ import {
   VOICE_FAULT_NAMES,
   voiceEvaluations,
   voiceExpectationOf,
-} from '../../libs/reference-agent/index.js';
+} from '../simulators/agent/index.js';
 import {
   evaluationOf,
   judged,
@@ -15,7 +15,7 @@ import {
   VoiceCalls,
   voiceCells,
   voiceOfCell,
-} from '../../libs/reference-agent/testing/voice.js';
+} from '../simulators/agent/testing/voice.js';
 import { percentile } from '../../libs/statistics/index.js';
 import { writeRows } from './guide.js';
 import { mapLimited } from './limited.js';

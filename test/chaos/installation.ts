@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../libs/embedded-postgres/index.js';
-import { startReferenceAgent } from '../../libs/reference-agent/index.js';
+import { startReferenceAgent } from '../simulators/agent/index.js';
 import { eventually, startReceiver } from '../support/receiver.js';
 import { freePort, startRedis, type TestRedis } from '../support/redis.js';
 import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';

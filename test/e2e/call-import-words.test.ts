@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type ServerAnswer, TranscriptionDouble } from '../../libs/speech/testing/transcription.js';
+import { type ServerAnswer, TranscriptionDouble } from '../simulators/transcription/transcription-double.js';
 import { RetentionRepository } from '../../src/modules/runs/retention/retention.repository.js';
 import { Queue } from '../../src/platform/queue/queue.js';
 import { expectError } from '../support/expect.js';

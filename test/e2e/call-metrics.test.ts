@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { prepareVoice, type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
-import { sendCompletion, TestServers } from '../../libs/simulation/testing/servers.js';
+import { prepareVoice, type ReferenceAgentServer, startReferenceAgent } from '../simulators/agent/index.js';
+import { sendCompletion, TestServers } from '../simulators/servers.js';
 import { FliteEngine } from '../../libs/speech/index.js';
 import { agentBody, personalityBody } from '../factories/bodies.js';
 import { HttpClient } from '../support/http.js';
 import { freePort } from '../support/redis.js';
 import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
-import { type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
+import { type ScriptedAgent, startScriptedAgent } from '../simulators/agent/testing/scripted-agent.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { createTestApp, TEST_KEY } from '../support/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';

@@ -2,7 +2,7 @@ import { execFile, execFileSync } from 'node:child_process';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
+import { type ReferenceAgentServer, startReferenceAgent } from '../simulators/agent/index.js';
 import { callEnv, prepareAgent } from '../support/run-app.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { streamText, TestServers } from '../../libs/simulation/testing/servers.js';
+import { streamText, TestServers } from '../simulators/servers.js';
 import { agentBody } from '../factories/bodies.js';
 import { UUID } from '../support/expect.js';
 import { HttpClient } from '../support/http.js';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { OutboundClient } from '../../libs/outbound-http/index.js';
-import { type AgentScript, connect, ScriptedAgent, type Webhook } from '../../libs/simulation/testing/twilio-agent.js';
+import { type AgentScript, connect, ScriptedAgent, type Webhook } from '../simulators/twilio/twilio-agent.js';
 import { silence, SOUNDS, toMulaw } from '../../libs/simulation/testing/telephone-sounds.js';
 import { agentBody } from '../factories/bodies.js';
 import { UUID } from '../support/expect.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { OutboundClient } from '../../libs/outbound-http/index.js';
-import { streamText, TestServers } from '../../libs/simulation/testing/servers.js';
+import { streamText, TestServers } from '../simulators/servers.js';
 import { ConnectionTestPolicy } from '../../src/modules/agents/connection/connection-test-policy.js';
 import { agentBody } from '../factories/bodies.js';
 import { expectForbidden, expectInvalid, expectNotFound, UUID } from '../support/expect.js';

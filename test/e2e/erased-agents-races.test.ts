@@ -3,7 +3,7 @@ import { ErasedAgentsService } from '../../src/modules/agents/erased-agents.serv
 import { expectNotFound } from '../support/expect.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
-import { delayed, type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
+import { delayed, type ScriptedAgent, startScriptedAgent } from '../simulators/agent/testing/scripted-agent.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { until } from '../support/until.js';

@@ -1,4 +1,4 @@
-import { type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
+import { type ReferenceAgentServer, startReferenceAgent } from '../simulators/agent/index.js';
 import { EXAMPLE_ID, KIND_OF_COLLECTION } from '../../src/platform/http/dto/example-ids.js';
 import { committedDocument, type ExampleBody, operations } from '../support/conformance.js';
 import { HttpClient } from '../support/http.js';

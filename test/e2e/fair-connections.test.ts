@@ -5,7 +5,7 @@ import { openEventStream } from '../support/event-stream.js';
 import { HttpClient } from '../support/http.js';
 import { createKey } from '../support/keys.js';
 import { callEnv, prepareEvaluations } from '../support/run-app.js';
-import { delayed, type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
+import { delayed, type ScriptedAgent, startScriptedAgent } from '../simulators/agent/testing/scripted-agent.js';
 import { withClient } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { until } from '../support/until.js';

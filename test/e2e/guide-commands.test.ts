@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type Asked, stubModel, verdict } from '../../libs/simulation/testing/llm-stub.js';
-import { TestServers } from '../../libs/simulation/testing/servers.js';
+import { type Asked, stubModel, verdict } from '../simulators/model/llm-stub.js';
+import { TestServers } from '../simulators/servers.js';
 import { sample } from '../../libs/statistics/testing/sample.js';
 import { ListeningProcess } from '../support/listening-process.js';
 import { programArguments } from '../support/program.js';
@@ -70,9 +70,10 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
   'docs/guides/transcription.md: docker run': FOREIGN_SERVER,
   'docs/guides/transcription.md: git clone': FOREIGN_SERVER,
   'docs/guides/agents.md: npm run reference-agent -- --list-faults':
-    'libs/reference-agent/program.spec.ts tests the options',
-  'docs/guides/agents.md: npm run reference-agent -- --fault': 'libs/reference-agent/program.spec.ts tests the options',
-  'docs/guides/agents.md: npm run reference-agent -- --as': 'libs/reference-agent/program.spec.ts tests the options',
+    'test/simulators/agent/program.spec.ts tests the options',
+  'docs/guides/agents.md: npm run reference-agent -- --fault':
+    'test/simulators/agent/program.spec.ts tests the options',
+  'docs/guides/agents.md: npm run reference-agent -- --as': 'test/simulators/agent/program.spec.ts tests the options',
   'docs/guides/realtime.md: npm run reference-agent': 'test/realtime/openai-realtime.test.ts calls it',
   'docs/guides/elevenlabs.md: VAT_PROVIDER_KEY=':
     'needs an account; test/e2e/assistants.test.ts imports that of the double',
@@ -80,7 +81,7 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
   'docs/guides/vapi.md: VAT_PROVIDER_KEY=':
     'needs an account; dial.spec.ts of the wire lists the assistants of the double',
   'docs/guides/vapi.md: npm run reference-agent': 'test/realtime/vapi.test.ts calls it',
-  'docs/guides/retell.md: npm run reference-agent': 'libs/reference-agent/retell/accuracy.spec.ts calls it',
+  'docs/guides/retell.md: npm run reference-agent': 'test/simulators/retell/accuracy.spec.ts calls it',
   'docs/guides/ci.md: curl -sSfo client.tgz': 'publishes to a private registry',
   'docs/guides/recordings.md: curl':
     'the call here is a text call; test/realtime/voice-calls.test.ts downloads both files',

@@ -9,7 +9,7 @@ import { generatedForm } from '../support/forms/generated-forms.js';
 import { type FormTarget, sendForm, type SentForm } from '../support/forms/sent-form.js';
 import { HttpClient } from '../support/http.js';
 import { callEnv, executeRun, shortEvaluation } from '../support/run-app.js';
-import { type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
+import { type ScriptedAgent, startScriptedAgent } from '../simulators/agent/testing/scripted-agent.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';

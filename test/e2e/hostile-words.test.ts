@@ -1,6 +1,6 @@
 import { ElevenLabsServer } from '../../libs/simulation/testing/elevenlabs.js';
 import { RetellServer } from '../../libs/simulation/testing/retell.js';
-import { TestServers } from '../../libs/simulation/testing/servers.js';
+import { TestServers } from '../simulators/servers.js';
 import { VapiServer } from '../../libs/simulation/testing/vapi.js';
 import { compared } from '../support/hostile/compared.js';
 import { ExchangeProxy } from '../support/hostile/exchange-proxy.js';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { PaidPlatform } from '../../libs/simulation/testing/paid-platform/server.js';
+import { PaidPlatform } from '../simulators/paid-platform/server.js';
 import { usePaidPlatform } from '../../libs/simulation/testing/paid-platform/register.js';
 import { sample } from '../../libs/statistics/testing/sample.js';
 import { type PaidAgent, PaidService } from '../support/paid-service.js';

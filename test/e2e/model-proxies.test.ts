@@ -1,16 +1,16 @@
 import { tone } from '../../libs/audio/index.js';
 import { environmentProxy } from '../../libs/environment-proxy/index.js';
 import { CallFailure, LanguageModel, VirtualClock } from '../../libs/simulation/index.js';
-import { sendCompletion, TestServers } from '../../libs/simulation/testing/servers.js';
+import { sendCompletion, TestServers } from '../simulators/servers.js';
 import { HttpRecogniser, SpeechServer } from '../../libs/speech/index.js';
-import { SpeechDouble } from '../../libs/speech/testing/speech-double.js';
-import { TranscriptionDouble } from '../../libs/speech/testing/transcription.js';
+import { SpeechDouble } from '../simulators/speech/speech-double.js';
+import { TranscriptionDouble } from '../simulators/transcription/transcription-double.js';
 import { readSettings } from '../../src/platform/config/settings.js';
 import { operatorClient } from '../../src/platform/outbound/operator-client.js';
 import { type ForwardProxy, startForwardProxy } from '../support/forward-proxy.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
-import { startScriptedAgent } from '../support/scripted-agent.js';
+import { startScriptedAgent } from '../simulators/agent/testing/scripted-agent.js';
 import { createTestApp } from '../support/test-app.js';
 import { until } from '../support/until.js';
 

@@ -1,6 +1,6 @@
-import { PaidPlatform, type PaidPlatformOptions } from '../../libs/simulation/testing/paid-platform/server.js';
+import { PaidPlatform, type PaidPlatformOptions } from '../simulators/paid-platform/server.js';
 import { usePaidPlatform } from '../../libs/simulation/testing/paid-platform/register.js';
-import { streamText, TestServers } from '../../libs/simulation/testing/servers.js';
+import { streamText, TestServers } from '../simulators/servers.js';
 import type { HttpClient } from '../support/http.js';
 import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
 import { sql } from '../support/sql.js';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parse } from 'yaml';
-import { type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
+import { type ReferenceAgentServer, startReferenceAgent } from '../simulators/agent/index.js';
 import { callEnv, prepareAgent } from '../support/run-app.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { sendCompletion, TestServers } from '../../libs/simulation/testing/servers.js';
+import { sendCompletion, TestServers } from '../simulators/servers.js';
 import { expectError, expectForbidden, expectNotFound } from '../support/expect.js';
 import { HttpClient } from '../support/http.js';
 import { createKey } from '../support/keys.js';
 import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
-import { type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
+import { type ScriptedAgent, startScriptedAgent } from '../simulators/agent/testing/scripted-agent.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { vat } from '../support/vat.js';

@@ -1,7 +1,7 @@
 import { expectForbidden } from '../support/expect.js';
 import { HttpClient } from '../support/http.js';
 import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
-import { type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
+import { type ScriptedAgent, startScriptedAgent } from '../simulators/agent/testing/scripted-agent.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
 /** An agent that answers the second turn with HTTP 500 in the first call of each caller, and in order afterwards. */

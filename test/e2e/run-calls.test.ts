@@ -1,7 +1,7 @@
 import { TIMESTAMP, UUID } from '../support/expect.js';
 import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
 import { suiteTimes } from '../support/suite-times.js';
-import { type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
+import { type ScriptedAgent, startScriptedAgent } from '../simulators/agent/testing/scripted-agent.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
 describe('the calls of a run', () => {

@@ -5,7 +5,7 @@ import { insertRun } from '../factories/rows.js';
 import { expectError, expectForbidden, expectInvalid, expectNotFound } from '../support/expect.js';
 import type { HttpClient } from '../support/http.js';
 import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
-import { type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
+import { type ScriptedAgent, startScriptedAgent } from '../simulators/agent/testing/scripted-agent.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 

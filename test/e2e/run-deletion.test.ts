@@ -8,7 +8,7 @@ import { HttpClient } from '../support/http.js';
 import { createKey } from '../support/keys.js';
 import { LogLines } from '../support/log-lines.js';
 import { callEnv, executeRun, prepareEvaluations } from '../support/run-app.js';
-import { delayed, type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
+import { delayed, type ScriptedAgent, startScriptedAgent } from '../simulators/agent/testing/scripted-agent.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { until } from '../support/until.js';

@@ -2,7 +2,7 @@ import { RunEventsService } from '../../src/modules/results/progress/run-events.
 import { type EventStream, openEventStream, type StreamEvent } from '../support/event-stream.js';
 import { expectInvalid } from '../support/expect.js';
 import { callEnv, executeRun, prepareEvaluations } from '../support/run-app.js';
-import { delayed, type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
+import { delayed, type ScriptedAgent, startScriptedAgent } from '../simulators/agent/testing/scripted-agent.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { until } from '../support/until.js';

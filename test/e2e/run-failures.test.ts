@@ -2,7 +2,7 @@ import {
   type FaultyAgentName,
   type FaultyAgentServer,
   startFaultyAgent,
-} from '../../libs/simulation/testing/faulty-agents.js';
+} from '../simulators/agent/testing/faulty-agents.js';
 import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';

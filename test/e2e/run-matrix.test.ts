@@ -5,7 +5,7 @@ import path from 'node:path';
 import { agentBody } from '../factories/bodies.js';
 import { expectForbidden, expectNotFound } from '../support/expect.js';
 import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
-import { type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
+import { type ScriptedAgent, startScriptedAgent } from '../simulators/agent/testing/scripted-agent.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { vat } from '../support/vat.js';

@@ -1,6 +1,6 @@
-import { sendCompletion, TestServers } from '../../libs/simulation/testing/servers.js';
+import { sendCompletion, TestServers } from '../simulators/servers.js';
 import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
-import { type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
+import { type ScriptedAgent, startScriptedAgent } from '../simulators/agent/testing/scripted-agent.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
 interface Asked {

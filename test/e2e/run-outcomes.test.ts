@@ -4,12 +4,16 @@ import {
   type FaultName,
   type ReferenceAgentServer,
   startReferenceAgent,
-} from '../../libs/reference-agent/index.js';
+} from '../simulators/agent/index.js';
 import { OutboundClient } from '../../libs/outbound-http/index.js';
 import { CallExecutor } from '../../src/modules/runs/execution/call-executor.js';
-import { delta } from '../../libs/simulation/testing/servers.js';
+import { delta } from '../simulators/servers.js';
 import { callEnv, executeRun, prepareAgent, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
-import { type AgentRequest, type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
+import {
+  type AgentRequest,
+  type ScriptedAgent,
+  startScriptedAgent,
+} from '../simulators/agent/testing/scripted-agent.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
 const MEBIBYTE = 1024 * 1024;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { PROTOCOLS } from '../../libs/simulation/index.js';
-import { streamText, TestServers } from '../../libs/simulation/testing/servers.js';
+import { streamText, TestServers } from '../simulators/servers.js';
 import type { HttpClient } from '../support/http.js';
 import { callEnv, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';

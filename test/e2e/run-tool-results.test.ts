@@ -1,5 +1,5 @@
-import { TestServers } from '../../libs/simulation/testing/servers.js';
-import { startToolAgent } from '../../libs/simulation/testing/tool-agent.js';
+import { TestServers } from '../simulators/servers.js';
+import { startToolAgent } from '../simulators/agent/testing/tool-agent.js';
 import { callEnv, executeRun, prepareEvaluations } from '../support/run-app.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 

@@ -1,4 +1,4 @@
-import { streamText, TestServers } from '../../libs/simulation/testing/servers.js';
+import { streamText, TestServers } from '../simulators/servers.js';
 import { ConnectionService } from '../../src/modules/agents/connection/connection.service.js';
 import type { HttpClient } from '../support/http.js';
 import { usePaidPlatform } from '../../libs/simulation/testing/paid-platform/register.js';

@@ -2,7 +2,7 @@ import { caseKey } from '../../libs/evaluation-definition/index.js';
 import { summarise } from '../../libs/client/index.js';
 import { callEnv, executeRun, prepareEvaluations } from '../support/run-app.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
-import { type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
+import { type ScriptedAgent, startScriptedAgent } from '../simulators/agent/testing/scripted-agent.js';
 
 /** Repeats what the caller says, unless it asks for Paris. */
 const behave = ({ said }: { said: string }) => (said.includes('Paris') ? 'Sorry?' : `You said: ${said}`);

@@ -1,11 +1,5 @@
 import { readWav } from '../../libs/audio/index.js';
-import {
-  failing,
-  SPEECH_FAULTS,
-  SpeechDouble,
-  type SpeechFault,
-  spoken,
-} from '../../libs/speech/testing/speech-double.js';
+import { failing, SPEECH_FAULTS, SpeechDouble, type SpeechFault, spoken } from '../simulators/speech/speech-double.js';
 import { sample } from '../../libs/statistics/testing/sample.js';
 import { personalityBody } from '../factories/bodies.js';
 import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';

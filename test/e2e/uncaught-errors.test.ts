@@ -6,7 +6,7 @@ import { agentBody, personalityBody } from '../factories/bodies.js';
 import { HttpClient } from '../support/http.js';
 import { isRunning } from '../../libs/embedded-postgres/testing/processes.js';
 import { callEnv, shortEvaluation } from '../support/run-app.js';
-import { delayed, type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
+import { delayed, type ScriptedAgent, startScriptedAgent } from '../simulators/agent/testing/scripted-agent.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { until } from '../support/until.js';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { agentBody } from '../factories/bodies.js';
 import { HttpClient } from '../support/http.js';
-import { type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
+import { type ScriptedAgent, startScriptedAgent } from '../simulators/agent/testing/scripted-agent.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { vat } from '../support/vat.js';
 

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
+import { type ReferenceAgentServer, startReferenceAgent } from '../simulators/agent/index.js';
 import { createKey } from '../support/keys.js';
 import { callEnv, prepareAgent } from '../support/run-app.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';

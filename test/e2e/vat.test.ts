@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
+import { type ReferenceAgentServer, startReferenceAgent } from '../simulators/agent/index.js';
 import { callEnv, prepareAgent } from '../support/run-app.js';
 import { createTcpProxy } from '../support/tcp-proxy.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';

@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { openAppContext } from '../../src/bootstrap/app-context.js';
 import { readSettings } from '../../src/platform/config/settings.js';
 import { callEnv, executeRun, prepareEvaluations } from '../support/run-app.js';
-import { delayed, startScriptedAgent } from '../support/scripted-agent.js';
+import { delayed, startScriptedAgent } from '../simulators/agent/testing/scripted-agent.js';
 import { sql } from '../support/sql.js';
 import { createTestApp } from '../support/test-app.js';
 import { createTestDatabase } from '../support/test-database.js';

@@ -34,7 +34,7 @@ export class Processes {
   async startAgent(latencyMs: number, slowMs: number): Promise<{ readonly text: string; readonly voice: string }> {
     const port = await freePort();
     const flags = ['--port', port, '--latency-ms', latencyMs, '--slow-ms', slowMs].map(String);
-    const child = this.spawn(['dist/libs/reference-agent/main.js', ...flags], process.env);
+    const child = this.spawn(['scripts/reference-agent.mjs', ...flags], process.env);
     try {
       setPriority(child.pid!, constants.priority.PRIORITY_ABOVE_NORMAL);
     } catch {

@@ -6,7 +6,7 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -191,6 +191,14 @@ function speaks(image: Image): void {
   console.log('Voices: the image speaks and has the sounds of a caller');
 }
 
+/** The image, and so the build, has only what the service and `vat` load. */
+function hasNoTests(image: Image): void {
+  const files = readdirSync(path.join(image.folder, 'dist'), { recursive: true }).map(String);
+  const tests = files.filter((file) => /^test(\/|$)|simulators|\/testing\/|\.spec\.js$/.test(file));
+  if (tests.length > 0) throw new Error(`The image contains tests or simulators: ${tests.slice(0, 5).join(', ')}`);
+  console.log('Files: the image contains neither tests nor simulators');
+}
+
 /** The services of compose.yaml, with a real PostgreSQL and Redis in place of their containers. */
 async function composed(image: Image): Promise<void> {
   const postgres = await openEmbeddedPostgres({ directory: folder('postgres') });
@@ -238,6 +246,7 @@ try {
   copyContext(ROOT, context);
   const image = buildImage(context, folder('stages'));
   speaks(image);
+  hasNoTests(image);
   await oneContainer(image);
   await dumped(image);
   await composed(image);

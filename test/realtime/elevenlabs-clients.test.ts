@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { Random, resample, TELEPHONE_RATE } from '../../libs/audio/index.js';
-import { type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
-import { TODAY, VoiceCalls } from '../../libs/reference-agent/testing/voice.js';
+import { type ReferenceAgentServer, startReferenceAgent } from '../simulators/agent/index.js';
+import { TODAY, VoiceCalls } from '../simulators/agent/testing/voice.js';
 import {
   alignmentOf,
   ElevenLabsServer,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EVALUATION_KEYS, expectationOf, type FaultName } from '../../libs/reference-agent/index.js';
-import { executeTrial, type Trial, trials } from '../../libs/reference-agent/testing/accuracy.js';
-import { WORD_FAULT_NAMES } from '../../libs/reference-agent/testing/voice.js';
+import { EVALUATION_KEYS, expectationOf, type FaultName } from '../simulators/agent/index.js';
+import { executeTrial, type Trial, trials } from '../simulators/agent/testing/accuracy.js';
+import { WORD_FAULT_NAMES } from '../simulators/agent/testing/voice.js';
 import { RealClock, testConnection, transportTo } from '../../libs/simulation/index.js';
 import { ElevenLabsServer, says, server, type ServerMessage } from '../../libs/simulation/testing/elevenlabs.js';
 import { BARGE_IN, LISTENS, platformCalls } from '../support/platform-calls.js';

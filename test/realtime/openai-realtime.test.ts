@@ -5,8 +5,8 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { EvaluationInput } from '../../libs/evaluation-definition/index.js';
 import { OutboundClient } from '../../libs/outbound-http/index.js';
-import { type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
-import { TODAY, type Truncation, VoiceCalls } from '../../libs/reference-agent/testing/voice.js';
+import { type ReferenceAgentServer, startReferenceAgent } from '../simulators/agent/index.js';
+import { TODAY, type Truncation, VoiceCalls } from '../simulators/agent/testing/voice.js';
 import { type CallResult, mediaThreads, testConnection } from '../../libs/simulation/index.js';
 import { until } from '../support/until.js';
 

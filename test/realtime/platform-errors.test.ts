@@ -1,6 +1,6 @@
 import { normalise } from '../../libs/evaluation-definition/index.js';
 import { OutboundClient } from '../../libs/outbound-http/index.js';
-import { VoiceCalls } from '../../libs/reference-agent/testing/voice.js';
+import { VoiceCalls } from '../simulators/agent/testing/voice.js';
 import { type CallResult, executeCall, mediaThreads, transportTo } from '../../libs/simulation/index.js';
 import { ElevenLabsServer, server } from '../../libs/simulation/testing/elevenlabs.js';
 import { audio, client as messages, VapiServer } from '../../libs/simulation/testing/vapi.js';

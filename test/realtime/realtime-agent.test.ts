@@ -8,7 +8,7 @@ import { encodeMulaw } from '../../libs/audio/index.js';
 import { OutboundClient } from '../../libs/outbound-http/index.js';
 import { prepareScript, transportTo, type VoiceFacts, type VoiceTransport } from '../../libs/simulation/index.js';
 import { FliteEngine, soundOf } from '../../libs/speech/index.js';
-import { RealtimeServer } from '../support/realtime-server.js';
+import { RealtimeServer } from '../simulators/openai-realtime/realtime-server.js';
 import { until } from '../support/until.js';
 
 const FOLDER = path.resolve(__dirname, '../realtime-agent');

@@ -7,7 +7,7 @@ import { expectError } from '../support/expect.js';
 import { HttpClient } from '../support/http.js';
 import { createKey } from '../support/keys.js';
 import { callEnv, prepareEvaluations } from '../support/run-app.js';
-import { delayed, type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
+import { delayed, type ScriptedAgent, startScriptedAgent } from '../simulators/agent/testing/scripted-agent.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';

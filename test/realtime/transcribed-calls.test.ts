@@ -2,12 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import {
-  referenceEvaluations,
-  type ReferenceAgentServer,
-  startReferenceAgent,
-} from '../../libs/reference-agent/index.js';
-import { linesOf, TODAY, VoiceCalls } from '../../libs/reference-agent/testing/voice.js';
+import { referenceEvaluations, type ReferenceAgentServer, startReferenceAgent } from '../simulators/agent/index.js';
+import { linesOf, TODAY, VoiceCalls } from '../simulators/agent/testing/voice.js';
 import { RetentionRepository } from '../../src/modules/runs/retention/retention.repository.js';
 import { Queue } from '../../src/platform/queue/queue.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';

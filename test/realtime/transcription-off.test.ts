@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
-import { TODAY, VoiceCalls } from '../../libs/reference-agent/testing/voice.js';
+import { type ReferenceAgentServer, startReferenceAgent } from '../simulators/agent/index.js';
+import { TODAY, VoiceCalls } from '../simulators/agent/testing/voice.js';
 import { agentBody, personalityBody } from '../factories/bodies.js';
 import { HttpClient } from '../support/http.js';
 import { callEnv, executeRun } from '../support/run-app.js';

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { EvaluationInput } from '../../libs/evaluation-definition/index.js';
-import { VoiceCalls } from '../../libs/reference-agent/testing/voice.js';
+import { VoiceCalls } from '../simulators/agent/testing/voice.js';
 import { mediaThreads } from '../../libs/simulation/index.js';
 import { ends, says, speechStarted } from '../../libs/simulation/testing/wires.js';
 import { type Moment, SameMessages } from '../support/same-messages.js';

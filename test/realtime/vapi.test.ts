@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { normalise } from '../../libs/evaluation-definition/index.js';
-import { EVALUATION_KEYS, referenceEvaluations } from '../../libs/reference-agent/index.js';
+import { EVALUATION_KEYS, referenceEvaluations } from '../simulators/agent/index.js';
 import { executeCall, testConnection, transportTo } from '../../libs/simulation/index.js';
 import { client as messages, says, VapiServer } from '../../libs/simulation/testing/vapi.js';
 import { formsOfSecret } from '../support/secret-forms.js';

@@ -46,7 +46,7 @@ describe('a tester that stalls during a call over sockets', () => {
 
   // In a process of its own, so that only the tester stalls.
   beforeAll(async () => {
-    agent = spawn(process.execPath, [...programArguments('libs/reference-agent/main.ts'), '--port', '0'], {
+    agent = spawn(process.execPath, [...programArguments('test/simulators/agent/main.ts'), '--port', '0'], {
       cwd: ROOT,
       stdio: ['ignore', 'pipe', 'inherit'],
     });

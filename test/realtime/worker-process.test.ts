@@ -4,7 +4,7 @@ import { agentBody, personalityBody } from '../factories/bodies.js';
 import { HttpClient } from '../support/http.js';
 import { freePort } from '../support/redis.js';
 import { callEnv, shortEvaluation } from '../support/run-app.js';
-import { delayed, type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
+import { delayed, type ScriptedAgent, startScriptedAgent } from '../simulators/agent/testing/scripted-agent.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';

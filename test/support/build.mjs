@@ -31,8 +31,12 @@ export function compiledFile(file) {
   return outputFile(file);
 }
 
-/** Where the compiled form of a file in TypeScript is, or would be if it is a test. */
-export const outputFile = (file) => path.join(BUILD, path.relative(ROOT, file).replace(/\.ts$/, '.js'));
+/**
+ * Where the compiled form of a file in TypeScript is, or would be if it is a test.
+ * @param file absolute, or relative to the project's root
+ */
+export const outputFile = (file) =>
+  path.join(BUILD, path.relative(ROOT, path.resolve(ROOT, file)).replace(/\.ts$/, '.js'));
 
 /**
  * Compiles the sources that have changed, for the processes and threads that tests start: they are ready in a fraction of

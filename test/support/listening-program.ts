@@ -1,9 +1,13 @@
 /** A transcription server that listens, in a process of its own: it is started by `ListeningProcess`. */
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { OWN_VOICE, repertoireOf } from '../../libs/reference-agent/testing/voice.js';
+import { OWN_VOICE, repertoireOf } from '../simulators/agent/testing/voice.js';
 import { CachedSpeech, FliteEngine } from '../../libs/speech/index.js';
-import { type ListeningBehaviour, listeningServer, SentenceListener } from '../../libs/speech/testing/transcription.js';
+import {
+  type ListeningBehaviour,
+  listeningServer,
+  SentenceListener,
+} from '../simulators/transcription/transcription-double.js';
 
 export interface ListeningInput {
   /** What callers say to the agent whose answers it knows. */

@@ -1,7 +1,7 @@
 import type { EvaluationInput } from '../../libs/evaluation-definition/index.js';
 import { OutboundClient } from '../../libs/outbound-http/index.js';
-import { type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
-import { TODAY, VoiceCalls } from '../../libs/reference-agent/testing/voice.js';
+import { type ReferenceAgentServer, startReferenceAgent } from '../simulators/agent/index.js';
+import { TODAY, VoiceCalls } from '../simulators/agent/testing/voice.js';
 import { type AgentEndpoint, type CallResult, mediaThreads, transportTo } from '../../libs/simulation/index.js';
 import { until } from './until.js';
 

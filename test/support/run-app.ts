@@ -3,7 +3,7 @@ import {
   type ReferenceAgentServerOptions,
   referenceEvaluations,
   startReferenceAgent,
-} from '../../libs/reference-agent/index.js';
+} from '../simulators/agent/index.js';
 import { agentBody, personalityBody } from '../factories/bodies.js';
 import { HttpClient } from './http.js';
 import { createTestApp, type TestApp, type TestAppOptions } from './test-app.js';

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { openEmbeddedPostgres } from '../../libs/embedded-postgres/index.js';
 import { readWav } from '../../libs/audio/index.js';
-import { prepareVoice, referenceEvaluations, startReferenceAgent } from '../../libs/reference-agent/index.js';
+import { prepareVoice, referenceEvaluations, startReferenceAgent } from '../simulators/agent/index.js';
 import { FliteEngine } from '../../libs/speech/index.js';
 import { createDataSource } from '../../src/bootstrap/data-source.js';
 import { migrate } from '../../src/bootstrap/migrate.js';

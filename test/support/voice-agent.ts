@@ -5,7 +5,7 @@ import {
   prepareVoice,
   type ReferenceAgentServerOptions,
   startReferenceAgent,
-} from '../../libs/reference-agent/index.js';
+} from '../simulators/agent/index.js';
 import { CachedSpeech, FliteEngine } from '../../libs/speech/index.js';
 
 export interface VoiceAgentOptions extends Omit<ReferenceAgentServerOptions, 'telephone' | 'realtime'> {

@@ -6,7 +6,7 @@ import {
   type FaultName,
   referenceEvaluations,
   startReferenceAgent,
-} from '../../reference-agent/index.js';
+} from '../../../test/simulators/agent/index.js';
 import {
   type AgentAction,
   type CallResult,
@@ -19,8 +19,8 @@ import {
   type Transport,
   VirtualClock,
 } from '../../simulation/index.js';
-import { stubModel } from '../../simulation/testing/llm-stub.js';
-import { TestServers } from '../../simulation/testing/servers.js';
+import { stubModel } from '../../../test/simulators/model/llm-stub.js';
+import { TestServers } from '../../../test/simulators/servers.js';
 import { buildRun, type Built, type PlayedEvaluation } from './build.js';
 
 const REPEAT = 5;

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { agentSaying, call } from '../testing/calls.js';
-import { type Asked, stubModel, verdict } from '../testing/llm-stub.js';
-import { sendCompletion, TestServers } from '../testing/servers.js';
+import { type Asked, stubModel, verdict } from '../../../test/simulators/model/llm-stub.js';
+import { sendCompletion, TestServers } from '../../../test/simulators/servers.js';
 import { VirtualClock } from '../index.js';
 
 const servers = new TestServers();

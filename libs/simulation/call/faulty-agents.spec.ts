@@ -16,7 +16,7 @@ import {
   type FaultyAgentName,
   type FaultyAgentServer,
   startFaultyAgent,
-} from '../testing/faulty-agents.js';
+} from '../../../test/simulators/agent/testing/faulty-agents.js';
 
 const KEY = 'sk-live-0123456789abcdef';
 const client = new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] });

@@ -4,7 +4,7 @@ import { decodeMulaw, encodeMulaw } from '../../audio/index.js';
 import { normalise } from '../../evaluation-definition/index.js';
 import { type CallResult, executeCall, virtualCalls, type VoiceOptions } from '../index.js';
 import { twilioWire } from '../testing/wires.js';
-import { voiceGuide } from '../testing/guide-agent.js';
+import { voiceGuide } from '../../../test/simulators/agent/testing/guide-agent.js';
 import type { InProcessMediaAgentFactory } from '../voice/call/in-process-agent.js';
 import { prepared, speech } from '../voice/testing/virtual-calls.js';
 

@@ -1,9 +1,17 @@
 import { VirtualClock } from '../index.js';
-import { BOOKING_CRITERION, bookingAgent, wellBehavedModel } from '../testing/booking-agent.js';
+import {
+  BOOKING_CRITERION,
+  bookingAgent,
+  wellBehavedModel,
+} from '../../../test/simulators/agent/testing/booking-agent.js';
 import { call } from '../testing/calls.js';
-import { stubModel } from '../testing/llm-stub.js';
-import { MISBEHAVING_MODELS, type MisbehavingModel, misbehaving } from '../testing/misbehaving-models.js';
-import { TestServers } from '../testing/servers.js';
+import { stubModel } from '../../../test/simulators/model/llm-stub.js';
+import {
+  MISBEHAVING_MODELS,
+  type MisbehavingModel,
+  misbehaving,
+} from '../../../test/simulators/model/misbehaving-models.js';
+import { TestServers } from '../../../test/simulators/servers.js';
 
 const servers = new TestServers();
 afterEach(() => servers.close());

@@ -1,7 +1,7 @@
 import type { DefinitionInput } from '../../evaluation-definition/index.js';
 import { OutboundClient } from '../../outbound-http/index.js';
 import { HttpRecogniser } from '../../speech/index.js';
-import { TranscriptionDouble } from '../../speech/testing/transcription.js';
+import { TranscriptionDouble } from '../../../test/simulators/transcription/transcription-double.js';
 import {
   ASKING,
   BOOKS,

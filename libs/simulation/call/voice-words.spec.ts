@@ -1,8 +1,8 @@
 import { type DefinitionInput, normalise } from '../../evaluation-definition/index.js';
 import { type CallResult, executeCall, VirtualClock } from '../index.js';
-import { type Asked, type Reply, stubModel, verdict } from '../testing/llm-stub.js';
-import { MISBEHAVING_MODELS, misbehaving } from '../testing/misbehaving-models.js';
-import { TestServers } from '../testing/servers.js';
+import { type Asked, type Reply, stubModel, verdict } from '../../../test/simulators/model/llm-stub.js';
+import { MISBEHAVING_MODELS, misbehaving } from '../../../test/simulators/model/misbehaving-models.js';
+import { TestServers } from '../../../test/simulators/servers.js';
 import {
   type Act,
   FixtureAgent,

@@ -1,8 +1,8 @@
 import type { DefinitionInput } from '../../evaluation-definition/index.js';
 import { type AgentAction, RealClock, VirtualClock } from '../index.js';
 import { agentSaying, call } from '../testing/calls.js';
-import { type Asked, type Reply, stubModel, verdict } from '../testing/llm-stub.js';
-import { sendCompletion, TestServers } from '../testing/servers.js';
+import { type Asked, type Reply, stubModel, verdict } from '../../../test/simulators/model/llm-stub.js';
+import { sendCompletion, TestServers } from '../../../test/simulators/servers.js';
 
 const servers = new TestServers();
 afterEach(() => servers.close());

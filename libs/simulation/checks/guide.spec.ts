@@ -2,7 +2,13 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { CHECK_DEFINITIONS, type CheckInput, inputViolations } from '../../evaluation-definition/index.js';
 import { call } from '../testing/calls.js';
-import { GUIDE_FAULTS, GUIDE_SCRIPT, guideAgent, guideChecks, voiceGuide } from '../testing/guide-agent.js';
+import {
+  GUIDE_FAULTS,
+  GUIDE_SCRIPT,
+  guideAgent,
+  guideChecks,
+  voiceGuide,
+} from '../../../test/simulators/agent/testing/guide-agent.js';
 
 const guide = readFileSync(path.resolve(__dirname, '../../../docs/guides/checks.md'), 'utf8');
 const checks = guideChecks(guide);

@@ -2,8 +2,12 @@ import { OutboundClient } from '../../outbound-http/index.js';
 import type { DefinitionInput } from '../../evaluation-definition/index.js';
 import { chatCompletions, RealClock } from '../index.js';
 import { call } from '../testing/calls.js';
-import { TestServers } from '../testing/servers.js';
-import { startEndlessToolAgent, startSelfServingAgent, startToolAgent } from '../testing/tool-agent.js';
+import { TestServers } from '../../../test/simulators/servers.js';
+import {
+  startEndlessToolAgent,
+  startSelfServingAgent,
+  startToolAgent,
+} from '../../../test/simulators/agent/testing/tool-agent.js';
 import type { TimelineEntry } from '../timeline/timeline.js';
 import { toolAnswers, withStoredResults } from './tool-results.js';
 

@@ -4,8 +4,8 @@ import type { LanguageModel, TimelineEntry } from '../index.js';
 import { ModelMeter } from '../measures/tester-usage.js';
 import { shareOf } from '../../statistics/testing/sample.js';
 import { agentSaying, call } from '../testing/calls.js';
-import { stubModel } from '../testing/llm-stub.js';
-import { TestServers } from '../testing/servers.js';
+import { stubModel } from '../../../test/simulators/model/llm-stub.js';
+import { TestServers } from '../../../test/simulators/servers.js';
 import { VirtualClock } from '../time/virtual-clock.js';
 import { Judge } from './judge.js';
 

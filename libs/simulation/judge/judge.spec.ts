@@ -1,6 +1,6 @@
 import { agentSaying, call } from '../testing/calls.js';
-import { stubModel } from '../testing/llm-stub.js';
-import { TestServers } from '../testing/servers.js';
+import { stubModel } from '../../../test/simulators/model/llm-stub.js';
+import { TestServers } from '../../../test/simulators/servers.js';
 import { Transcript } from './transcript.js';
 
 const servers = new TestServers();

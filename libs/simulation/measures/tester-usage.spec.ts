@@ -1,8 +1,8 @@
 import { totalCostUsd } from '../index.js';
 import { ModelMeter, testerUsage } from './tester-usage.js';
 import { agentSaying, call } from '../testing/calls.js';
-import { stubModel } from '../testing/llm-stub.js';
-import { TestServers } from '../testing/servers.js';
+import { stubModel } from '../../../test/simulators/model/llm-stub.js';
+import { TestServers } from '../../../test/simulators/servers.js';
 
 const servers = new TestServers();
 afterEach(() => servers.close());

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { CallFailure, LanguageModel, VirtualClock } from '../index.js';
 import { ModelMeter } from '../measures/tester-usage.js';
-import { sendCompletion, TestServers } from '../testing/servers.js';
+import { sendCompletion, TestServers } from '../../../test/simulators/servers.js';
 
 const servers = new TestServers();
 afterEach(() => servers.close());

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { CallFailure, type Failure, LanguageModel, type LanguageModelOptions, VirtualClock } from '../index.js';
 import { ModelMeter } from '../measures/tester-usage.js';
-import { sendCompletion, TestServers } from '../testing/servers.js';
+import { sendCompletion, TestServers } from '../../../test/simulators/servers.js';
 
 const servers = new TestServers();
 afterEach(() => servers.close());

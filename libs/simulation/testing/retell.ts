@@ -1,2 +1,2 @@
 /** The double of Retell, for tests outside this library. */
-export * from '../transports/wires/retell/testing/double/server.js';
+export * from '../../../test/simulators/retell/double/server.js';

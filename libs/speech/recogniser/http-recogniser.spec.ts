@@ -1,8 +1,8 @@
 import { OutboundClient } from '../../outbound-http/index.js';
 import { tone } from '../../audio/index.js';
 import { HttpRecogniser, type HttpRecogniserOptions, type ObservedTranscription } from './http-recogniser.js';
-import type { ReceivedAudio, ServerAnswer } from '../listening/transcription-server.js';
-import { TranscriptionDouble } from '../testing/transcription.js';
+import type { ReceivedAudio, ServerAnswer } from '../../../test/simulators/transcription/transcription-server.js';
+import { TranscriptionDouble } from '../../../test/simulators/transcription/transcription-double.js';
 
 const outbound = new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] });
 const pcm = tone([440], { rate: 8_000, ms: 2_000, dbfs: -20 });

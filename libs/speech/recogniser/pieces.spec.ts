@@ -3,7 +3,7 @@ import { OutboundClient } from '../../outbound-http/index.js';
 import { FliteEngine } from '../flite/flite-engine.js';
 import { HttpRecogniser } from './http-recogniser.js';
 import { piecesOf } from './pieces.js';
-import { listeningServer, SentenceListener } from '../testing/transcription.js';
+import { listeningServer, SentenceListener } from '../../../test/simulators/transcription/transcription-double.js';
 
 const RATE = 8_000;
 const silence = (ms: number): Int16Array => new Int16Array(ms * 8);

@@ -1,7 +1,7 @@
 import { FliteEngine } from '../flite/flite-engine.js';
 import { probeRecogniser } from './probe-recogniser.js';
 import type { Transcription } from './recogniser.js';
-import { SentenceListener } from '../listening/sentence-listener.js';
+import { SentenceListener } from '../../../test/simulators/transcription/sentence-listener.js';
 
 describe('the probe of a recogniser', () => {
   const speech = new FliteEngine();

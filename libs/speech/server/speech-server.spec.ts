@@ -12,7 +12,7 @@ import {
   spoken,
   wav,
   withSizes,
-} from '../testing/speech-double.js';
+} from '../../../test/simulators/speech/speech-double.js';
 
 const KEY = 'top-secret-key';
 const text = 'Good morning, one coffee please.';

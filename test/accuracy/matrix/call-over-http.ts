@@ -1,5 +1,5 @@
 import { OutboundClient } from '../../../libs/outbound-http/index.js';
-import { untilEnd } from '../../../libs/reference-agent/testing/accuracy.js';
+import { untilEnd } from '../../simulators/agent/testing/accuracy.js';
 import { type CallOptions, type CallResult, chatCompletions, RealClock } from '../../../libs/simulation/index.js';
 
 export type Called = Pick<CallOptions, 'definition' | 'scenario'>;

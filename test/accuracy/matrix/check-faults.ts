@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { normalise } from '../../../libs/evaluation-definition/index.js';
-import { untilEnd } from '../../../libs/reference-agent/testing/accuracy.js';
+import { untilEnd } from '../../simulators/agent/testing/accuracy.js';
 import { type CallResult, VirtualClock } from '../../../libs/simulation/index.js';
-import { GUIDE_SCRIPT, guideAgent, guideChecks } from '../../../libs/simulation/testing/guide-agent.js';
+import { GUIDE_SCRIPT, guideAgent, guideChecks } from '../../simulators/agent/testing/guide-agent.js';
 import type { Row } from './row.js';
 
 const GUIDE = new URL('../../../docs/guides/checks.md', import.meta.url);

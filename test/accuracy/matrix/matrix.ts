@@ -1,6 +1,6 @@
 import { authored, normalise } from '../../../libs/evaluation-definition/index.js';
-import { type EvaluationKey, referenceEvaluations, startReferenceAgent } from '../../../libs/reference-agent/index.js';
-import { untilEnd } from '../../../libs/reference-agent/testing/accuracy.js';
+import { type EvaluationKey, referenceEvaluations, startReferenceAgent } from '../../simulators/agent/index.js';
+import { untilEnd } from '../../simulators/agent/testing/accuracy.js';
 import { inProcess, VirtualClock } from '../../../libs/simulation/index.js';
 import { type Called, callOverHttp } from './call-over-http.js';
 import { checkRows } from './check-faults.js';

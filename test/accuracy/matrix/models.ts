@@ -1,16 +1,12 @@
 import { createHash } from 'node:crypto';
 import { normalise } from '../../../libs/evaluation-definition/index.js';
-import { untilEnd } from '../../../libs/reference-agent/testing/accuracy.js';
+import { untilEnd } from '../../simulators/agent/testing/accuracy.js';
 import { type CallResult, type LanguageModel, VirtualClock } from '../../../libs/simulation/index.js';
-import { BOOKING_CRITERION, bookingAgent, wellBehavedModel } from '../../../libs/simulation/testing/booking-agent.js';
+import { BOOKING_CRITERION, bookingAgent, wellBehavedModel } from '../../simulators/agent/testing/booking-agent.js';
 import { PERSONALITY, SCENARIO } from '../../../libs/simulation/testing/calls.js';
-import {
-  type Answering,
-  MISBEHAVING_MODELS,
-  misbehaving,
-} from '../../../libs/simulation/testing/misbehaving-models.js';
-import { stubModel, verdict } from '../../../libs/simulation/testing/llm-stub.js';
-import { TestServers } from '../../../libs/simulation/testing/servers.js';
+import { type Answering, MISBEHAVING_MODELS, misbehaving } from '../../simulators/model/misbehaving-models.js';
+import { stubModel, verdict } from '../../simulators/model/llm-stub.js';
+import { TestServers } from '../../simulators/servers.js';
 import { mapLimited } from '../limited.js';
 import type { Row } from './row.js';
 

@@ -2,9 +2,9 @@ import { fork } from 'node:child_process';
 import path from 'node:path';
 import { authored, type DefinitionInput, normalise } from '../../../libs/evaluation-definition/index.js';
 import { OutboundClient } from '../../../libs/outbound-http/index.js';
-import { referenceEvaluations } from '../../../libs/reference-agent/index.js';
-import { untilEnd } from '../../../libs/reference-agent/testing/accuracy.js';
-import { referenceTransport } from '../../../libs/reference-agent/testing/transport.js';
+import { referenceEvaluations } from '../../simulators/agent/index.js';
+import { untilEnd } from '../../simulators/agent/testing/accuracy.js';
+import { referenceTransport } from '../../simulators/agent/testing/transport.js';
 import {
   type CallProgress,
   type CallResult,
@@ -63,7 +63,7 @@ function callWithGap(): Promise<CallResult> {
 /** The agent has a process of its own, which does not stall. Only the first attempt is disturbed. */
 async function callWithStall(): Promise<CallResult> {
   const port = await freePort();
-  const program = path.resolve(import.meta.dirname, '../../../libs/reference-agent/main.ts');
+  const program = path.resolve(import.meta.dirname, '../../simulators/agent/main.ts');
   const flags = ['--port', String(port), '--latency-ms', String(AGENT_MS)];
   const agent = fork(program, flags, { execArgv: process.execArgv, stdio: 'ignore' });
   const url = `http://127.0.0.1:${port}`;

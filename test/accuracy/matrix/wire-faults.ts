@@ -5,7 +5,7 @@ import {
   FAULTY_AGENTS,
   type FaultyAgentName,
   startFaultyAgent,
-} from '../../../libs/simulation/testing/faulty-agents.js';
+} from '../../simulators/agent/testing/faulty-agents.js';
 import { callOverHttp } from './call-over-http.js';
 import type { Row } from './row.js';
 

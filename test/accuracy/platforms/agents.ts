@@ -1,5 +1,5 @@
-import { type FaultName, type ReferenceAgentServer, startReferenceAgent } from '../../../libs/reference-agent/index.js';
-import { TODAY, VoiceCalls } from '../../../libs/reference-agent/testing/voice.js';
+import { type FaultName, type ReferenceAgentServer, startReferenceAgent } from '../../simulators/agent/index.js';
+import { TODAY, VoiceCalls } from '../../simulators/agent/testing/voice.js';
 import { PROBE_SENTENCE } from '../../../libs/speech/index.js';
 import { ListeningProcess } from '../../support/listening-process.js';
 

@@ -5,9 +5,9 @@ import {
   says as saysElevenLabs,
   server as elevenlabs,
 } from '../../../libs/simulation/testing/elevenlabs.js';
-import { connect, ScriptedAgent } from '../../../libs/simulation/testing/twilio-agent.js';
+import { connect, ScriptedAgent } from '../../simulators/twilio/twilio-agent.js';
 import { says as saysVapi, VapiServer } from '../../../libs/simulation/testing/vapi.js';
-import { RealtimeServer } from '../realtime-server.js';
+import { RealtimeServer } from '../../simulators/openai-realtime/realtime-server.js';
 import { HostileAgents } from './agents.js';
 import { ExchangeProxy } from './exchange-proxy.js';
 import { hostOf, KEY, type Platform, TEXT_PLATFORMS } from './platforms.js';

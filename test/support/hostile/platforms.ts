@@ -1,6 +1,6 @@
 import { ElevenLabsServer, server as elevenlabs } from '../../../libs/simulation/testing/elevenlabs.js';
 import { RetellServer } from '../../../libs/simulation/testing/retell.js';
-import { delta, event, TestServers } from '../../../libs/simulation/testing/servers.js';
+import { delta, event, TestServers } from '../../simulators/servers.js';
 import { chatCalls, chatResult, chatSays, VapiServer } from '../../../libs/simulation/testing/vapi.js';
 
 /** Of the account at each platform. */

@@ -3,7 +3,7 @@ import type { DefinitionInput } from '../../../evaluation-definition/index.js';
 import { OutboundClient } from '../../../outbound-http/index.js';
 import { call } from '../../testing/calls.js';
 import { block, crash, useFaultyThreads } from '../../testing/faulty-threads.js';
-import { delta, event, streamText, TestServers } from '../../testing/servers.js';
+import { delta, event, streamText, TestServers } from '../../../../test/simulators/servers.js';
 import { RealClock } from '../../time/clock.js';
 import type { AgentCall } from '../modules/endpoint.js';
 import { chatCompletionsModule } from '../text/chat-completions/index.js';

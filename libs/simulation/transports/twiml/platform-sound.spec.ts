@@ -1,7 +1,7 @@
 import { encodeMulaw, tone, writeWav } from '../../../audio/index.js';
 import { speech } from '../../voice/testing/virtual-calls.js';
-import type { ScriptedAgent } from '../../testing/twilio-agent.js';
-import { connect } from '../../testing/twilio-agent.js';
+import type { ScriptedAgent } from '../../../../test/simulators/twilio/twilio-agent.js';
+import { connect } from '../../../../test/simulators/twilio/twilio-agent.js';
 import { agent, answering, call, failed, useAgents } from '../wires/twilio-media-streams/testing/voice-calls.js';
 
 interface File {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { VoiceFacts } from '../../voice/facts/facts.js';
 import { planOf, speech } from '../../voice/testing/virtual-calls.js';
 import { twilioSignature } from './signature.js';
-import { type AgentScript, connect } from '../../testing/twilio-agent.js';
+import { type AgentScript, connect } from '../../../../test/simulators/twilio/twilio-agent.js';
 import { silence, toMulaw } from '../../testing/telephone-sounds.js';
 import {
   agent,

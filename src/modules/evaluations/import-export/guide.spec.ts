@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { authored, type FileEvaluationInput, inputViolations } from '../../../../libs/evaluation-definition/index.js';
-import type { FaultName } from '../../../../libs/reference-agent/index.js';
-import { referenceTransport } from '../../../../libs/reference-agent/testing/transport.js';
+import type { FaultName } from '../../../../test/simulators/agent/index.js';
+import { referenceTransport } from '../../../../test/simulators/agent/testing/transport.js';
 import { executeCall, VirtualClock } from '../../../../libs/simulation/index.js';
 import { CORE_SCHEMA, load } from 'js-yaml';
 import { readFile } from './file.js';

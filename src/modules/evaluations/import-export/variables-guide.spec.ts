@@ -8,10 +8,10 @@ import {
   withVariables,
 } from '../../../../libs/evaluation-definition/index.js';
 import { OutboundClient } from '../../../../libs/outbound-http/index.js';
-import { referenceTransport } from '../../../../libs/reference-agent/testing/transport.js';
+import { referenceTransport } from '../../../../test/simulators/agent/testing/transport.js';
 import { chatCompletions, executeCall, RealClock, VirtualClock } from '../../../../libs/simulation/index.js';
-import { TestServers } from '../../../../libs/simulation/testing/servers.js';
-import { startToolAgent } from '../../../../libs/simulation/testing/tool-agent.js';
+import { TestServers } from '../../../../test/simulators/servers.js';
+import { startToolAgent } from '../../../../test/simulators/agent/testing/tool-agent.js';
 import { CORE_SCHEMA, load } from 'js-yaml';
 import { readFile } from './file.js';
 

@@ -2,7 +2,10 @@ import { Logger } from '@nestjs/common';
 import { type DefinitionInput, normalise } from '../../../../libs/evaluation-definition/index.js';
 import type { TranscriptionMode } from '../../../../libs/simulation/index.js';
 import { FliteEngine, type SpeechEngine } from '../../../../libs/speech/index.js';
-import { type ServerAnswer, TranscriptionDouble } from '../../../../libs/speech/testing/transcription.js';
+import {
+  type ServerAnswer,
+  TranscriptionDouble,
+} from '../../../../test/simulators/transcription/transcription-double.js';
 import type { Database } from '../../../platform/database/database.js';
 import { readSettings } from '../../../platform/config/settings.js';
 import { Metrics } from '../../../platform/observability/metrics.js';

@@ -3,7 +3,7 @@ import { type Socket } from 'node:net';
 import { OutboundClient } from '../../../../outbound-http/index.js';
 import { agentUrl, chatCompletions, type ChatCompletionsOptions, RealClock } from '../../../index.js';
 import { call } from '../../../testing/calls.js';
-import { delta, event, streamText, TestServers } from '../../../testing/servers.js';
+import { delta, event, streamText, TestServers } from '../../../../../test/simulators/servers.js';
 
 const servers = new TestServers();
 afterEach(() => servers.close());

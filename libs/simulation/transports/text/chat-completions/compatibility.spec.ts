@@ -1,5 +1,5 @@
 import { CallFailure } from '../../../timeline/failure.js';
-import { delta, event } from '../../../testing/servers.js';
+import { delta, event } from '../../../../../test/simulators/servers.js';
 import { DONE, fixture, says, stop, THE_TABLE } from './testing/bodies.js';
 import { readAnswer } from './testing/read-answer.js';
 

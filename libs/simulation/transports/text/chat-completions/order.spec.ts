@@ -4,7 +4,7 @@ import { OutboundClient as Client } from '../../../../outbound-http/index.js';
 import { shareOf } from '../../../../statistics/testing/sample.js';
 import { chatCompletions, RealClock } from '../../../index.js';
 import { call } from '../../../testing/calls.js';
-import { delta, event, TestServers } from '../../../testing/servers.js';
+import { delta, event, TestServers } from '../../../../../test/simulators/servers.js';
 import type { AgentEvent } from '../../../conversation/transport.js';
 import { VirtualClock } from '../../../time/virtual-clock.js';
 import { Timeline } from '../../../timeline/timeline.js';

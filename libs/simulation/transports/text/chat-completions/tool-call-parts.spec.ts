@@ -1,4 +1,4 @@
-import { delta } from '../../../testing/servers.js';
+import { delta } from '../../../../../test/simulators/servers.js';
 import { DONE, fixture, says, stop, THE_TABLE } from './testing/bodies.js';
 import { readAnswer } from './testing/read-answer.js';
 

@@ -1,6 +1,12 @@
-import type { Act } from './testing/double/agent.js';
-import { says } from './testing/double/agent.js';
-import { alignmentOf, type Format, server, type ServerMessage, tone } from './testing/double/messages.js';
+import type { Act } from '../../../../../test/simulators/elevenlabs/double/agent.js';
+import { says } from '../../../../../test/simulators/elevenlabs/double/agent.js';
+import {
+  alignmentOf,
+  type Format,
+  server,
+  type ServerMessage,
+  tone,
+} from '../../../../../test/simulators/elevenlabs/double/messages.js';
 import elevenlabsEntry from './wire.js';
 import { BARGES_IN, codesOf, execute, spoken, WAITS } from './testing/scripted-call.js';
 

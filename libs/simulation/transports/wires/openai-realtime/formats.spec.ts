@@ -3,7 +3,13 @@ import { pcmBytes, SOUNDS, toMulaw } from '../../../testing/telephone-sounds.js'
 import { readEvent } from './messages.js';
 import { flatSession, sessionOf } from './options.js';
 import { codesOf, execute, spoken } from './testing/calls.js';
-import { created, inOldNames, type RealtimeScript, speaks, updated } from './testing/double/agent.js';
+import {
+  created,
+  inOldNames,
+  type RealtimeScript,
+  speaks,
+  updated,
+} from '../../../../../test/simulators/openai-realtime/double/agent.js';
 
 const TEXT = 'You can have a table for six people on Friday at seven, and twenty euros are needed for it.';
 const SOUND_MS = 6_000;

@@ -1,6 +1,13 @@
 import { BARGES_IN, codesOf, execute, GREETING, spoken, WAITS } from './testing/calls.js';
-import { type Act, ends, type RealtimeScript, says, speaks, speechStarted } from './testing/double/agent.js';
-import { tone } from './testing/double/events.js';
+import {
+  type Act,
+  ends,
+  type RealtimeScript,
+  says,
+  speaks,
+  speechStarted,
+} from '../../../../../test/simulators/openai-realtime/double/agent.js';
+import { tone } from '../../../../../test/simulators/openai-realtime/double/events.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,13 @@
-import { type Act, calls, ends, says, speechStarted, updated } from './testing/double/agent.js';
+import {
+  type Act,
+  calls,
+  ends,
+  says,
+  speechStarted,
+  updated,
+} from '../../../../../test/simulators/openai-realtime/double/agent.js';
 import { BARGES_IN, codesOf, execute, GREETING, spoken, WAITS } from './testing/calls.js';
-import { event } from './testing/double/events.js';
+import { event } from '../../../../../test/simulators/openai-realtime/double/events.js';
 
 /** One piece of audio of an item, in any version of the protocol. */
 const delta = (item: number, ms: number, type = 'response.output_audio.delta'): string => {

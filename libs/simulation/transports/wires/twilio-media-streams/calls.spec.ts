@@ -4,7 +4,7 @@ import type { HeardPiece } from '../../../voice/facts/heard-piece.js';
 import { block, crash, useFaultyThreads } from '../../../testing/faulty-threads.js';
 import { toMulaw } from '../../../testing/telephone-sounds.js';
 import { twilioSignature } from '../../twiml/signature.js';
-import type { AgentScript } from '../../../testing/twilio-agent.js';
+import type { AgentScript } from '../../../../../test/simulators/twilio/twilio-agent.js';
 import { agent, answering, AUTH_TOKEN, call, failed, SCRIPT, until, useAgents } from './testing/voice-calls.js';
 import { MediaThread } from '../../../voice/thread/media-thread.js';
 import { OwnedThreads, type ThreadDeath, ThreadPerCall } from '../../../../concurrency/index.js';

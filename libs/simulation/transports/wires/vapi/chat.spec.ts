@@ -3,8 +3,8 @@ import { OutboundClient } from '../../../../outbound-http/index.js';
 import { executeCall } from '../../../call/call.js';
 import { testConnection } from '../../../connection-test/test-connection.js';
 import { vapiChat } from './index.js';
-import { calls, type ChatScript, result, says } from './testing/double/chats.js';
-import { VapiServer, type VapiServerOptions } from './testing/double/server.js';
+import { calls, type ChatScript, result, says } from '../../../../../test/simulators/vapi/double/chats.js';
+import { VapiServer, type VapiServerOptions } from '../../../../../test/simulators/vapi/double/server.js';
 
 const KEY = '4f6a1b2c-1234-4c56-9abc-def012345678';
 const ASKS = {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { delta, event } from '../../../../testing/servers.js';
+import { delta, event } from '../../../../../../test/simulators/servers.js';
 
 const FIXTURES = 'test/fixtures/compatibility/chat-completions';
 export const fixture = (name: string): string => readFileSync(`${FIXTURES}/${name}`, 'utf8');

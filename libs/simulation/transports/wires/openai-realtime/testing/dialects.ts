@@ -4,8 +4,8 @@ import { callOf, planOf } from '../../../../voice/testing/virtual-calls.js';
 import { utterancesOf } from '../../../../voice/words/utterances.js';
 import { flatSession, sessionOf } from '../options.js';
 import realtimeEntry from '../wire.js';
-import { created, ScriptedRealtime, updated } from './double/agent.js';
-import { tone } from './double/events.js';
+import { created, ScriptedRealtime, updated } from '../../../../../../test/simulators/openai-realtime/double/agent.js';
+import { tone } from '../../../../../../test/simulators/openai-realtime/double/events.js';
 
 type Event = Readonly<Record<string, unknown>>;
 export type Message = string | Uint8Array;

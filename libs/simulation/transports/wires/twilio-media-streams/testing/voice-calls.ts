@@ -10,7 +10,7 @@ import type { CallThreads } from '../../../../voice/thread/media-thread.js';
 import { mediaThreads, requestThreads } from '../../../protocols.js';
 import { voiceTransport } from '../../../voice-call.js';
 import { twilioMediaStreams } from '../index.js';
-import { type AgentScript, ScriptedAgent, type Stream } from '../../../../testing/twilio-agent.js';
+import { type AgentScript, ScriptedAgent, type Stream } from '../../../../../../test/simulators/twilio/twilio-agent.js';
 import { toMulaw } from '../../../../testing/telephone-sounds.js';
 
 export const AUTH_TOKEN = 'auth-token-12345678';

@@ -1,0 +1,159 @@
+import { decodeMulaw, encodeAudio, StreamResampler } from '../../../libs/audio/index.js';
+import type { ToolName } from '../agent/tools.js';
+import { CallerFrames } from '../agent/voice/caller-frames.js';
+import { RATE } from '../agent/voice/frames.js';
+import type { AgentLine } from '../agent/voice/mouth.js';
+import { plantedBy } from '../agent/voice/word-faults.js';
+import { VoiceAgent, type VoiceAgentOptions } from '../agent/voice/voice-agent.js';
+import * as messages from './messages.js';
+import { isVapiOnlyFault, type VapiFaultName, type VapiOnlyFaultName } from './vapi-faults.js';
+
+export interface VapiSessionOptions extends Omit<VoiceAgentOptions, 'fault' | 'wordFault' | 'hostedTools'> {
+  readonly fault?: VapiFaultName | undefined;
+  readonly format?: messages.CallFormat;
+}
+
+/** The agent's end of a WebSocket connection. */
+export interface VapiSocket {
+  send(data: string | Uint8Array): void;
+  close(code?: number): void;
+}
+
+/** Tools that its platform runs. */
+const TOOLS: ReadonlySet<string> = new Set<ToolName>(['check_availability', 'book_table', 'cancel_booking']);
+
+/** The answer in which a planted fault happens, and when in it. The greeting is the first one. */
+const FAULTY_ANSWER = 2;
+/** Later than a platform could still report the caller's line before. */
+const FALSE_INTERRUPTION_AFTER_MS = 2_200;
+
+/**
+ * The agent as an assistant of Vapi: one call. It has no socket and no timer: its driver passes the messages and calls `tick`
+ * at least every 20 ms, all with times in milliseconds of one clock.
+ */
+export class VapiAgentSession {
+  private readonly agent: VoiceAgent;
+  private readonly fault: VapiOnlyFaultName | undefined;
+  private readonly frames: CallerFrames;
+  private readonly format: messages.CallFormat;
+  private resampler: StreamResampler | undefined;
+  private now = 0;
+  private answers = 0;
+  private answeredAt = 0;
+  private text = '';
+  /** Tools whose results the agent gets at the next tick. */
+  private running: readonly string[] = [];
+  private hasStarted = false;
+  private hasFailed = false;
+  private isOver = false;
+
+  constructor(
+    private readonly socket: VapiSocket,
+    options: VapiSessionOptions,
+  ) {
+    const { fault, format = 'pcm_s16le', ...rest } = options;
+    this.format = format;
+    this.fault = fault !== undefined && isVapiOnlyFault(fault) ? fault : undefined;
+    this.frames = new CallerFrames(messages.CALL_FORMATS[format]);
+    const planted = fault === undefined || isVapiOnlyFault(fault) ? {} : plantedBy(fault);
+    this.agent = new VoiceAgent(this.line(), { ...rest, ...planted, hostedTools: () => TOOLS });
+  }
+
+  onMessage(now: number, data: string | Uint8Array): void {
+    this.now = now;
+    this.start();
+    if (typeof data !== 'string') {
+      return this.frames.push(data, (frame, laterMs) => this.agent.hear(this.now - laterMs, frame));
+    }
+    if (!messages.isEndCall(data)) return;
+    this.isOver = true;
+    this.socket.close();
+  }
+
+  tick(now: number): void {
+    this.now = now;
+    this.start();
+    if (this.isOver) return;
+    this.runTools();
+    this.agent.tick(now);
+    const isDue = this.answers === FAULTY_ANSWER && now - this.answeredAt >= FALSE_INTERRUPTION_AFTER_MS;
+    if (this.fault === 'false-interruption' && isDue && !this.hasFailed) {
+      this.hasFailed = true;
+      this.agent.fallSilent(now);
+    }
+  }
+
+  private start(): void {
+    if (this.hasStarted) return;
+    this.hasStarted = true;
+    this.socket.send(messages.started());
+    this.agent.start(this.now);
+  }
+
+  /** The platform runs them; the restaurant's own results count. */
+  private runTools(): void {
+    if (this.running.length === 0) return;
+    for (const id of this.running) this.agent.toolResult(id, '{}');
+    this.running = [];
+    this.agent.goOn(this.now);
+  }
+
+  private line(): AgentLine {
+    const { rate } = messages.CALL_FORMATS[this.format];
+    return {
+      answer: ({ text }, bytes) => {
+        this.answers += 1;
+        this.answeredAt = this.now;
+        this.text = text;
+        this.resampler = rate === RATE ? undefined : new StreamResampler(RATE, rate);
+        if (bytes === 0 || this.isMute) return;
+        this.socket.send(messages.speech('assistant', 'started', this.answers - 1));
+        if (this.fault === 'broken-message') this.socket.send(messages.broken());
+        // The first message is a setting, and no output of the model.
+        if (this.answers > 1) this.say(...messages.tokens(this.turnId, text));
+      },
+      media: (bytes) => this.media(bytes),
+      mark: () => {
+        if (this.resampler) this.audio(this.resampler.flush());
+        if (this.isMute) return;
+        this.say(messages.transcript('assistant', this.text));
+        this.socket.send(messages.speech('assistant', 'stopped', this.answers - 1));
+      },
+      clear: () => this.socket.send(messages.interrupted(this.turnId)),
+      callTools: (calls) => {
+        this.socket.send(messages.tools(calls));
+        this.running = calls.map(({ id }) => id);
+      },
+      hangUp: () => {
+        if (this.isMute) return;
+        this.socket.send(messages.ended('assistant-ended-call'));
+        this.socket.close();
+      },
+      callerStarts: () => this.socket.send(messages.speech('user', 'started', this.answers)),
+      callerEnds: (heard) => this.socket.send(messages.transcript('user', heard)),
+    };
+  }
+
+  private get isMute(): boolean {
+    return this.fault === 'stops-answering' && this.answers > FAULTY_ANSWER;
+  }
+
+  private get turnId(): string {
+    return `turn-${this.answers}`;
+  }
+
+  private media(mulaw: Uint8Array): void {
+    if (this.isMute) return;
+    const pcm = decodeMulaw(mulaw);
+    this.audio(this.resampler ? this.resampler.push(pcm) : pcm);
+  }
+
+  private audio(pcm: Int16Array): void {
+    if (pcm.length > 0) this.socket.send(encodeAudio(messages.CALL_FORMATS[this.format], pcm));
+  }
+
+  private say(...words: readonly string[]): void {
+    if (this.fault === 'no-word-messages') return;
+    for (const one of words) this.socket.send(one);
+  }
+}
