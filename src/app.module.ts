@@ -9,6 +9,14 @@ import { PersonalitiesModule } from './modules/personalities/personalities.modul
 import { ProviderKeysModule } from './modules/provider-keys/provider-keys.module.js';
 import { RecordingsModule } from './modules/recordings/recordings.module.js';
 import { ResultsModule } from './modules/results/results.module.js';
+import { CallsModule } from './modules/runs/calls/calls.module.js';
+import { ComparisonModule } from './modules/runs/comparison/comparison.module.js';
+import { RetentionModule } from './modules/retention/retention.module.js';
+import { StartsModule } from './modules/runs/start/starts.module.js';
+import { CallImportsModule } from './modules/runs/imports/call-imports.module.js';
+import { RunEndsModule } from './modules/runs/run-ends/run-ends.module.js';
+import { RejudgingModule } from './modules/runs/derived/rejudging.module.js';
+import { ExecutionModule } from './modules/runs/execution/execution.module.js';
 import { RunsModule } from './modules/runs/runs.module.js';
 import { WebhooksModule } from './modules/webhooks/webhooks.module.js';
 import { WorkspacesModule } from './modules/workspaces/workspaces.module.js';
@@ -56,8 +64,17 @@ export class AppModule {
         ProviderKeysModule,
         AgentsModule,
         PersonalitiesModule,
+        // Of runs, each imports only earlier ones.
         RunsModule,
+        CallsModule,
+        ComparisonModule,
+        RetentionModule,
+        StartsModule,
+        CallImportsModule,
+        RunEndsModule,
+        RejudgingModule,
         ResultsModule,
+        ExecutionModule,
         RecordingsModule,
         WebhooksModule,
         HealthModule,

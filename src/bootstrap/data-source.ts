@@ -13,7 +13,7 @@ import { CallAttemptEntity } from '../modules/runs/call-attempt.entity.js';
 import { CallResultEntity } from '../modules/runs/call-result.entity.js';
 import { RunBaselineEntity } from '../modules/runs/comparison/run-baseline.entity.js';
 import { LineWaitEntity, PlatformCallEntity } from '../modules/runs/lines/platform-call.entity.js';
-import { DeletedRunEntity } from '../modules/runs/retention/deleted-run.entity.js';
+import { DeletedRunEntity } from '../modules/retention/deleted-run.entity.js';
 import { ReportLinkEntity } from '../modules/results/report-links/report-link.entity.js';
 import { RunEntity } from '../modules/runs/run.entity.js';
 import { RunEvaluationEntity } from '../modules/runs/run-evaluation.entity.js';

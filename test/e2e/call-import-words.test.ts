@@ -3,7 +3,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type ServerAnswer, TranscriptionDouble } from '../simulators/transcription/transcription-double.js';
-import { RetentionRepository } from '../../src/modules/runs/retention/retention.repository.js';
+import { RetentionRepository } from '../../src/modules/retention/retention.repository.js';
 import { Queue } from '../../src/platform/queue/queue.js';
 import { expectError } from '../support/expect.js';
 import { importCall, type ImportFields } from '../support/imported-calls.js';

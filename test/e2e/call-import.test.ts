@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { readWav } from '../../libs/audio/index.js';
 import { sample } from '../../libs/statistics/testing/sample.js';
-import { RetentionRepository } from '../../src/modules/runs/retention/retention.repository.js';
+import { RetentionRepository } from '../../src/modules/retention/retention.repository.js';
 import { HttpClient } from '../support/http.js';
 import { importCall, type ImportFields, STARTED_AT } from '../support/imported-calls.js';
 import { callEnv, prepareEvaluations } from '../support/run-app.js';

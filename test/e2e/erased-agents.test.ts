@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { ErasedAgentsService } from '../../src/modules/agents/erased-agents.service.js';
-import { RetentionRepository } from '../../src/modules/runs/retention/retention.repository.js';
+import { RetentionRepository } from '../../src/modules/retention/retention.repository.js';
 import { agentBody } from '../factories/bodies.js';
 import { expectError, expectForbidden, expectInvalid, expectNotFound } from '../support/expect.js';
 import { HttpClient } from '../support/http.js';

@@ -1,4 +1,4 @@
-import { RetentionRepository } from '../../src/modules/runs/retention/retention.repository.js';
+import { RetentionRepository } from '../../src/modules/retention/retention.repository.js';
 import { RunsRepository } from '../../src/modules/runs/runs.repository.js';
 import { StartRepository } from '../../src/modules/runs/start/start.repository.js';
 import type { Role } from '../../src/platform/access/caller.js';

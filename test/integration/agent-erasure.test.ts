@@ -1,5 +1,5 @@
 import { ErasedAgentsService } from '../../src/modules/agents/erased-agents.service.js';
-import { RetentionRepository } from '../../src/modules/runs/retention/retention.repository.js';
+import { RetentionRepository } from '../../src/modules/retention/retention.repository.js';
 import { Queue } from '../../src/platform/queue/queue.js';
 import { Database } from '../../src/platform/database/database.js';
 import { agentBody } from '../factories/bodies.js';

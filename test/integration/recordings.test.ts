@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { access, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { RetentionRepository } from '../../src/modules/runs/retention/retention.repository.js';
+import { RetentionRepository } from '../../src/modules/retention/retention.repository.js';
 import { Queue } from '../../src/platform/queue/queue.js';
 import { jobContext } from '../support/job-context.js';
 import { type InsertedRecording, insertRecording } from '../support/recordings.js';

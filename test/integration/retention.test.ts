@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { RetentionRepository } from '../../src/modules/runs/retention/retention.repository.js';
+import { RetentionRepository } from '../../src/modules/retention/retention.repository.js';
 import { ResultsService } from '../../src/modules/results/results.service.js';
 import { RunsRepository } from '../../src/modules/runs/runs.repository.js';
 import type { Caller } from '../../src/platform/access/caller.js';

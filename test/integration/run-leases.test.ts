@@ -7,7 +7,7 @@ import {
   ExecutionRepository,
 } from '../../src/modules/runs/execution/execution.repository.js';
 import { attemptResultJson } from '../../src/modules/runs/attempt-result.js';
-import { RunFinisher } from '../../src/modules/runs/execution/run-finisher.js';
+import { RunFinisher } from '../../src/modules/runs/run-ends/run-finisher.service.js';
 import { Database } from '../../src/platform/database/database.js';
 import { TIMESTAMP, UUID } from '../support/expect.js';
 import type { HttpClient } from '../support/http.js';

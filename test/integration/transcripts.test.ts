@@ -1,4 +1,4 @@
-import { TranscriptsRepository } from '../../src/modules/runs/retention/transcripts.repository.js';
+import { TranscriptsRepository } from '../../src/modules/retention/transcripts.repository.js';
 import { Database } from '../../src/platform/database/database.js';
 import { insertRun } from '../factories/rows.js';
 import { callEnv, prepareEvaluations } from '../support/run-app.js';

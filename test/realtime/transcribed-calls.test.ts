@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { referenceEvaluations, type ReferenceAgentServer, startReferenceAgent } from '../simulators/agent/index.js';
 import { linesOf, TODAY, VoiceCalls } from '../simulators/agent/testing/voice.js';
-import { RetentionRepository } from '../../src/modules/runs/retention/retention.repository.js';
+import { RetentionRepository } from '../../src/modules/retention/retention.repository.js';
 import { Queue } from '../../src/platform/queue/queue.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';
 import { agentBody, personalityBody } from '../factories/bodies.js';

@@ -1,6 +1,9 @@
 import { Module } from '@nestjs/common';
 import { ApiKeysModule } from '../api-keys/api-keys.module.js';
 import { RecordingsModule } from '../recordings/recordings.module.js';
+import { RetentionModule } from '../retention/retention.module.js';
+import { CallsModule } from '../runs/calls/calls.module.js';
+import { ComparisonModule } from '../runs/comparison/comparison.module.js';
 import { RunsModule } from '../runs/runs.module.js';
 import { RunEventsController } from './progress/run-events.controller.js';
 import { RunEventsService } from './progress/run-events.service.js';
@@ -12,7 +15,7 @@ import { ResultsController } from './results.controller.js';
 import { ResultsService } from './results.service.js';
 
 @Module({
-  imports: [ApiKeysModule, RunsModule, RecordingsModule],
+  imports: [ApiKeysModule, RecordingsModule, RunsModule, CallsModule, ComparisonModule, RetentionModule],
   controllers: [RunEventsController, ResultsController, ReportLinksController, SharedReportsController],
   providers: [RunEventsService, ResultsService, ReportLinksService, ReportLinksRepository],
 })

@@ -19,7 +19,7 @@ import { type RecordingFacts, RecordingsService } from '../recordings/recordings
 import { type CallFigures, CallsService, type CallWithResult, recordingOf } from '../runs/calls/calls.service.js';
 import { ComparisonService } from '../runs/comparison/comparison.service.js';
 import type { RunEntity } from '../runs/run.entity.js';
-import { RunDeletionService } from '../runs/retention/run-deletion.service.js';
+import { RunDeletionService } from '../retention/run-deletion.service.js';
 import { type CaseOfPlan, RunsService } from '../runs/runs.service.js';
 
 export interface RunResults {

@@ -1,5 +1,6 @@
 import { type CallResult, failure, type TimelineEntry, unstartedCall } from '../../../libs/simulation/index.js';
-import { type AttemptResult, attemptResultJson, MAX_RESULT } from './attempt-result.js';
+import { attemptResultJson, MAX_RESULT } from './attempt-result.js';
+import type { AttemptResult } from './call-attempt.entity.js';
 
 const RESULT = unstartedCall('chat-completions', failure('agent_status', 'HTTP 500'));
 const stored = (result: CallResult): AttemptResult => JSON.parse(attemptResultJson(result)) as AttemptResult;

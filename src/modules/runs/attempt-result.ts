@@ -1,5 +1,6 @@
 import type { CallExchange, CallResult, TimelineEntry } from '../../../libs/simulation/index.js';
 import { clipped } from '../../../libs/text/index.js';
+import type { AttemptResult } from './call-attempt.entity.js';
 
 /** Maximum length of a stored result, in characters of JSON. */
 export const MAX_RESULT = 256 * 1024;
@@ -8,12 +9,6 @@ const MAX_TIMELINE = MAX_RESULT / 3;
 const MAX_TEXT = 1_000;
 /** Number of requests, the last ones. */
 const MAX_REQUESTS = 20;
-
-/** The result of an earlier attempt. */
-export type AttemptResult = CallResult & {
-  /** Present when parts were omitted because the result was too large. */
-  readonly isShortened?: true;
-};
 
 /**
  * The result of an earlier attempt as it is stored, at most `MAX_RESULT` characters of JSON: an agent may send megabytes in

@@ -1,5 +1,11 @@
 import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
-import type { AttemptResult } from './attempt-result.js';
+import type { CallResult } from '../../../libs/simulation/index.js';
+
+/** The result of an earlier attempt. */
+export type AttemptResult = CallResult & {
+  /** Present when parts were omitted because the result was too large. */
+  readonly isShortened?: true;
+};
 
 /** The result of an earlier attempt at a call; the last attempt's is in `call_results`. Attempts whose process died have none. */
 @Entity('call_attempts')

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Gate } from '../../../libs/statistics/index.js';
 import { Database } from '../../platform/database/database.js';
 import { notErased } from '../../platform/database/erased-agents.js';
 import { readPage } from '../../platform/database/page-query.js';
@@ -72,6 +73,9 @@ export type CaseOfPlan = Pick<EvaluationSnapshot, 'key' | 'name' | 'tags' | 'cri
     readonly language: string | null;
   };
 
+/** How a run ends: by its gate. */
+export type RunEnd = Pick<RunEntity, 'status' | 'score' | 'exitCode'> & Pick<Gate, 'reasons' | 'warnings'>;
+
 const NOTIFY = 'SELECT pg_notify(channel, $2) FROM unnest($1::text[]) channel';
 
 const LIST = {
@@ -99,6 +103,18 @@ const CANCEL_CALLS = `
   UPDATE calls SET status = 'CANCELLED', claim_id = NULL, lease_until = NULL, ended_at = now(), updated_at = now(),
          changed_in = pg_current_xact_id()::text::bigint
    WHERE id IN (SELECT id FROM calls WHERE run_id = $1 AND status IN ('QUEUED', 'RUNNING') ORDER BY id FOR UPDATE)`;
+
+/** An open run whose calls have all ended. */
+const LOCK_OVER = `
+  SELECT ${RUN_COLUMNS} FROM runs r
+   WHERE r.id = $1 AND r.status IN ('QUEUED', 'RUNNING')
+     AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.status IN ('QUEUED', 'RUNNING'))
+     FOR UPDATE`;
+
+const END = `
+  UPDATE runs r SET status = $2, score = $3, exit_code = $4, reasons = $5, warnings = r.warnings || $6::text[],
+         ended_at = clock_timestamp(), updated_at = clock_timestamp()
+   WHERE r.id = $1 AND r.status IN ('QUEUED', 'RUNNING') RETURNING ${RUN_COLUMNS}`;
 
 /** What only the import needed is not kept. */
 const CLOSE_IMPORT = 'UPDATE call_imports SET transcript = NULL, bytes = 0 WHERE run_id = $1';
@@ -147,6 +163,18 @@ export class RunsRepository {
   /** The run of an imported call has ended. */
   async closeImport(id: string): Promise<void> {
     await this.database.query(CLOSE_IMPORT, [id]);
+  }
+
+  /** Locks an open run whose calls have all ended. @returns undefined if it has ended already or has calls left */
+  async lockOver(id: string): Promise<RunEntity | undefined> {
+    const [run] = await this.database.query<RunEntity>(LOCK_OVER, [id]);
+    return run;
+  }
+
+  /** @returns the ended run; undefined if it had ended already */
+  async end(id: string, { status, score, exitCode, reasons, warnings }: RunEnd): Promise<RunEntity | undefined> {
+    const [run] = await this.database.query<RunEntity>(END, [id, status, score, exitCode, reasons, warnings]);
+    return run;
   }
 
   /** Call it in a transaction. @returns false if the run had ended already */

@@ -11,9 +11,11 @@ import type { Run, RunDetails, RunMetrics } from './dto/run.responses.js';
 import { toDerivedFrom, toMetrics, toRun } from './run-data.js';
 import { RunWatcher } from './run-watcher.service.js';
 import { hasEnded, type RunEntity, type RunStatus } from './run.entity.js';
-import { type CallCounts, type CaseOfPlan, RunsRepository } from './runs.repository.js';
+import { type CallCounts, type CaseOfPlan, type RunEnd, RunsRepository } from './runs.repository.js';
 
-export { hasEnded };
+export { CALL_STATUSES, MEDIA, OUTCOMES } from './call.entity.js';
+export { DERIVED_KINDS, hasEnded, RUN_STATUSES } from './run.entity.js';
+export { toRunData } from './run-data.js';
 export type { CaseOfPlan };
 
 /** Reads and cancels runs. */
@@ -60,6 +62,11 @@ export class RunsService {
     return toMetrics({ ...run, score: scoreOf(run, run) });
   }
 
+  /** The run, of any workspace; undefined if it does not exist. */
+  find(id: string): Promise<RunEntity | undefined> {
+    return this.repository.find(id);
+  }
+
   /** Checks that the caller may read the run. @throws DomainError as `get` does */
   async require(caller: Pick<Caller, 'workspaceId'>, id: string): Promise<RunEntity> {
     return requireOwned(caller, await this.repository.find(uuidOrNotFound(id)));
@@ -68,6 +75,20 @@ export class RunsService {
   /** The cases of a run, in plan order; none if it was deleted. */
   cases(id: string): Promise<CaseOfPlan[]> {
     return this.repository.cases(id);
+  }
+
+  /** Locks an open run whose calls have all ended. @returns undefined if it has ended already or has calls left */
+  lockOver(id: string): Promise<RunEntity | undefined> {
+    return this.repository.lockOver(id);
+  }
+
+  /** Ends a run and notifies who waits for it. @returns the ended run; undefined if it had ended already */
+  async end(id: string, result: RunEnd): Promise<RunEntity | undefined> {
+    const run = await this.repository.end(id, result);
+    if (!run) return undefined;
+    await this.repository.notifyEnded(id);
+    if (run.isImported) await this.repository.closeImport(id);
+    return run;
   }
 
   /**

@@ -43,3 +43,9 @@ export const slotJobs = (
     key: slotKey(medium, owner, slot),
     priority: slot,
   }));
+
+/** How many of the slots of a process the workspaces that hold some share; the others are for those that hold none. */
+export const sharedSlots = (slots: number): number => slots - Math.max(1, Math.floor(slots / 10));
+
+/** How many calls of one workspace a process executes while no other one has any. */
+export const slotsOfOne = (slots: number): number => Math.max(1, sharedSlots(slots));

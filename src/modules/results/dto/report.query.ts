@@ -1,5 +1,5 @@
+import { MAX_OTHER_RUNS } from '../../runs/comparison/dto/comparison.queries.js';
 import { RunReferenceField } from '../../runs/dto/gate.fields.js';
-import { MAX_OTHER_RUNS } from '../../runs/dto/run.requests.js';
 
 export class ReportQuery {
   @RunReferenceField({

@@ -1,6 +1,6 @@
 import type { CallResult } from '../../../../libs/simulation/index.js';
 import type { RecordingFacts } from '../../recordings/recordings.service.js';
-import type { CallRecord } from '../dto/call.responses.js';
+import type { CallRecord } from './dto/call.responses.js';
 
 /** The result of an attempt as the API returns it. Fields are empty without a result, or when an older version stored it. */
 export const toRecord = (result: CallResult | null, recording: RecordingFacts | null): CallRecord => ({

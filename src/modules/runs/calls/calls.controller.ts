@@ -3,8 +3,8 @@ import { CurrentCaller } from '../../../platform/access/access.decorators.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import type { Page } from '../../../platform/database/page.js';
 import { Operation } from '../../../platform/openapi/operation.decorator.js';
-import { Call, CallDetails } from '../dto/call.responses.js';
-import { ListCallsQuery } from '../dto/run.requests.js';
+import { Call, CallDetails } from './dto/call.responses.js';
+import { ListCallsQuery } from './dto/list-calls.query.js';
 import { CallsService } from './calls.service.js';
 
 const tag = 'Runs';

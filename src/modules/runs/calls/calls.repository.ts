@@ -7,7 +7,7 @@ import { notErased } from '../../../platform/database/erased-agents.js';
 import { readPage } from '../../../platform/database/page-query.js';
 import type { RecordingFacts } from '../../recordings/recordings.service.js';
 import type { CallEntity } from '../call.entity.js';
-import type { AttemptResult } from '../attempt-result.js';
+import type { AttemptResult } from '../call-attempt.entity.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 import type { AgentSnapshot, RunEntity } from '../run.entity.js';
 

@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import type { GateInput } from '../../../../libs/statistics/index.js';
+import { caseName } from '../../../../libs/text/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { requireOwned } from '../../../platform/access/ownership.js';
 import { about, conflict, invalidInput } from '../../../platform/errors/domain-error.js';
-import { hasEnded, type RunEntity } from '../run.entity.js';
-import { RunsRepository } from '../runs.repository.js';
+import type { RunEntity } from '../run.entity.js';
+import { hasEnded, RunsService } from '../runs.service.js';
 import { type ComparedRun, ComparisonRepository } from './comparison.repository.js';
 import type { BaselineFigures } from './run-baseline.entity.js';
 
@@ -24,7 +26,7 @@ interface Planned {
 export class BaselinesService {
   constructor(
     private readonly repository: ComparisonRepository,
-    private readonly runs: RunsRepository,
+    private readonly runs: RunsService,
   ) {}
 
   /**
@@ -64,6 +66,20 @@ export class BaselinesService {
       gate: (await this.repository.findBaseline(run.id, 'gate')) ?? null,
       previous: await this.figures(run),
     };
+  }
+
+  /** The cases of a run, and the run of its gate with its figures; nothing without a gate that compares. */
+  async ofGate({
+    id,
+    notWorseThan,
+  }: Pick<RunEntity, 'id' | 'notWorseThan'>): Promise<Pick<GateInput, 'cases' | 'baseline'>> {
+    if (notWorseThan === null) return { cases: [], baseline: null };
+    const planned = await this.repository.cases(id);
+    const cases = planned.map(({ caseKey, name, variables }) => ({
+      caseKey,
+      name: caseName(name, variables, caseKey),
+    }));
+    return { cases, baseline: (await this.repository.findBaseline(id, 'gate')) ?? null };
   }
 
   async store(runId: string, { gate, previous }: Baselines): Promise<void> {

@@ -2,9 +2,9 @@ import { Controller, Get, Param, Query } from '@nestjs/common';
 import { CurrentCaller } from '../../../platform/access/access.decorators.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { Operation } from '../../../platform/openapi/operation.decorator.js';
-import { RunComparison } from '../dto/comparison.responses.js';
-import { RunMatrix } from '../dto/matrix.responses.js';
-import { ComparisonQuery, MatrixQuery } from '../dto/run.requests.js';
+import { RunComparison } from './dto/comparison.responses.js';
+import { RunMatrix } from './dto/matrix.responses.js';
+import { ComparisonQuery, MatrixQuery } from './dto/comparison.queries.js';
 import { ComparisonService } from './comparison.service.js';
 
 @Controller()

@@ -9,10 +9,10 @@ import {
   type Issue,
   notFound,
 } from '../../../platform/errors/domain-error.js';
-import type { RunComparison } from '../dto/comparison.responses.js';
-import type { RunMatrix } from '../dto/matrix.responses.js';
-import { hasEnded, type RunEntity } from '../run.entity.js';
-import { RunsService } from '../runs.service.js';
+import type { RunComparison } from './dto/comparison.responses.js';
+import type { RunMatrix } from './dto/matrix.responses.js';
+import type { RunEntity } from '../run.entity.js';
+import { hasEnded, RunsService } from '../runs.service.js';
 import { askedWarnings } from './asked.js';
 import { ComparisonRepository } from './comparison.repository.js';
 import { matrixOf } from './matrix.js';

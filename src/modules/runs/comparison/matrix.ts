@@ -1,6 +1,6 @@
 import { comparePairs, type Difference } from '../../../../libs/statistics/index.js';
 import { count } from '../../../../libs/text/index.js';
-import type { MatrixResult, MatrixRun, RunMatrix } from '../dto/matrix.responses.js';
+import type { MatrixResult, MatrixRun, RunMatrix } from './dto/matrix.responses.js';
 import type { CaseFigures } from './run-figures.js';
 import {
   byCaseKey,

@@ -1,6 +1,6 @@
 import { type PassCounts, wilsonInterval } from '../../../../libs/statistics/index.js';
 import { caseName } from '../../../../libs/text/index.js';
-import type { ComparedResult, ComparedRun } from '../dto/comparison.responses.js';
+import type { ComparedResult, ComparedRun } from './dto/comparison.responses.js';
 import type { RunEntity } from '../run.entity.js';
 import type { NamedCase } from './comparison.repository.js';
 import type { BaselineFigures } from './run-baseline.entity.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database/database.js';
 import type { Medium } from '../call.entity.js';
-import type { CriticalCase } from '../execution/finish.repository.js';
+import type { CriticalCase } from '../run-ends/run-finisher.service.js';
 import type { RunEntity } from '../run.entity.js';
 import type { DerivedPlan, PlannedCall } from './derived-plan.js';
 

@@ -2,11 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { caseName, clipped, count } from '../../../../libs/text/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
-import { requireOwned } from '../../../platform/access/ownership.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { Settings } from '../../../platform/config/settings.js';
 import { Database } from '../../../platform/database/database.js';
-import { uuidOrNotFound } from '../../../platform/database/ids.js';
 import { sequentialIds } from '../../../platform/database/sequential-ids.js';
 import { conflict } from '../../../platform/errors/domain-error.js';
 import { Queue } from '../../../platform/queue/queue.js';
@@ -14,9 +12,8 @@ import { AgentsService } from '../../agents/agents.service.js';
 import { BaselinesService } from '../comparison/baselines.service.js';
 import type { RunDetails } from '../dto/run.responses.js';
 import { SLOTS, slotJobs } from '../slot-job.js';
-import { type DerivedKind, hasEnded, type RunEntity } from '../run.entity.js';
-import { RunsRepository } from '../runs.repository.js';
-import { toDetails } from '../runs.service.js';
+import type { DerivedKind, RunEntity } from '../run.entity.js';
+import { hasEnded, RunsService, toDetails } from '../runs.service.js';
 import { requireQueueCapacity } from '../start/queue-capacity.js';
 import { StartRepository } from '../start/start.repository.js';
 import { type DerivedPlan, derivedPlan, type PlannedCall } from './derived-plan.js';
@@ -40,7 +37,7 @@ export class DerivedRunsService {
   constructor(
     private readonly database: Database,
     private readonly queue: Queue,
-    private readonly runs: RunsRepository,
+    private readonly runs: RunsService,
     private readonly starts: StartRepository,
     private readonly repository: DerivedRunsRepository,
     private readonly agents: AgentsService,
@@ -73,7 +70,7 @@ export class DerivedRunsService {
     find: (runId: string) => Promise<PlannedCall[]>,
   ): Promise<RunDetails> {
     return this.database.transaction(async () => {
-      const source = requireOwned(caller, await this.runs.find(uuidOrNotFound(runId)));
+      const source = await this.runs.require(caller, runId);
       if (kind === 'rejudge' && !this.settings.languageModel) throw conflict(NO_MODEL);
       if (!hasEnded(source.status)) throw conflict('The run has not ended yet');
       if (await this.agents.isDeleted(source.agentId)) throw conflict('The agent of the run was deleted');
@@ -83,7 +80,7 @@ export class DerivedRunsService {
       const calls = await find(source.id);
       if (calls.length === 0) {
         // A run without calls was deleted since it was read.
-        requireOwned(caller, await this.runs.find(source.id));
+        await this.runs.require(caller, source.id);
         if (await this.repository.hasDeletedTranscripts(source.id)) throw conflict(TRANSCRIPTS_DELETED);
         throw conflict(`No call of the run has a ${MISSING[kind]}`);
       }

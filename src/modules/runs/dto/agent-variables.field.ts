@@ -5,7 +5,12 @@ import { LIMITS } from '../../../../libs/evaluation-definition/index.js';
 import { codePoints, shownName, textViolation } from '../../../../libs/json-input/index.js';
 import { checked, MAX_LENGTH, StringField } from '../../../platform/http/dto/fields.js';
 import { SchemaField } from '../../../platform/openapi/named-schemas.js';
-import { variablesRow } from './call-schemas.js';
+
+/** Values of variables by name. */
+export const variablesRow = {
+  type: 'object',
+  additionalProperties: { type: ['string', 'number', 'boolean'] },
+} as const;
 
 const MAX_VARIABLES = 50;
 const MAX_VALUE = 2_000;

@@ -8,20 +8,14 @@ import {
   IdField,
   IntegerField,
   MAX_LENGTH,
-  QueryIntegerField,
   StringField,
 } from '../../../platform/http/dto/fields.js';
 import { isUuid } from '../../../platform/database/ids.js';
-import { MomentField } from '../../../platform/http/dto/moment.field.js';
-import { PageQuery } from '../../../platform/http/dto/pagination.js';
 import { SchemaField } from '../../../platform/openapi/named-schemas.js';
-import { MEDIA, type Medium, OUTCOMES } from '../call.entity.js';
-import { RUN_STATUSES, type RunStatus } from '../run.entity.js';
-import { AgentVariablesField } from './agent-variables.field.js';
-import { variablesRow } from './call-schemas.js';
-import { GateFields, GateRequest, RunReferenceField } from './gate.fields.js';
+import { MEDIA, type Medium } from '../call.entity.js';
+import { AgentVariablesField, variablesRow } from './agent-variables.field.js';
+import { GateFields, GateRequest } from './gate.fields.js';
 import { SelectionField } from './selection.field.js';
-import type { Outcome } from '../../../../libs/statistics/index.js';
 
 const MAX_SELECTED = 5_000;
 
@@ -266,61 +260,10 @@ export class RunPlan extends GateFields {
   warnings: string[];
 }
 
-export class ReadRunQuery {
-  @QueryIntegerField({
-    description: 'Seconds to wait for the run to end before responding',
-    minimum: 1,
-    maximum: 60,
-    optional: true,
-  })
-  wait?: number;
-}
-
-export class ListRunsQuery extends PageQuery {
-  @EnumField(RUN_STATUSES, { description: 'Only runs with this status', optional: true })
-  status?: RunStatus;
-}
-
-export class ComparisonQuery {
-  @RunReferenceField({
-    description:
-      'Run to compare with: the id of a run, or `previous`, the newest run of the agent that ended before this one started and shares a case, whether its gate was met or not. The cases of a run of another agent are matched by the key of their evaluation and the row of variables',
-    optional: true,
-    default: 'previous',
-  })
-  with?: string;
-}
-
-/** Other runs of a matrix; a table with more columns cannot be read. */
-export const MAX_OTHER_RUNS = 11;
-
-export class MatrixQuery {
-  @RunReferenceField({
-    description: `Runs to compare with, up to ${MAX_OTHER_RUNS}, separated by commas: ids or \`previous\`, as for the comparison of two`,
-    maximum: MAX_OTHER_RUNS,
-    optional: true,
-    default: 'previous',
-  })
-  with?: string;
-}
-
 export class RerunQuery {
   @EnumField(['failed'], {
     description: 'Only cases with a call that did not pass',
     optional: true,
   })
   only?: 'failed';
-}
-
-export class ListCallsQuery extends PageQuery {
-  @EnumField(OUTCOMES, { description: 'Only calls with this outcome', optional: true })
-  outcome?: Outcome;
-}
-
-export class AgentMetricsQuery {
-  @MomentField('Include runs that ended at or after this time; defaults to 30 days before `to`')
-  from?: string;
-
-  @MomentField('Include runs that ended before this time; defaults to now')
-  to?: string;
 }

@@ -1,4 +1,5 @@
-import { FairSlots, slotsOfOne } from './fair-slots.js';
+import { slotsOfOne } from '../slot-job.js';
+import { FairSlots } from './fair-slots.js';
 import { VirtualSlots } from './testing/virtual-slots.js';
 
 const job = (slot: number, workspaceId = 'a', agentId = `agent of ${workspaceId}`) => ({ agentId, workspaceId, slot });

@@ -37,7 +37,7 @@ import { type Claim, type ClaimedCall, ExecutionRepository, type FreeSlot, LEASE
 import { FairSlots } from './fair-slots.js';
 import { MAX_SLOTS, type SlotJob, slotKey, SLOTS } from '../slot-job.js';
 import { Lines } from '../lines/lines.js';
-import { RunFinisher } from './run-finisher.js';
+import { RunFinisher } from '../run-ends/run-finisher.service.js';
 import { UndecidedCalls } from './undecided-calls.repository.js';
 
 const RENEW_MS = LEASE_MS / 4;

@@ -5,7 +5,7 @@ import { FileBody } from '../../../platform/http/body/text-body.js';
 import { EXAMPLE_ID } from '../../../platform/http/dto/example-ids.js';
 import { AlternateResponse } from '../../../platform/http/responses/envelope.js';
 import { Operation } from '../../../platform/openapi/operation.decorator.js';
-import { CallDetails } from '../dto/call.responses.js';
+import { CallDetails } from '../calls/dto/call.responses.js';
 import { CallImportGate, type ImportForm } from './call-import.gate.js';
 import { CallImportsService } from './call-imports.service.js';
 import { ImportReader } from './import-reader.js';

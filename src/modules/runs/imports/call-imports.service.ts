@@ -10,7 +10,7 @@ import { type AgentDescription, AgentsService } from '../../agents/agents.servic
 import { RecordingUploadsService } from '../../recordings/recording-uploads.service.js';
 import { RecordingsService } from '../../recordings/recordings.service.js';
 import { CallsService } from '../calls/calls.service.js';
-import type { CallDetails } from '../dto/call.responses.js';
+import type { CallDetails } from '../calls/dto/call.responses.js';
 import { SLOTS, slotJobs } from '../slot-job.js';
 import type { PlannedEvaluation } from '../start/plan.js';
 import { requireQueueCapacity } from '../start/queue-capacity.js';

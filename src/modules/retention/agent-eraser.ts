@@ -1,11 +1,11 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Database } from '../../../platform/database/database.js';
-import { inBatches } from '../../../platform/queue/in-batches.js';
-import type { JobContext } from '../../../platform/queue/job.js';
-import { Queue } from '../../../platform/queue/queue.js';
-import { ERASE_AGENTS, ErasedAgentsService } from '../../agents/erased-agents.service.js';
-import { EvaluationsService } from '../../evaluations/evaluations.service.js';
-import { WebhooksService } from '../../webhooks/webhooks.service.js';
+import { Database } from '../../platform/database/database.js';
+import { inBatches } from '../../platform/queue/in-batches.js';
+import type { JobContext } from '../../platform/queue/job.js';
+import { Queue } from '../../platform/queue/queue.js';
+import { ERASE_AGENTS, ErasedAgentsService } from '../agents/erased-agents.service.js';
+import { EvaluationsService } from '../evaluations/evaluations.service.js';
+import { WebhooksService } from '../webhooks/webhooks.service.js';
 import { PRUNE_RUNS } from './prune-job.js';
 import { RetentionRepository } from './retention.repository.js';
 

@@ -1,12 +1,12 @@
 import { ApiProperty, getSchemaPath } from '@nestjs/swagger';
-import type { VariablesRow } from '../../../../libs/evaluation-definition/index.js';
+import type { VariablesRow } from '../../../../../libs/evaluation-definition/index.js';
 import {
   type Change,
   CHANGES,
   type Difference,
   type Interval,
   type LatencyMeasures,
-} from '../../../../libs/statistics/index.js';
+} from '../../../../../libs/statistics/index.js';
 import {
   EnumField,
   IdField,
@@ -15,14 +15,15 @@ import {
   NumberField,
   StringField,
   TimestampField,
-} from '../../../platform/http/dto/fields.js';
-import { SchemaField } from '../../../platform/openapi/named-schemas.js';
-import { orNull } from '../../../platform/openapi/schema-parts.js';
-import type { LatencyClock } from '../../../../libs/simulation/index.js';
-import { RUN_STATUSES, type RunStatus } from '../run.entity.js';
-import { AgentVariablesField, AssistantVersionField } from './agent-variables.field.js';
+} from '../../../../platform/http/dto/fields.js';
+import { SchemaField } from '../../../../platform/openapi/named-schemas.js';
+import { orNull } from '../../../../platform/openapi/schema-parts.js';
+import type { LatencyClock } from '../../../../../libs/simulation/index.js';
+import type { RunStatus } from '../../run.entity.js';
+import { RUN_STATUSES } from '../../runs.service.js';
+import { AgentVariablesField, AssistantVersionField, variablesRow } from '../../dto/agent-variables.field.js';
 import { PassRateInterval } from './agent-metrics.response.js';
-import { refTo, variablesRow } from './call-schemas.js';
+import { refTo } from '../../calls/dto/call-schemas.js';
 
 /** Maximum length of a case's key: an id, `#` and 12 digits. */
 const MAX_CASE_KEY = 64;

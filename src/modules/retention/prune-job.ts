@@ -1,4 +1,4 @@
-import { defineJob } from '../../../platform/queue/job.js';
+import { defineJob } from '../../platform/queue/job.js';
 
 /** Deletes runs that ended too long ago, and the calls of deleted runs. Queued by every deletion, and hourly. */
 export const PRUNE_RUNS = defineJob<object>({

@@ -1,11 +1,11 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { SETTINGS } from '../../../platform/config/settings.module.js';
-import type { Settings } from '../../../platform/config/settings.js';
-import { inBatches } from '../../../platform/queue/in-batches.js';
-import type { JobContext } from '../../../platform/queue/job.js';
-import { Queue } from '../../../platform/queue/queue.js';
-import { RecordingsService } from '../../recordings/recordings.service.js';
-import { WebhooksService } from '../../webhooks/webhooks.service.js';
+import { SETTINGS } from '../../platform/config/settings.module.js';
+import type { Settings } from '../../platform/config/settings.js';
+import { inBatches } from '../../platform/queue/in-batches.js';
+import type { JobContext } from '../../platform/queue/job.js';
+import { Queue } from '../../platform/queue/queue.js';
+import { RecordingsService } from '../recordings/recordings.service.js';
+import { WebhooksService } from '../webhooks/webhooks.service.js';
 import { PRUNE_TRANSCRIPTS } from './prune-job.js';
 import { TranscriptsRepository } from './transcripts.repository.js';
 

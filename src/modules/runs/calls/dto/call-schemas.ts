@@ -1,6 +1,6 @@
-import { CHECK_DEFINITIONS } from '../../../../libs/evaluation-definition/index.js';
-import { FAILURES, LATENCY_CLOCKS } from '../../../../libs/simulation/index.js';
-import { nameSchemas, SchemaField } from '../../../platform/openapi/named-schemas.js';
+import { CHECK_DEFINITIONS } from '../../../../../libs/evaluation-definition/index.js';
+import { FAILURES, LATENCY_CLOCKS } from '../../../../../libs/simulation/index.js';
+import { nameSchemas, SchemaField } from '../../../../platform/openapi/named-schemas.js';
 import {
   count,
   flag,
@@ -12,17 +12,11 @@ import {
   orNull as or,
   ref,
   text,
-} from '../../../platform/openapi/schema-parts.js';
+} from '../../../../platform/openapi/schema-parts.js';
 import { CALL_EXAMPLES } from './call-examples.js';
 import { VOICE_EXAMPLES, VOICE_SCHEMAS } from './voice-schemas.js';
 
 const ms = (description: string) => ({ type: 'number', minimum: 0, description });
-
-/** Values of variables by name. */
-export const variablesRow = {
-  type: 'object',
-  additionalProperties: { type: ['string', 'number', 'boolean'] },
-} as const;
 
 const span = {
   start: ms('When the entry starts, in milliseconds since the call was answered'),

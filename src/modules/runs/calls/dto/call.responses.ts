@@ -1,5 +1,5 @@
 import { ApiProperty, IntersectionType } from '@nestjs/swagger';
-import type { VariablesRow } from '../../../../libs/evaluation-definition/index.js';
+import type { VariablesRow } from '../../../../../libs/evaluation-definition/index.js';
 import type {
   Attempt,
   CallExchange,
@@ -17,9 +17,9 @@ import type {
   VoiceMeasures,
   WireFinding,
   WordsFrom,
-} from '../../../../libs/simulation/index.js';
-import { RECORDING_OMITTED, type RecordingOmitted } from '../../../../libs/simulation/index.js';
-import type { Outcome } from '../../../../libs/statistics/index.js';
+} from '../../../../../libs/simulation/index.js';
+import { RECORDING_OMITTED, type RecordingOmitted } from '../../../../../libs/simulation/index.js';
+import type { Outcome } from '../../../../../libs/statistics/index.js';
 import {
   BooleanField,
   EnumField,
@@ -29,15 +29,16 @@ import {
   NumberField,
   StringField,
   TimestampField,
-} from '../../../platform/http/dto/fields.js';
-import { EXAMPLE_ID } from '../../../platform/http/dto/example-ids.js';
-import { SchemaField } from '../../../platform/openapi/named-schemas.js';
-import type { RecordingFacts } from '../../recordings/recordings.service.js';
-import { CALL_STATUSES, type CallStatus, MEDIA, type Medium, OUTCOMES } from '../call.entity.js';
-import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
-import type { AgentSnapshot } from '../run.entity.js';
-import { AgentVariablesField, AssistantVersionField } from './agent-variables.field.js';
-import { ListField, NullableField, NullableListField, refTo, variablesRow } from './call-schemas.js';
+} from '../../../../platform/http/dto/fields.js';
+import { EXAMPLE_ID } from '../../../../platform/http/dto/example-ids.js';
+import { SchemaField } from '../../../../platform/openapi/named-schemas.js';
+import type { RecordingFacts } from '../../../recordings/recordings.service.js';
+import type { CallStatus, Medium } from '../../call.entity.js';
+import type { EvaluationSnapshot } from '../../run-evaluation.entity.js';
+import type { AgentSnapshot } from '../../run.entity.js';
+import { CALL_STATUSES, MEDIA, OUTCOMES } from '../../runs.service.js';
+import { AgentVariablesField, AssistantVersionField, variablesRow } from '../../dto/agent-variables.field.js';
+import { ListField, NullableField, NullableListField, refTo } from './call-schemas.js';
 
 /** One attempt at a call. */
 export class CallAttempt implements Attempt {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database/database.js';
-import type { CallFigures, RunFigures, ScorePoint } from '../dto/agent-metrics.response.js';
+import type { CallFigures, RunFigures, ScorePoint } from './dto/agent-metrics.response.js';
 
 /** Runs of an agent with calls of their own that ended within [$2, $3). */
 const RUNS = `SELECT r.id, r.name, r.status, r.score, r.ended_at FROM runs r

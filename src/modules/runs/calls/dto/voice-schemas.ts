@@ -1,4 +1,4 @@
-import { FINDING_SEVERITIES, THINKING_REASONS } from '../../../../libs/simulation/index.js';
+import { FINDING_SEVERITIES, THINKING_REASONS } from '../../../../../libs/simulation/index.js';
 import {
   count,
   described,
@@ -8,7 +8,7 @@ import {
   object,
   orNull as or,
   text,
-} from '../../../platform/openapi/schema-parts.js';
+} from '../../../../platform/openapi/schema-parts.js';
 
 const latency = object(
   {

@@ -3,8 +3,8 @@ import { type LatencyMeasures, MIN_TURNS_FOR_PERCENTILES, wilsonInterval } from 
 import type { Caller } from '../../../platform/access/caller.js';
 import { about, invalidInput } from '../../../platform/errors/domain-error.js';
 import { AgentsService } from '../../agents/agents.service.js';
-import type { AgentMetrics } from '../dto/agent-metrics.response.js';
-import type { AgentMetricsQuery } from '../dto/run.requests.js';
+import type { AgentMetrics } from './dto/agent-metrics.response.js';
+import type { AgentMetricsQuery } from './dto/comparison.queries.js';
 import { AgentMetricsRepository } from './agent-metrics.repository.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;

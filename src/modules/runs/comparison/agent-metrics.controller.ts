@@ -2,8 +2,8 @@ import { Controller, Get, Param, Query } from '@nestjs/common';
 import { CurrentCaller } from '../../../platform/access/access.decorators.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { Operation } from '../../../platform/openapi/operation.decorator.js';
-import { AgentMetrics } from '../dto/agent-metrics.response.js';
-import { AgentMetricsQuery } from '../dto/run.requests.js';
+import { AgentMetrics } from './dto/agent-metrics.response.js';
+import { AgentMetricsQuery } from './dto/comparison.queries.js';
 import { AgentMetricsService } from './agent-metrics.service.js';
 
 @Controller()

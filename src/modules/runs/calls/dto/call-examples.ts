@@ -1,4 +1,4 @@
-import { EXAMPLE_ID } from '../../../platform/http/dto/example-ids.js';
+import { EXAMPLE_ID } from '../../../../platform/http/dto/example-ids.js';
 
 /** Examples of the schemas of calls, by name. */
 export const CALL_EXAMPLES = {

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { gate, type GateInput, runScore } from '../../../../libs/statistics/index.js';
+import { gate, runScore } from '../../../../libs/statistics/index.js';
 import { caseName, clipped } from '../../../../libs/text/index.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { Settings } from '../../../platform/config/settings.js';
@@ -7,11 +7,12 @@ import { Database } from '../../../platform/database/database.js';
 import { RecordingUploadsService } from '../../recordings/recording-uploads.service.js';
 import { WebhooksService } from '../../webhooks/webhooks.service.js';
 import { WorkspacesService } from '../../workspaces/workspaces.service.js';
-import { ComparisonRepository } from '../comparison/comparison.repository.js';
+import { BaselinesService } from '../comparison/baselines.service.js';
 import type { RunEntity } from '../run.entity.js';
-import { toRunData } from '../run-data.js';
-import { RunsRepository } from '../runs.repository.js';
+import { RunsService, toRunData } from '../runs.service.js';
 import { FinishRepository, type UnrecordedCalls } from './finish.repository.js';
+
+export type { CriticalCase } from './finish.repository.js';
 
 /** Cases that an event names, and characters of the reason of each. */
 const MAX_CASES = 20;
@@ -23,8 +24,8 @@ export class RunFinisher {
   constructor(
     private readonly database: Database,
     private readonly repository: FinishRepository,
-    private readonly runs: RunsRepository,
-    private readonly comparison: ComparisonRepository,
+    private readonly runs: RunsService,
+    private readonly baselines: BaselinesService,
     private readonly uploads: RecordingUploadsService,
     private readonly webhooks: WebhooksService,
     private readonly workspaces: WorkspacesService,
@@ -32,9 +33,8 @@ export class RunFinisher {
   ) {}
 
   /**
-   * Evaluates the run's gate, stores its result and emits its events, in one transaction; derived and imported runs have none.
-   * Idempotent: does nothing if
-   * the run has ended already or has calls left.
+   * Evaluates the run's gate, stores its result and emits its events, in one transaction; derived and imported runs have
+   * none. Idempotent: does nothing if the run has ended already or has calls left.
    */
   async finish(runId: string): Promise<void> {
     const isImported = await this.database.transaction(() => this.finishOpen(runId));
@@ -44,7 +44,7 @@ export class RunFinisher {
 
   /** @returns whether it has ended, and its call was recorded elsewhere */
   private async finishOpen(runId: string): Promise<boolean> {
-    const run = await this.repository.lockOpenRun(runId);
+    const run = await this.runs.lockOver(runId);
     if (!run) return false;
     await this.repository.lockAgent(run.agentId);
     const calls = await this.repository.endedCalls(runId);
@@ -52,17 +52,15 @@ export class RunFinisher {
       caseKey,
       name: caseName(name, variables, caseKey),
     }));
-    const { cases, baseline } = await this.comparedWith(run);
+    const { cases, baseline } = await this.baselines.ofGate(run);
     const leftOut = { calls: run.leftOutCalls, critical: run.leftOutCritical };
     const { met, exitCode, reasons, warnings: doubts } = gate({ ...run, calls, critical, cases, baseline, leftOut });
     const unrecorded = run.derivedFrom === null ? await this.repository.unrecordedCalls(runId) : [];
     const warnings = [...doubts, ...unrecorded.map(notRecorded)];
     const score = runScore(calls);
     const status = met ? 'COMPLETED' : 'FAILED';
-    const ended = await this.repository.finish(runId, { status, score: score ?? 0, exitCode, reasons, warnings });
+    const ended = await this.runs.end(runId, { status, score: score ?? 0, exitCode, reasons, warnings });
     if (!ended) return false;
-    await this.runs.notifyEnded(runId);
-    if (ended.isImported) await this.runs.closeImport(runId);
     // What was observed of the agent was reported when it was called, or the agent was not called by the service.
     if (ended.derivedFrom !== null || ended.isImported) return ended.isImported;
     await this.sendOutcome(ended);
@@ -70,16 +68,6 @@ export class RunFinisher {
     const failed = new Set(calls.flatMap(({ caseKey, outcome }) => (outcome === 'failed' ? caseKey : [])));
     if (critical.some(({ caseKey }) => failed.has(caseKey))) await this.sendCriticalFailures(ended);
     return false;
-  }
-
-  private async comparedWith({ id, notWorseThan }: RunEntity): Promise<Pick<GateInput, 'cases' | 'baseline'>> {
-    if (notWorseThan === null) return { cases: [], baseline: null };
-    const planned = await this.comparison.cases(id);
-    const cases = planned.map(({ caseKey, name, variables }) => ({
-      caseKey,
-      name: caseName(name, variables, caseKey),
-    }));
-    return { cases, baseline: (await this.comparison.findBaseline(id, 'gate')) ?? null };
   }
 
   private async sendOutcome(run: RunEntity): Promise<void> {

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { Interval, LatencyMeasures } from '../../../../libs/statistics/index.js';
+import type { Interval, LatencyMeasures } from '../../../../../libs/statistics/index.js';
 import {
   BooleanField,
   EnumField,
@@ -9,10 +9,11 @@ import {
   NumberField,
   StringField,
   TimestampField,
-} from '../../../platform/http/dto/fields.js';
-import { SchemaField } from '../../../platform/openapi/named-schemas.js';
-import { RUN_STATUSES, type RunStatus } from '../run.entity.js';
-import { refTo } from './call-schemas.js';
+} from '../../../../platform/http/dto/fields.js';
+import { SchemaField } from '../../../../platform/openapi/named-schemas.js';
+import type { RunStatus } from '../../run.entity.js';
+import { RUN_STATUSES } from '../../runs.service.js';
+import { refTo } from '../../calls/dto/call-schemas.js';
 
 const count = (description: string) => IntegerField({ description, example: 12, minimum: 0 });
 const score = { minimum: 0, maximum: 100, example: 92.5 };

@@ -1,10 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { CheckResult, CriterionResult } from '../../../../libs/simulation/index.js';
-import type { Gate } from '../../../../libs/statistics/index.js';
 import { Database } from '../../../platform/database/database.js';
 import type { CallEntity } from '../call.entity.js';
 import type { RunEntity } from '../run.entity.js';
-import { RUN_COLUMNS } from '../runs.columns.js';
 
 export interface EndedCall {
   readonly id: string;
@@ -38,13 +36,6 @@ export interface FailedCall {
   readonly criteria: readonly CriterionResult[];
 }
 
-/** An open run whose calls have all ended. */
-const LOCK_OPEN_RUN = `
-  SELECT ${RUN_COLUMNS} FROM runs r
-   WHERE r.id = $1 AND r.status IN ('QUEUED', 'RUNNING')
-     AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.status IN ('QUEUED', 'RUNNING'))
-     FOR UPDATE`;
-
 const LOCK_AGENT = `SELECT pg_advisory_xact_lock(hashtextextended('runs:' || $1, 0))`;
 
 const ENDED_CALLS = `
@@ -61,10 +52,6 @@ const CRITICAL_CASES = `
    CROSS JOIN generate_series(p.first_call, p.first_call + (p.cases - 1) * p.repeat, p.repeat) AS first (position)
     JOIN calls c ON c.run_id = $1 AND c.position = first.position
    ORDER BY c.position`;
-
-const FINISH = `
-  UPDATE runs r SET status = $2, score = $3, exit_code = $4, reasons = $5, warnings = r.warnings || $6::text[], ended_at = clock_timestamp(), updated_at = clock_timestamp()
-   WHERE r.id = $1 AND r.status IN ('QUEUED', 'RUNNING') RETURNING ${RUN_COLUMNS}`;
 
 /** The score of the agent's latest ended run with calls of its own, at least one of them counted. */
 const PREVIOUS_SCORE = `
@@ -103,12 +90,6 @@ const UNRECORDED_CALLS = `
 export class FinishRepository {
   constructor(private readonly database: Database) {}
 
-  /** Locks an open run whose calls have all ended. @returns undefined if it has ended already or has calls left */
-  async lockOpenRun(runId: string): Promise<RunEntity | undefined> {
-    const [run] = await this.database.query<RunEntity>(LOCK_OPEN_RUN, [runId]);
-    return run;
-  }
-
   /** Serialises finishing the runs of an agent, because each score is compared with the previous one. */
   async lockAgent(agentId: string): Promise<void> {
     await this.database.query(LOCK_AGENT, [agentId]);
@@ -127,21 +108,6 @@ export class FinishRepository {
   /** How many of its calls could not be recorded, and why. */
   async unrecordedCalls(runId: string): Promise<UnrecordedCalls[]> {
     return this.database.query(UNRECORDED_CALLS, [runId]);
-  }
-
-  /** @returns the ended run; undefined if it had ended already */
-  async finish(
-    runId: string,
-    {
-      status,
-      score,
-      exitCode,
-      reasons,
-      warnings,
-    }: Pick<RunEntity, 'status' | 'score' | 'exitCode'> & Pick<Gate, 'reasons' | 'warnings'>,
-  ): Promise<RunEntity | undefined> {
-    const [run] = await this.database.query<RunEntity>(FINISH, [runId, status, score, exitCode, reasons, warnings]);
-    return run;
   }
 
   /** The score of the agent's previous run with at least one counted call. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../../platform/database/database.js';
-import type { RunEntity } from '../run.entity.js';
+import { Database } from '../../platform/database/database.js';
+import type { RunEntity } from '../runs/run.entity.js';
 
 /** Runs deleted by one statement. */
 const MAX_RUNS = 100;

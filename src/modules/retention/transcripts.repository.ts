@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type Attempt, attemptWithoutTexts, type CallResult, withoutTexts } from '../../../../libs/simulation/index.js';
-import { Database } from '../../../platform/database/database.js';
+import { type Attempt, attemptWithoutTexts, type CallResult, withoutTexts } from '../../../libs/simulation/index.js';
+import { Database } from '../../platform/database/database.js';
 
 /** A run whose transcripts are due. */
 export interface ExpiredRun {

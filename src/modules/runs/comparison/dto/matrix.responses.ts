@@ -1,7 +1,7 @@
 import { ApiProperty, getSchemaPath, PickType } from '@nestjs/swagger';
-import { MAX_LENGTH, StringField } from '../../../platform/http/dto/fields.js';
-import { SchemaField } from '../../../platform/openapi/named-schemas.js';
-import { orNull } from '../../../platform/openapi/schema-parts.js';
+import { MAX_LENGTH, StringField } from '../../../../platform/http/dto/fields.js';
+import { SchemaField } from '../../../../platform/openapi/named-schemas.js';
+import { orNull } from '../../../../platform/openapi/schema-parts.js';
 import { ComparedCase, ComparedDifference, ComparedResult, ComparedRun } from './comparison.responses.js';
 
 const DifferenceField = (of: string): PropertyDecorator =>

@@ -1,10 +1,10 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { SETTINGS } from '../../../platform/config/settings.module.js';
-import type { Settings } from '../../../platform/config/settings.js';
-import { inBatches } from '../../../platform/queue/in-batches.js';
-import type { JobContext } from '../../../platform/queue/job.js';
-import { Queue } from '../../../platform/queue/queue.js';
-import { RecordingsService } from '../../recordings/recordings.service.js';
+import { SETTINGS } from '../../platform/config/settings.module.js';
+import type { Settings } from '../../platform/config/settings.js';
+import { inBatches } from '../../platform/queue/in-batches.js';
+import type { JobContext } from '../../platform/queue/job.js';
+import { Queue } from '../../platform/queue/queue.js';
+import { RecordingsService } from '../recordings/recordings.service.js';
 import { PRUNE_RUNS } from './prune-job.js';
 import { RetentionRepository } from './retention.repository.js';
 

@@ -1,10 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { Caller } from '../../../platform/access/caller.js';
-import { Database } from '../../../platform/database/database.js';
-import { conflict, notFound } from '../../../platform/errors/domain-error.js';
-import { Queue } from '../../../platform/queue/queue.js';
-import { hasEnded } from '../run.entity.js';
-import { RunsService } from '../runs.service.js';
+import type { Caller } from '../../platform/access/caller.js';
+import { Database } from '../../platform/database/database.js';
+import { conflict, notFound } from '../../platform/errors/domain-error.js';
+import { Queue } from '../../platform/queue/queue.js';
+import { hasEnded, RunsService } from '../runs/runs.service.js';
 import { PRUNE_RUNS } from './prune-job.js';
 import { RetentionRepository } from './retention.repository.js';
 

@@ -1,0 +1,31 @@
+import { Module } from '@nestjs/common';
+import { AgentsModule } from '../../agents/agents.module.js';
+import { RecordingsModule } from '../../recordings/recordings.module.js';
+import { RejudgingModule } from '../derived/rejudging.module.js';
+import { CallImportsModule } from '../imports/call-imports.module.js';
+import { Lines } from '../lines/lines.js';
+import { LinesRepository } from '../lines/lines.repository.js';
+import { AgentWords } from './agent-words.js';
+import { CallExecutor } from './call-executor.js';
+import { CallMetrics } from './call-metrics.js';
+import { CallerVoices } from './caller-voices.js';
+import { ExecutionRepository } from './execution.repository.js';
+import { RunEndsModule } from '../run-ends/run-ends.module.js';
+import { RunWorker } from './run-worker.js';
+import { UndecidedCalls } from './undecided-calls.repository.js';
+
+@Module({
+  imports: [AgentsModule, CallImportsModule, RecordingsModule, RejudgingModule, RunEndsModule],
+  providers: [
+    RunWorker,
+    CallExecutor,
+    CallMetrics,
+    CallerVoices,
+    AgentWords,
+    ExecutionRepository,
+    UndecidedCalls,
+    Lines,
+    LinesRepository,
+  ],
+})
+export class ExecutionModule {}
