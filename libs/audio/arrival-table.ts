@@ -24,7 +24,7 @@ export class ArrivalTable {
     return this.count;
   }
 
-  /** Bytes that are kept. */
+  /** Memory use in bytes. */
   get bytes(): number {
     return this.times.byteLength + this.positions.byteLength;
   }
@@ -56,20 +56,20 @@ export class ArrivalTable {
     return this.positions[POSITIONS * row + 2]!;
   }
 
-  /** Moves what was or will be heard. */
+  /** Changes the span in which an arrival is played. */
   move(row: number, from: number, to: number): void {
     this.positions[POSITIONS * row] = from;
     this.positions[POSITIONS * row + 1] = to;
   }
 
-  /** More has arrived with the last one. @param length number of samples @param to new end of what is heard */
+  /** Adds samples to the last arrival. @param length number of samples @param to new end of its playout */
   extend(to: number, length: number): void {
     const row = POSITIONS * (this.count - 1);
     this.positions[row + 1] = to;
     this.positions[row + 2] = this.positions[row + 2]! + length;
   }
 
-  /** First row whose end lies behind a position. */
+  /** First row that ends after a position. */
   firstAfter(position: number): number {
     let [low, high] = [0, this.count];
     while (low < high) {

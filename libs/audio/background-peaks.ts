@@ -1,22 +1,22 @@
 import { FRAME_MS } from './rates.js';
 
-/** This many short sounds, this long after the voice, are the peaks of background audio. */
+/** This many short sounds, at least this long after the voice, count as peaks of background audio. */
 const LEAST = 3;
 const AFTER_VOICE = 500 / FRAME_MS;
-/** A peak that a sound follows so soon is the beginning of that sound, such as the voicing before a consonant. */
+/** A peak that a sound follows within this time is its beginning, such as the voicing before a consonant. */
 const BEFORE_VOICE = 300 / FRAME_MS;
 
-/** Finds background audio that is below the gate but for peaks which are too short to open it. */
+/** Finds background audio that stays below the gate, except for peaks too short to open it. */
 export class BackgroundPeaks {
   private closedFrames = 0;
   private peakFrames = 0;
   private peaks = 0;
-  /** Frames since a peak that may still turn out to be the beginning of a sound; null without one. */
+  /** Frames since the latest peak, while that may still be the beginning of a sound; null without one. */
   private sincePeak: number | null = null;
 
   /**
-   * @param gate after it took a frame
-   * @returns how many frames ago a peak ended that is known now to be one, if enough have been heard; else null
+   * @param gate after it has taken a frame
+   * @returns how many frames ago the peak ended that is now confirmed, if enough peaks were heard; else null
    */
   push({ isOpen, isOnsetPending }: { readonly isOpen: boolean; readonly isOnsetPending: boolean }): number | null {
     if (this.sincePeak !== null) this.sincePeak++;

@@ -8,57 +8,57 @@ import { FRAME_MS } from './rates.js';
 const framesOf = (ms: number): number => ms / FRAME_MS;
 const dB = (value: number): number => value * STEPS_PER_DB;
 
-// Where the numbers are from: docs/decisions/0121-beds-under-the-voice-of-an-agent.md
-/** Inside a line, speech stays so far below its level for 460 ms at most, and twice as long if it is played at half its rate. */
+// Source of the numbers: docs/decisions/0121-beds-under-the-voice-of-an-agent.md
+/** Within a line, speech stays this far below its level for at most 460 ms, or twice that at half its rate. */
 const BELOW_SPEECH = dB(8);
 const DROP = framesOf(1_000);
-/** After the platform said that the agent's turn has ended. */
+/** After the platform reported the end of the agent's turn. */
 const DROP_AFTER_TURN_END = framesOf(200);
-/** A drum or a key stroke is not speech: shorter than this, and not as loud as speech. */
+/** A shorter sound that is quieter than speech is a drum or a key stroke. */
 const BLIP = { frames: framesOf(100), belowSpeech: dB(3) } as const;
-/** The beginning of a drop is the end of the speech. */
+/** The speech ends where its level begins to drop. */
 const DECAY = framesOf(200);
-/** What is below speech for this long at the beginning or end of a sound is the bed. */
+/** Audio below speech for this long at the beginning or end of a sound is the bed. */
 const EDGE = framesOf(660);
 const EDGE_DECAY = framesOf(100);
-/** Such an edge that varies by more is not taken for a bed: it may be speech that begins or ends softly. */
+/** An edge that varies by more is not a bed: it may be speech that begins or ends softly. */
 const EVEN_EDGE = dB(8);
-/** A new sound so far below speech is background. */
+/** A new sound this far below speech is background. */
 const FAR_BELOW_SPEECH = dB(20);
 const ABOVE_BED = dB(2);
 const FRAMES_TO_OPEN = 3;
-/** Within the first syllables the level falls to that of the bed for this long. */
+/** How long the level falls to that of the bed within the first syllables. */
 const GAP = framesOf(200);
-/** How much of the bed is learnt from, and how often. */
+/** How much of the bed the level is learnt from, and how often. */
 const LEARNT = framesOf(5_000);
 const RELEARN = framesOf(200);
 /** The bed is forgotten after this long without audible sound. */
 const FORGET = framesOf(2_000);
-/** A first sound that varies so little is not speech. */
+/** A first sound that varies by less is not speech. */
 const NEVER_SPOKEN = { frames: framesOf(8_000), spread: dB(12) } as const;
-/** No speech varies so little for so long. */
+/** Audio that varies by less for this long is not speech. */
 const EVEN = { frames: framesOf(1_000), spread: dB(3) } as const;
 /** Clean speech varies by at least as much. */
 const ENDLESS = { frames: framesOf(30_000), spread: dB(21) } as const;
 
-/** How much of the beginnings and ends of speech a close bed hides at the median. */
+/** How much of the beginning and end of speech a close bed hides (median). */
 const CLOSE = dB(20);
 const HIDDEN = { onset: framesOf(20), end: framesOf(40) } as const;
 
 /** Audio that varies by more comes and goes. */
 const UNEVEN = dB(26);
 
-/** Louder noise is an agent's fault, such as audio of another encoding. */
+/** Louder noise is a fault of the agent, such as audio in another encoding. */
 const LOUDEST_BED = stepsOf(-24);
 
 const SILENT = stepsOf(MIN_THRESHOLD_DBFS);
 
 /** Background audio under a voice. Times are in milliseconds of audio. */
 export interface Background {
-  /** Median level; of audio that is silent most of the time, the level of its loudest parts. */
+  /** Median level. For audio that is silent most of the time, the level of its loudest parts. */
   readonly dbfs: number;
   readonly fromMs: number;
-  /** Whether it comes and goes, such as other voices or a keyboard: less of it can be told from the agent's voice. */
+  /** Whether it comes and goes, such as other voices or a keyboard: that is harder to tell from the agent's voice. */
   readonly isUneven: boolean;
 }
 
@@ -77,7 +77,7 @@ type GateEnd = Extract<GateEvent, { readonly type: 'end' }>;
 export class BedGate {
   private readonly gate: EnergyGate;
   private readonly levels = new LevelHistory();
-  /** Nearly all of the bed stays below this level; null while no bed is known. */
+  /** Level that nearly all of the bed stays below; null while no bed is known. */
   private bed: number | null = null;
   private found: Background | null = null;
   /** Loudest level of the beds. */
@@ -90,14 +90,14 @@ export class BedGate {
   private onset = 0;
   /** Loudest level of the sound. */
   private peak = 0;
-  /** Frames since the level was last that of speech; between two sounds, since the end of the first. */
+  /** Frames since the level last reached that of speech; between two sounds, since the end of the first. */
   private below = 0;
-  /** Frames for which the level has been above what ends a sound, or begins one. */
+  /** Frames for which the level has been above the one that ends a sound, or that begins one. */
   private above = 0;
   private silent = 0;
   private readonly peaks = new BackgroundPeaks();
   private drop = DROP;
-  /** Sum and number of the mean squares of all active frames. */
+  /** Sum and count of the mean squares of all active frames. */
   private energy = 0;
   private frames = 0;
 
@@ -134,8 +134,8 @@ export class BedGate {
   }
 
   /**
-   * The levels that a sound of the last minute reached, from its onset on, and until its end, backwards; and until when its
-   * beginning is too even for speech, in milliseconds: its onset if it is not.
+   * The levels that a sound of the last minute reached, forwards from its onset and backwards from its end. Also the time in
+   * milliseconds until which its beginning is too even for speech; that is its onset if it is not.
    */
   reached({ onsetMs, atMs }: GateEnd) {
     const [first, last] = [Math.floor(onsetMs / FRAME_MS), Math.ceil(atMs / FRAME_MS)];
@@ -145,7 +145,7 @@ export class BedGate {
     return { rises: this.levels.reached(first, last), falls: this.levels.reached(last, first), evenUntilMs };
   }
 
-  /** The platform said that the agent's turn ends with what was pushed so far. */
+  /** The platform reported that the agent's turn ends with the audio pushed so far. */
   turnEnded(): void {
     if (this.drop === DROP_AFTER_TURN_END) return;
     this.drop = DROP_AFTER_TURN_END;
@@ -158,7 +158,7 @@ export class BedGate {
     return this.found;
   }
 
-  /** Whether active frames were heard that are too few yet for an onset. */
+  /** Whether there were active frames, but still too few for an onset. */
   get isOnsetPending(): boolean {
     return this.bed === null ? this.gate.isOnsetPending : !this.isSounding && this.above > 0;
   }
@@ -174,13 +174,13 @@ export class BedGate {
     return this.frames === 0 ? null : dbfsOfMeanSquare(this.energy / this.frames);
   }
 
-  /** Above this level, which no background audio reaches for long, sound is the agent's voice; null without a voice. */
+  /** Level above which sound is the agent's voice: no background audio reaches it for long. Null without a voice. */
   get certainDbfs(): number | null {
     const { speechLevel } = this.levels;
     return speechLevel === null ? null : dbfsOfSteps(speechLevel - BLIP.belowSpeech);
   }
 
-  /** But for its softest parts, speech is louder, and louder than any bed; nothing of it is far below. Null without a voice. */
+  /** Level that speech exceeds except in its softest parts, and that exceeds every bed. Null without a voice. */
   get softestDbfs(): { readonly near: number; readonly far: number } | null {
     const { speechLevel } = this.levels;
     if (speechLevel === null) return null;
@@ -193,13 +193,13 @@ export class BedGate {
     return this.bed === null ? null : amplitudeOf(dbfsOfSteps(this.onsetLevel(this.bed))) ** 2;
   }
 
-  /** Whether a sound of any length would be active at present. */
+  /** Whether audio would be active at present, regardless of its length. */
   isActive(pcm: Int16Array): boolean {
     const threshold = this.bedThreshold;
     return threshold === null ? this.gate.isActive(pcm) : pcm.length > 0 && energyOf(pcm) > threshold;
   }
 
-  /** The levels of the last 30 s if they were one sound that never fell to a bed and does not vary as speech does, else null. */
+  /** The levels of the last 30 s, if they were one sound that never fell to a bed and varies less than speech; else null. */
   get endless(): LevelRange | null {
     if (!this.isSounding || this.now - this.onset < ENDLESS.frames) return null;
     const [low, high] = this.levels.percentiles(this.now - ENDLESS.frames, this.now, 5, 95) as [number, number];
@@ -216,7 +216,7 @@ export class BedGate {
     return this.levels.levelAt(this.now - 1);
   }
 
-  /** Speech above the bed, which is not far below the agent's other speech, begins above this level. */
+  /** Level above which speech begins: above the bed, and not far below the agent's other speech. */
   private onsetLevel(bed: number): number {
     return Math.max(bed + ABOVE_BED, (this.levels.speechLevel ?? 0) - BELOW_SPEECH, SILENT);
   }
@@ -252,14 +252,14 @@ export class BedGate {
       const frame = this.firstFrame(this.now - this.above, this.now - this.below, this.bed! + ABOVE_BED);
       return this.begin(frame * FRAME_MS, frame, false);
     }
-    // Not from less than after which a sound ends: the beginning of the next one may be most of it.
+    // A shorter span than the one that ends a sound may consist mostly of the beginning of the next sound.
     if (this.below >= DROP && this.below % RELEARN === 0 && this.above === 0) {
       this.learn(this.now - Math.min(this.below, LEARNT), this.now, 95, this.found !== null || this.silent === 0);
     }
     return null;
   }
 
-  /** Then the gate closes by itself, and there is no bed to be learnt. */
+  /** In that case the gate closes by itself, and there is no bed to learn. */
   private get endsInSilence(): boolean {
     return this.drop === DROP_AFTER_TURN_END && this.silent > 0;
   }
@@ -281,7 +281,7 @@ export class BedGate {
     return event;
   }
 
-  /** Frames of the sound, or of its beginning or end if that is even, that are too quiet for too long to be speech. */
+  /** Frames of the sound, or of its even beginning or end, that are too quiet for too long to be speech. */
   private edge(end: number): { readonly from: number; readonly to: number } | null {
     const speech = this.levels.speechLevel;
     if (speech === null || this.bed !== null) return null;
@@ -296,7 +296,7 @@ export class BedGate {
     return edges.find((edge) => this.isEven(edge)) ?? null;
   }
 
-  /** Not before the level, the mean of three frames, is that of the sound. */
+  /** Skips the first frames: a level is the mean of three frames. */
   private isEven({ from, to }: { readonly from: number; readonly to: number }): boolean {
     const [low, high] = this.levels.percentiles(from + FRAMES_TO_OPEN, to, 5, 95) as [number, number];
     return high - low <= EVEN_EDGE;
@@ -315,7 +315,7 @@ export class BedGate {
     return this.ended(this.now, this.now);
   }
 
-  /** @param isHeard false if it may be only what is left when the voice has ended */
+  /** @param isHeard false if it may be only the audio that remains after the voice has ended */
   private learn(from: number, to: number, percent = 95, isHeard = true): void {
     const [low, median, high] = this.levels.percentiles(from, to, 5, 50, percent) as [number, number, number];
     const fromMs = this.found?.fromMs ?? Math.max(from, this.levels.oldest) * FRAME_MS;
@@ -331,7 +331,7 @@ export class BedGate {
     return (this.levels.speechLevel ?? 0) - (this.bed ?? 0) < CLOSE;
   }
 
-  /** Ends the sound; both of its ends are dated by the level of the bed. */
+  /** Ends the sound, and dates its onset and its end by the level of the bed. */
   private endByBed(): GateEvent {
     const level = this.bed! + ABOVE_BED;
     const begins = Math.max(this.onset, this.levels.oldest);
@@ -347,12 +347,12 @@ export class BedGate {
     return this.ended(first, last);
   }
 
-  /** The first frame of the speech in which a level is loud, at the earliest a given one. */
+  /** The first frame of the speech with a loud level, not before a given frame. */
   private firstFrame(loud: number, earliest: number, level: number): number {
     const oldest = Math.max(earliest, this.levels.oldest);
     let frame = loud;
     for (let n = loud - 1; n >= oldest && frame - n <= GAP; n--) if (this.levels.levelAt(n) > level) frame = n;
-    // A level is the mean of this frame and two before it.
+    // A level is the mean of this frame and the two before it.
     let first = Math.max(oldest, frame - FRAMES_TO_OPEN + 1);
     while (first < frame && !this.levels.isAbove(first, level)) first++;
     return Math.max(oldest, this.isClose ? first - HIDDEN.onset : first);

@@ -5,10 +5,10 @@ import { FRAME_MS, LINE_RATES } from './rates.js';
 const FRAMES_TO_OPEN = 3;
 const FRAMES_TO_CLOSE = 10;
 
-/** Frames whose energy is kept, to date a sound again when the level of the background is known: 10 s. */
+/** Frames whose energy is kept to date a sound again once the level of the background is known: 10 s. */
 const HISTORY = 512;
 
-/** Blocks in which a frame is searched for its first and last active sample. */
+/** Length of the blocks in which a frame is searched for its first and last active sample. */
 const BLOCKS = 8;
 
 /** Times are in milliseconds of audio since the first frame. */
@@ -25,38 +25,38 @@ export type GateEvent =
       /** Sum of the mean squares of its active frames, and their number. */
       readonly energy: number;
       readonly frames: number;
-      /** Present if it ended because steady background noise was left. */
+      /** Present if it ended because only steady background noise remained. */
       readonly isSteady?: true;
     };
 
 type GateEnd = Extract<GateEvent, { readonly type: 'end' }>;
 
 /**
- * Finds audible sound by its energy, in frames of 20 ms: open after 60 ms of active frames, closed after 200 ms without one.
- * Onset and end are dated back to the first and last active sample. The mean of a frame is not counted: a constant is not
- * audible.
+ * Finds audible sound by its energy, in frames of 20 ms. It opens after 60 ms of active frames and closes after 200 ms without
+ * one. Onset and end are dated back to the first and last active sample. The mean of a frame is subtracted, because a constant
+ * is not audible.
  *
- * A frame is active above max(-55 dBFS, noise floor + 9 dB). The floor learns only while the gate is closed and from frames
- * that were played, and from steady sound below -40 dBFS that would keep the gate open for the rest of the call.
+ * A frame is active above max(-55 dBFS, noise floor + 9 dB). The floor learns from played frames while the gate is closed, and
+ * from steady sound below -40 dBFS, which would otherwise keep the gate open for the rest of the call.
  */
 export class EnergyGate {
   private readonly rate: number;
   private readonly frameLength: number;
   private frames = 0;
   private readonly floor = new NoiseFloor();
-  /** The frame before, for dating. */
+  /** The previous frame, for dating. */
   private readonly before: Int16Array;
   private current: Int16Array;
   private activeRun = 0;
   private inactiveRun = 0;
-  /** Candidate while the gate is closed, then the onset of the open sound. In samples. */
+  /** In samples: a candidate while the gate is closed, then the onset of the open sound. */
   private onset = 0;
-  /** After the last active sample. Its frame is searched only when an inactive frame follows. */
+  /** Position after the last active sample. Its frame is searched only when an inactive frame follows. */
   private end = 0;
   private open = false;
   private energy = 0;
   private energyFrames = 0;
-  /** Energies of the last frames; that of frame n at n modulo its length. */
+  /** Energies of the last frames; frame n is at n modulo the length. */
   private readonly history = new Float64Array(HISTORY);
 
   /**
@@ -108,7 +108,7 @@ export class EnergyGate {
     return this.open ? this.ms(this.onset) : null;
   }
 
-  /** Whether active frames were heard that are too few yet to open the gate. */
+  /** Whether there were active frames, but still too few to open the gate. */
   get isOnsetPending(): boolean {
     return !this.open && this.activeRun > 0;
   }
@@ -124,7 +124,7 @@ export class EnergyGate {
     return this.history[(this.frames - 1) % HISTORY] ?? 0;
   }
 
-  /** Whether a sound of any length would be active at present. */
+  /** Whether audio would be active at present, regardless of its length. */
   isActive(pcm: Int16Array): boolean {
     return pcm.length > 0 && energyOf(pcm) > this.floor.threshold;
   }
@@ -175,7 +175,7 @@ export class EnergyGate {
     return event;
   }
 
-  /** Learns the floor from the steady sound, dates the sound before it again, to the frame, and ends it. */
+  /** Learns the floor from the steady sound, and ends the sound before it, which it dates again to the frame. */
   private closeAsBackground(): GateEnd {
     this.floor.learnSteady();
     const oldest = Math.max(0, this.frames - HISTORY);
@@ -202,7 +202,7 @@ export class EnergyGate {
     return true;
   }
 
-  /** In the present frame, or at the end of the one before if it was already active there. */
+  /** Onset in the present frame, or at the end of the previous one if that was already active. */
   private firstActiveSample(): number {
     const start = this.frames * this.frameLength - this.frameLength;
     let block = 0;
@@ -214,7 +214,7 @@ export class EnergyGate {
     return start - this.frameLength + this.firstAbove(this.before, earlier);
   }
 
-  /** After the last active sample of the frame before, or of the present one if the sound continues into it. */
+  /** Position after the last active sample of the previous frame, or of the present one if the sound continues into it. */
   private lastActiveSample(): number {
     const start = this.frames * this.frameLength - this.frameLength;
     let later = 0;
@@ -232,7 +232,7 @@ export class EnergyGate {
     return squares / length > this.floor.threshold;
   }
 
-  /** An active block has a sample above the threshold, since its mean square is. */
+  /** In an active block at least one sample is above the threshold, since the mean square is. */
   private firstAbove(frame: Int16Array, block: number): number {
     const amplitude = Math.sqrt(this.floor.threshold);
     let n = (block * this.frameLength) / BLOCKS;

@@ -12,7 +12,7 @@ type Encoding = Pick<AudioFormat, 'encoding'>;
 
 export const bytesPerSecond = ({ encoding, rate }: AudioFormat): number => (encoding === 'pcm16' ? 2 : 1) * rate;
 
-/** Samples of complete bytes; half a sample at the end is left out. For audio that arrives in parts, see `AudioDecoder`. */
+/** Decodes whole samples and ignores half a sample at the end. For audio that arrives in parts, see `AudioDecoder`. */
 export function decodeAudio({ encoding }: Encoding, bytes: Uint8Array): Int16Array {
   switch (encoding) {
     case 'mulaw':

@@ -1,19 +1,19 @@
 import { dbfsOfMeanSquare } from './level.js';
 import { FRAME_MS } from './rates.js';
 
-/** Levels are counted in steps of half a decibel above this one, so that they are whole numbers on every machine. */
+/** Levels are steps of half a decibel above this one, so they are the same whole numbers on every machine. */
 const LOWEST_DBFS = -100;
 export const STEPS_PER_DB = 2;
 const STEPS = -LOWEST_DBFS * STEPS_PER_DB + 1;
 
-/** Frames that are kept: a minute. */
+/** Number of kept frames: a minute. */
 const KEPT = 60_000 / FRAME_MS;
 /** A level is the mean energy of this many frames. */
 const FRAMES_PER_LEVEL = 3;
 
 /**
- * Speech level: exceeded during 400 ms, or a fifth of what was heard, of the sound of the last 30 s; minus 2.5 dB. None before
- * half a second of audio (docs/decisions/0121).
+ * Speech level: the level that the sound of the last 30 s exceeded for 400 ms, or for a fifth of it, minus 2.5 dB. There is
+ * none before half a second of audio (docs/decisions/0121).
  */
 const SPEECH_FRAMES = 30_000 / FRAME_MS;
 const SPEECH = { least: 500 / FRAME_MS, exceeds: 400 / FRAME_MS, share: 5, margin: 2.5 * STEPS_PER_DB } as const;
@@ -21,10 +21,10 @@ const SPEECH = { least: 500 / FRAME_MS, exceeds: 400 / FRAME_MS, share: 5, margi
 /** At most one frame in this many is a drum or a key stroke. */
 const SPARSE = 3;
 
-/** Levels that a sound reaches are kept in steps of 2 dB. */
+/** Step between the levels that are kept of a sound: 2 dB. */
 const REACHED_STEP = 2 * STEPS_PER_DB;
 
-/** When a sound first reached a level, or was last at it. */
+/** When a sound first, or last, reached a level. */
 export interface ReachedLevel {
   readonly atMs: number;
   readonly dbfs: number;
@@ -32,7 +32,7 @@ export interface ReachedLevel {
 
 export const stepsOf = (dbfs: number): number => (dbfs - LOWEST_DBFS) * STEPS_PER_DB;
 export const dbfsOfSteps = (steps: number): number => steps / STEPS_PER_DB + LOWEST_DBFS;
-/** @returns the nearest step of a mean square of samples */
+/** @returns the step nearest to a mean square of samples */
 const stepOf = (energy: number): number =>
   Math.min(STEPS - 1, Math.max(0, Math.round(stepsOf(dbfsOfMeanSquare(energy)))));
 
@@ -59,7 +59,7 @@ export class LevelHistory {
     return Math.max(0, this.frames - KEPT);
   }
 
-  /** @param energy mean square of its samples @param isSounding whether it counts for the speech level */
+  /** @param energy mean square of the samples @param isSounding whether the frame counts for the speech level */
   push(energy: number, isSounding: boolean): void {
     if (this.frames >= SPEECH_FRAMES) this.forget(this.frames - SPEECH_FRAMES);
     const at = this.frames % KEPT;
@@ -83,12 +83,12 @@ export class LevelHistory {
     return this.energies[frame % KEPT]!;
   }
 
-  /** Whether a frame by itself is louder than a level. */
+  /** Whether a single frame is louder than a level. */
   isAbove(frame: number, level: number): boolean {
     return stepOf(this.energyAt(frame)) > level;
   }
 
-  /** The first of a run of frames above a level; `to` without one. */
+  /** Start of the first run of frames above a level; `to` without one. */
   firstAbove(from: number, to: number, level: number, run: number): number {
     let above = 0;
     for (let frame = from; frame < to; frame++) {
@@ -98,7 +98,7 @@ export class LevelHistory {
     return to;
   }
 
-  /** The frame after the last such run; `from` without one. */
+  /** Frame after the last such run; `from` without one. */
   lastAbove(from: number, to: number, level: number, run: number): number {
     let above = 0;
     for (let frame = to; frame-- > from;) {
@@ -108,14 +108,14 @@ export class LevelHistory {
     return from;
   }
 
-  /** Whether so few frames are above a level that they are drums or key strokes, not speech in pieces. */
+  /** Whether the frames above a level are so few that they are drums or key strokes rather than pieces of speech. */
   isSparse(from: number, to: number, level: number): boolean {
     let above = 0;
     for (let frame = from; frame < to; frame++) if (this.levelAt(frame) > level) above++;
     return above * SPARSE < to - from;
   }
 
-  /** The frame until which the levels from another one on stay within a range. */
+  /** Frame until which the levels, from a given frame on, stay within a range. */
   evenUntil(from: number, to: number, range: number): number {
     let [low, high] = [STEPS, 0];
     let frame = Math.max(from, this.oldest);
@@ -149,7 +149,7 @@ export class LevelHistory {
     });
   }
 
-  /** Each louder level that is reached for 60 ms, from the beginning of [from, to) on; backwards from its end if `to` < `from`. */
+  /** Each louder level that lasts for 60 ms, from the start of [from, to) on; backwards from the end if `to` < `from`. */
   reached(from: number, to: number): ReachedLevel[] {
     const found: ReachedLevel[] = [];
     const step = to < from ? -1 : 1;

@@ -44,8 +44,8 @@ const MARGIN_DB = 15.9;
 const THRESHOLDS = Array.from({ length: 15 }, (_, n) => 2 ** n);
 
 /**
- * Active speech level in dBFS by ITU-T P.56 (03/93), method B: level over the time in which there is speech, pauses of up to
- * 200 ms included. -Infinity for silence.
+ * Active speech level in dBFS by ITU-T P.56 (03/93), method B: the level during speech, including pauses of up to 200 ms.
+ * -Infinity for silence.
  */
 export function activeLevel(pcm: Int16Array, rate: number): number {
   const square = sumOfSquares(pcm);
@@ -63,7 +63,7 @@ export function activeLevel(pcm: Int16Array, rate: number): number {
     }
     before = { level, excess };
   }
-  // Too quiet or too short for the lowest thresholds.
+  // The audio is too quiet or too short for the lowest thresholds.
   return before?.level ?? dbfs(pcm);
 }
 
@@ -94,7 +94,7 @@ export function applyGain(pcm: Int16Array, db: number): Int16Array {
   return Int16Array.from(pcm, (sample) => saturate(sample * factor));
 }
 
-/** A number rounded to a 16-bit sample, at most full scale. */
+/** Rounds a number to a 16-bit sample and clips it at full scale. */
 export const saturate = (value: number): number =>
   value >= 32_767 ? 32_767 : value <= -32_768 ? -32_768 : Math.round(value);
 
@@ -104,7 +104,7 @@ export function normaliseLevel(pcm: Int16Array, rate: number, targetDbfs: number
   return level === -Infinity ? pcm.slice() : applyGain(pcm, targetDbfs - level);
 }
 
-/** First sample above the threshold and the one after the last, in samples; both 0 if there is none. */
+/** Positions of the first sample above the threshold and after the last one; both 0 without one. */
 export function speechBounds(pcm: Int16Array, thresholdDbfs = -45): { readonly start: number; readonly end: number } {
   const amplitude = amplitudeOf(thresholdDbfs);
   const isAbove = (sample: number) => Math.abs(sample) > amplitude;
@@ -112,10 +112,10 @@ export function speechBounds(pcm: Int16Array, thresholdDbfs = -45): { readonly s
   return start < 0 ? { start: 0, end: 0 } : { start, end: pcm.findLastIndex(isAbove) + 1 };
 }
 
-/** Consecutive samples at full scale that count as clipped; fewer may be the peak of an undistorted wave. */
+/** Minimum run of samples at full scale that counts as clipped: fewer may be the peak of an undistorted wave. */
 const MIN_CLIPPED_RUN = 3;
 
-/** Counts the samples in runs at full scale, which for the telephone is the largest value of mu-law. */
+/** Counts clipped samples: runs at full scale, which on the telephone is the largest value of mu-law. */
 export class ClippingMeter {
   private run = 0;
   /** Samples in runs of at least three. */
@@ -134,7 +134,7 @@ export class ClippingMeter {
     }
   }
 
-  /** Share of the samples, 0 to 100. */
+  /** Percentage of clipped samples, 0 to 100. */
   get percent(): number {
     return this.samples === 0 ? 0 : (100 * this.clipped) / this.samples;
   }

@@ -1,6 +1,6 @@
 import { saturate } from './level.js';
 
-/** Adds sounds that begin together; as long as the longest. Sums beyond full scale are clipped. */
+/** Adds sounds that begin together. The result is as long as the longest; sums beyond full scale are clipped. */
 export function mix(...sounds: readonly Int16Array[]): Int16Array {
   const length = Math.max(0, ...sounds.map((sound) => sound.length));
   return Int16Array.from({ length }, (_, n) => saturate(sounds.reduce((sum, sound) => sum + (sound[n] ?? 0), 0)));

@@ -1,24 +1,24 @@
 import { amplitudeOf } from './level.js';
 
-/** Sound is active above the larger of both: a fixed level, and the noise floor plus a margin. */
+/** Sound is active above a fixed level and above the noise floor plus a margin. */
 export const MIN_THRESHOLD_DBFS = -55;
 const MARGIN_DB = 9;
-/** Louder audio is never taken for background, however constant it is. */
+/** Louder audio never counts as background, however constant it is. */
 const MAX_FLOOR_DBFS = -40;
 
-/** Share of a frame in the floor: it falls quickly, so that one noisy second does not hide quiet speech, and rises slowly. */
+/** Weight of a frame in the floor. It falls quickly, so that one noisy second hides no quiet speech, and rises slowly. */
 const FALL = 0.2;
 const RISE = 0.02;
 
 /**
- * Sound below the largest floor whose level, averaged over 100 ms, stays within 6 dB for a second is background: no speech
- * is that even.
+ * Sound is background if it stays below the largest floor and its level, averaged over 100 ms, stays within 6 dB for a second.
+ * No speech is that even.
  */
 const STEADY_BLOCK = 5;
 const STEADY_BLOCKS = 10;
 const STEADY_RATIO = 4;
 
-/** The level of steady background noise, learnt frame by frame. Levels are mean squares of samples. */
+/** Learns the level of steady background noise frame by frame. Levels are mean squares of samples. */
 export class NoiseFloor {
   private floor = 0;
   private active = MIN_THRESHOLD;
@@ -34,12 +34,12 @@ export class NoiseFloor {
     this.set(this.floor + (energy - this.floor) * (energy < this.floor ? FALL : RISE));
   }
 
-  /** A sound begins, whose steadiness is judged from here on. */
+  /** Starts to judge the steadiness of a new sound. */
   restart(): void {
     this.steady.frames = this.steady.sum = this.steady.blocks = 0;
   }
 
-  /** Judges a frame of a sound. @returns whether it has been steady, and quiet enough for background, for a second */
+  /** Judges a frame of a sound. @returns whether it has been steady and quiet enough for background for a second */
   isSteady(energy: number): boolean {
     const { steady } = this;
     steady.frames++;
@@ -57,7 +57,7 @@ export class NoiseFloor {
     return steady.blocks === STEADY_BLOCKS && steady.total / STEADY_BLOCKS <= MAX_FLOOR;
   }
 
-  /** The steady sound is the background. */
+  /** Takes the steady sound for the background. */
   learnSteady(): void {
     this.set(this.steady.total / STEADY_BLOCKS);
   }

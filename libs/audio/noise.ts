@@ -1,7 +1,7 @@
 import { amplitudeOf, dbfs } from './level.js';
 import { Random } from './random.js';
 
-/** Sound without an end, frame by frame. */
+/** Endless sound, frame by frame. */
 export interface SoundSource {
   /** Adds the next samples to a frame of any length. Full scale is 32,768. */
   addTo(frame: Float64Array): void;
@@ -44,7 +44,7 @@ export class Noise implements SoundSource {
     this.poles = Float64Array.from(filters, ({ pole }) => pole);
     this.gains = Float64Array.from(filters, ({ gain }) => gain * amplitude);
     this.random = random;
-    // As if it had always been there: the low-passes do not start from zero.
+    // The low-passes do not start from zero, as if the noise had always been there.
     this.state = Float64Array.from(filters, ({ pole, gain }) => {
       return (gain * amplitude * random.gaussian()) / Math.sqrt(1 - pole * pole);
     });
@@ -77,7 +77,7 @@ function rmsOf(filters: readonly OnePole[]): number {
 const MAINS_HZ = 50;
 const HARMONICS = 12;
 
-/** Hum of the mains: 50 Hz and its harmonics up to 600 Hz, so that some of it passes a telephone; phases are random. */
+/** Mains hum: 50 Hz and its harmonics up to 600 Hz, part of which passes a telephone. Phases are random. */
 export class Hum implements SoundSource {
   /** One period of the mains. */
   private readonly period: Float64Array;
@@ -112,7 +112,7 @@ export class Hum implements SoundSource {
   }
 }
 
-/** A recorded sound, repeated from a random position on, at an RMS level. */
+/** A recorded sound at an RMS level, looped from a random position. */
 export class Loop implements SoundSource {
   private position: number;
   private readonly factor: number;

@@ -1,6 +1,6 @@
 const FIRST_CAPACITY = 16;
 
-/** Rows of numbers in a growing typed array, 8 bytes for each number. */
+/** Rows of numbers in a growing typed array of 8 bytes per number. */
 export class NumberRows {
   private values: Float64Array;
   private count = 0;
@@ -13,7 +13,7 @@ export class NumberRows {
     return this.count;
   }
 
-  /** Bytes that are kept. */
+  /** Memory use in bytes. */
   get bytes(): number {
     return this.values.byteLength;
   }

@@ -1,6 +1,6 @@
 import { Random } from './random.js';
 
-/** Losses and delays of the packets of a line. Each packet can be asked for in any order, any number of times. */
+/** Losses and delays of the packets of a line. Packets can be queried in any order and repeatedly. */
 export class PacketSchedule {
   private readonly seed: number;
   private readonly lossPercent: number;
@@ -34,7 +34,7 @@ export class PacketSchedule {
   }
 
   /**
-   * Delay in [0, jitterMs): drawn uniformly, and longer where a packet would overtake the one before, since streams keep
+   * Delay in [0, jitterMs), drawn uniformly. It is longer where a packet would overtake the previous one, since streams keep
    * their order.
    */
   delayMs(packet: number): number {

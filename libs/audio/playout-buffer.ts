@@ -5,9 +5,9 @@ import { partitionPoint } from './search.js';
 
 /** Chunks received within this interval and played back to back count as one arrival. */
 const MERGED_MS = 20;
-/** What a pending mark keeps, about. */
+/** Approximate memory of a pending mark. */
 const MARK_BYTES = 128;
-/** What the account of an item keeps, about. */
+/** Approximate memory of the record of an item. */
 const ITEM_BYTES = 96;
 
 /** Times are in milliseconds on the clock of the calls' `now`. */
@@ -17,9 +17,9 @@ export interface PlayoutSpan {
 }
 
 /**
- * A sound that arrived, and the span in which it was or will be heard; empty if all of it was discarded or cleared. Sounds of
- * one item that arrive in the same 20 ms and are played in one piece are one, with the time of the first, unless a clear, a
- * mark or a boundary (`separate`) lies between them.
+ * Audio that arrived, and the span in which it was or will be played; the span is empty if all of it was discarded or cleared.
+ * Chunks of one item that arrive within the same 20 ms and are played back to back are one arrival, with the time of the first,
+ * unless a clear, a mark or a boundary (`separate`) lies between them.
  */
 export interface PlayoutArrival {
   readonly arrivedMs: number;
@@ -27,19 +27,19 @@ export interface PlayoutArrival {
   readonly playedToMs: number;
   /** Absent if none was given. */
   readonly item?: number;
-  /** Present if a part of it was discarded or cleared. */
+  /** Present if part of it was discarded or cleared. */
   readonly isCut?: true;
-  /** Its length as it arrived, if it belongs to an item and a part of it was discarded or cleared. */
+  /** Original length, if it belongs to an item and part of it was discarded or cleared. */
   readonly sentMs?: number;
 }
 
-/** What `PlayoutBuffer.play` did with a sound. */
+/** What `PlayoutBuffer.play` did with a chunk. */
 export interface PlayResult {
-  /** The buffer had run empty between the sound before and this one. */
+  /** Span in which the buffer was empty before this chunk. */
   readonly underrun: PlayoutSpan | null;
-  /** Length of what exceeded the size of the buffer and was discarded. */
+  /** Length of the audio that exceeded the size of the buffer and was discarded. */
   readonly discardedMs: number;
-  /** Length of the sound if it was dropped because its item had been cleared. */
+  /** Length of the chunk, if it was dropped because its item had been cleared. */
   readonly droppedMs: number;
 }
 
@@ -62,17 +62,17 @@ interface PlayoutBufferOptions {
   readonly rate: number;
   /** Time of the first sample that `read` returns. */
   readonly startMs?: number;
-  /** Longest audio that is buffered; what exceeds it is discarded. */
+  /** Maximum length of buffered audio; the buffer discards the rest. */
   readonly maxBufferedMs?: number;
-  /** In which what waits is kept; all samples must be exact in it. */
+  /** Encoding of waiting audio. It must represent all samples exactly. */
   readonly encoding?: AudioFormat['encoding'];
 }
 
 /**
- * The buffer through which a platform plays an agent's audio: position = max(position, now) + length of what arrives. What
- * is heard is a function of arrivals and clears alone, exact to the sample.
+ * The buffer through which a platform plays an agent's audio: position = max(position, now) + length of the new audio. What
+ * is heard depends on arrivals and clears alone, exact to the sample.
  *
- * Audio may belong to an item, a number that ascends in order of generation, so that the audio up to an item can be cleared.
+ * Audio may belong to an item, a number that ascends in order of generation, so the audio up to an item can be cleared.
  *
  * It has no clock: each method takes `now` in milliseconds. A `now` before the latest one counts as the latest.
  */
@@ -81,26 +81,26 @@ export class PlayoutBuffer {
   private readonly startMs: number;
   /** In samples. */
   private readonly maxBuffered: number;
-  /** Positions count samples from `startMs`. Latest `now`. */
+  /** Latest `now`. Positions count samples from `startMs`. */
   private clock = 0;
   /** End of the last sound in the buffer. */
   private end = 0;
   /** Position from which `read` continues. */
   private readPosition = 0;
-  /** What was not read, of all arrivals in turn. */
+  /** Samples of all arrivals that were not read yet, in order. */
   private waiting: SampleQueue;
-  /** First arrival that was not read to its end. */
+  /** First arrival that was not read completely. */
   private firstUnread = 0;
   private readonly marks: Mark[] = [];
   private readonly arrived = new ArrivalTable();
-  /** Of each item, its first arrival and the number of its samples that were read. */
+  /** First arrival of each item, and how many of its samples were read. */
   private readonly items = new Map<number, { readonly first: number; read: number }>();
   /** The next chunk starts a new arrival. */
   private isSeparate = false;
   private boundaryMs = -Infinity;
-  /** Whether the end of the last sound is where it ran out, not where it was cleared. */
+  /** Whether the last sound ran out, rather than being cleared. */
   private isEndNatural = false;
-  /** Sound of items up to this one is dropped when it arrives. */
+  /** New audio of items up to this one is dropped. */
   private clearedItem = -Infinity;
 
   constructor({ rate, startMs = 0, maxBufferedMs = Infinity, encoding = 'pcm16' }: PlayoutBufferOptions) {
@@ -110,18 +110,18 @@ export class PlayoutBuffer {
     this.maxBuffered = Math.round((maxBufferedMs * rate) / 1_000);
   }
 
-  /** Changes how what waits is kept, before anything has arrived. All samples must be exact in it. */
+  /** Changes the encoding of waiting audio, before any has arrived. It must represent all samples exactly. */
   keepAs(encoding: AudioFormat['encoding']): void {
     if (this.arrived.length === 0) this.waiting = new SampleQueue(encoding);
   }
 
-  /** Bytes that are kept: of what arrived, what waits to be played, and pending marks. */
+  /** Memory use in bytes: arrivals, waiting audio and pending marks. */
   get bytes(): number {
     const notes = this.marks.length * MARK_BYTES + this.items.size * ITEM_BYTES;
     return this.arrived.bytes + this.waiting.bytes + notes;
   }
 
-  /** What arrives from a time on is not one arrival with what arrived before it. Only the latest one is kept. */
+  /** Chunks from this time on start a new arrival. Only the latest such time is kept. */
   separate(ms: number): void {
     this.boundaryMs = ms;
   }
@@ -148,8 +148,8 @@ export class PlayoutBuffer {
   }
 
   /**
-   * Drops the audio that was not played yet. Marks fire at once if all before them was played or dropped.
-   * @param upTo only audio of items up to this one, now and when more of it arrives; later audio moves forward
+   * Drops the audio that was not played yet. A mark fires at once if everything before it was played or dropped.
+   * @param upTo drops only audio of items up to this one, also if it arrives later; other audio moves forward
    * @returns the milliseconds of dropped audio
    */
   clear(now: number, upTo?: number): number {
@@ -166,8 +166,8 @@ export class PlayoutBuffer {
   }
 
   /**
-   * Searches what was not played yet for audio whose level, over 60 ms, is above a threshold.
-   * @param threshold mean square of samples @returns the end of such a part; null if there is none
+   * Finds 60 ms of audio not played yet whose level is above a threshold.
+   * @param threshold mean square of samples @returns the end of that audio; null if there is none
    */
   firstAbove(now: number, threshold: number): number | null {
     const { arrived, waiting } = this;
@@ -189,8 +189,8 @@ export class PlayoutBuffer {
   }
 
   /**
-   * Calls `onPlayed` when everything before has been played or cleared, at once if nothing is buffered.
-   * @param onPlayed takes the exact time, which may be earlier than the `now` that noticed it
+   * Calls `onPlayed` once everything buffered before has been played or cleared; at once if nothing is buffered.
+   * @param onPlayed receives the exact time, which may be earlier than the `now` that triggered the call
    */
   mark(now: number, onPlayed: (playedMs: number) => void): void {
     this.advance(now);
@@ -204,14 +204,14 @@ export class PlayoutBuffer {
     const target = this.positionOf(now);
     while (this.marks.length > 0 && this.marks[0]!.position <= target) {
       const { position, onPlayed } = this.marks.shift()!;
-      // A mark may cause calls of this object at its own time.
+      // The callback may call this object, at the time of the mark.
       this.clock = Math.max(this.clock, position);
       onPlayed(this.timeOf(position));
     }
     this.clock = Math.max(this.clock, target);
   }
 
-  /** Milliseconds of audio that were not played yet. */
+  /** Milliseconds of audio not played yet. */
   bufferedMs(now: number): number {
     return this.duration(Math.max(0, this.end - Math.max(this.clock, this.positionOf(now))));
   }
@@ -228,17 +228,17 @@ export class PlayoutBuffer {
     return this.duration(heard);
   }
 
-  /** Time at which the last sound ends or ended, null before the first one. */
+  /** When the last sound ends or ended; null before the first one. */
   get endMs(): number | null {
     return this.arrived.length === 0 ? null : this.timeOf(this.end);
   }
 
-  /** Everything that arrived, in order. */
+  /** All arrivals in order. */
   get arrivals(): PlayoutArrival[] {
     return Array.from({ length: this.arrived.length }, (_, row) => this.arrival(row));
   }
 
-  /** What is played after a moment, in order, with all that arrived of its items. */
+  /** Arrivals played after a time, in order, with all other arrivals of their items. */
   arrivalsSince(ms: number): PlayoutArrival[] {
     const { arrived } = this;
     const since = arrived.firstAfter(this.positionOf(ms));
@@ -253,14 +253,14 @@ export class PlayoutBuffer {
     return arrivals;
   }
 
-  /** Everything that arrived, the latest first. */
+  /** All arrivals, latest first. */
   *latestArrivals(): Generator<PlayoutArrival, void> {
     for (let row = this.arrived.length - 1; row >= 0; row--) yield this.arrival(row);
   }
 
   /**
-   * What was heard from the end of the last read to `until`, silence where nothing was buffered. It is final: `until` counts
-   * as the present, so later sounds are played after it.
+   * Reads what was heard from the end of the last read to `until`, with silence where nothing was buffered. The result is final:
+   * `until` counts as the present, so later audio is played after it.
    * @returns `isPlayed`: whether all of it came from the buffer
    */
   read(until: number): { readonly pcm: Int16Array; readonly isPlayed: boolean } {
@@ -305,7 +305,7 @@ export class PlayoutBuffer {
     if (!Number.isNaN(item) && !this.items.has(item)) this.items.set(item, { first: arrived.length, read: 0 });
     if (last >= 0 && this.isOneWith(last, now, from, item)) {
       arrived.extend(to, length);
-      // More of it is to be read again.
+      // It has unread samples again.
       this.firstUnread = Math.min(this.firstUnread, last);
     } else {
       arrived.push({ arrivedMs: now, from, to, length, item });
@@ -330,7 +330,7 @@ export class PlayoutBuffer {
     for (let row = first; row < arrived.length; row++) {
       left += arrived.to(row) - Math.max(arrived.from(row), this.readPosition);
     }
-    // What was played and not yet read stays in any case.
+    // Audio that was played but not read yet always stays.
     let at = this.waiting.length - left;
     const kept = [{ from: 0, to: at }];
     for (let row = first; row < arrived.length; row++) {
@@ -351,7 +351,7 @@ export class PlayoutBuffer {
       at += played + unplayed;
     }
     if (gaps.length > 0) this.waiting.keep(kept);
-    // The silence that follows was asked for, so it is not an underrun.
+    // The clear asked for the silence that follows, so it is not an underrun.
     if (gaps.at(-1)?.to === this.end) this.isEndNatural = false;
     return gaps;
   }
@@ -371,7 +371,7 @@ export class PlayoutBuffer {
     this.end = moved(this.end);
   }
 
-  /** Rounds, so that clocks with fractions and an origin other than 0 do not lose or gain a sample. */
+  /** Rounds, so that clocks with fractions or another origin neither lose nor gain a sample. */
   private positionOf(now: number): number {
     return Math.max(0, Math.round(((now - this.startMs) * this.rate) / 1_000));
   }

@@ -10,8 +10,8 @@ export class Random {
   private spare: number | undefined;
 
   /**
-   * @param seed any number; only its lower 32 bits of the integer part count
-   * @param stream sequences of the same seed with different streams are independent
+   * @param seed any number; only the lower 32 bits of its integer part count
+   * @param stream different streams of one seed are independent sequences
    */
   constructor(seed: number, stream = '') {
     this.a = seed | 0;

@@ -9,8 +9,8 @@ const PASS_BAND = 0.92;
 const KAISER_BETA = 8;
 
 /**
- * Converts audio to another rate with a windowed sinc (Kaiser) as low-pass, so that nothing above the new Nyquist frequency
- * folds back. Time 0 stays time 0. The result has the length of the audio at the new rate, rounded.
+ * Converts audio to another rate. A windowed sinc (Kaiser) as low-pass keeps frequencies above the new Nyquist frequency from
+ * folding back. Time 0 stays time 0. The result has the length of the audio at the new rate, rounded.
  */
 export function resample(pcm: Int16Array, from: number, to: number): Int16Array {
   const resampler = new StreamResampler(from, to);
@@ -18,21 +18,21 @@ export function resample(pcm: Int16Array, from: number, to: number): Int16Array 
 }
 
 /**
- * `resample` for audio that arrives in parts: however it was cut, the results of `push` and the last `flush`, joined, are
- * those of `resample`, to the sample.
+ * `resample` for audio that arrives in parts. However it was cut, the joined results of `push` and the last `flush` equal those
+ * of `resample` to the sample.
  *
- * The filter looks ahead, so the last `delay` samples of what was pushed are returned by the next `push`, or by `flush`
- * where the sound ends. At equal rates nothing is held back.
+ * The filter looks ahead, so the next `push`, or `flush` at the end of the sound, returns the last `delay` samples. At equal
+ * rates nothing is held back.
  */
 export class StreamResampler {
-  /** Most samples of the result that are held back: those of 32 samples at the lower rate, 4 ms at 8,000 Hz. */
+  /** Maximum number of result samples held back: those of 32 samples at the lower rate, 4 ms at 8,000 Hz. */
   readonly delay: number;
   private readonly from: number;
   private readonly to: number;
   private readonly kernel: Kernel | null;
-  /** End of the input: what the filter needs for the next sample of the result. */
+  /** End of the input that the filter needs for the next sample of the result. */
   private kept: Int16Array = NO_SOUND;
-  /** Samples of the input and of the result so far. */
+  /** Number of samples of the input and of the result so far. */
   private received = 0;
   private returned = 0;
 
@@ -56,7 +56,7 @@ export class StreamResampler {
     return result;
   }
 
-  /** Returns the rest of the sound. The next `push` begins another sound at time 0. */
+  /** Returns the rest of the sound. The next `push` begins a new sound at time 0. */
   flush(): Int16Array {
     if (!this.kernel) return NO_SOUND;
     const result = this.resultTo(Math.round((this.received * this.to) / this.from), this.kept, this.kernel);
@@ -70,7 +70,7 @@ export class StreamResampler {
     const { phases, step } = kernel;
     const start = this.received - input.length;
     const result = new Int16Array(Math.max(0, end - this.returned));
-    // Silence stays silence: it is most of what a caller sends.
+    // A shortcut for silence, which is most of what a caller sends.
     const length = isSilent(input) ? 0 : result.length;
     for (let n = 0; n < length; n++) {
       const position = (this.returned + n) * step;
@@ -95,7 +95,7 @@ function join(first: Int16Array, second: Int16Array): Int16Array {
   return joined;
 }
 
-/** Kernels between the rates of platforms; by other rates, which files may have, it would grow without limit. */
+/** Kernels between the rates of platforms only: files may have any rate, and the cache would grow without limit. */
 const kernels = new Map<string, Kernel>();
 const isCached = (rate: number): boolean => AUDIO_RATES.some((one) => one === rate);
 
@@ -111,11 +111,11 @@ function kernelOf(from: number, to: number): Kernel {
 
 /** Coefficients for each position of an output sample between two input samples. */
 class Kernel {
-  /** Samples of the input that count on either side. */
+  /** Number of input samples that count on either side. */
   readonly half: number;
   private readonly coefficients: Float64Array[];
 
-  /** @param phases, step: samples of the result and of the input in the same time, as a reduced fraction */
+  /** @param phases, step: numbers of result and input samples in the same time, as a reduced fraction */
   constructor(
     readonly phases: number,
     readonly step: number,
@@ -141,7 +141,7 @@ class Kernel {
       const distance = k - this.half + 1 - fraction;
       return sinc((distance * PASS_BAND) / stretch) * kaiser(distance / this.half);
     });
-    // Each phase passes a constant unchanged.
+    // Normalises each phase, so that a constant passes unchanged.
     const sum = coefficients.reduce((total, value) => total + value, 0);
     return coefficients.map((value) => value / sum);
   }

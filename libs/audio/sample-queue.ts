@@ -22,15 +22,15 @@ const STORAGES: Readonly<Record<AudioFormat['encoding'], Storage>> = {
   pcm16: { bytesPerSample: 2, block: (): Block => new Int16Array(BLOCK), encode: same, decode: same },
 };
 
-/** Samples that wait, kept in blocks as the wire's codes and decoded when they are read. */
+/** Queue of samples, stored in blocks as codes of the wire and decoded on reading. */
 export class SampleQueue {
   private readonly storage: Storage;
   private blocks: Block[] = [];
-  /** Position of the first sample in the first block. */
+  /** Index of the first sample in the first block. */
   private first = 0;
   private count = 0;
 
-  /** @param encoding in which the samples can be expressed exactly */
+  /** @param encoding must represent the samples exactly */
   constructor(encoding: AudioFormat['encoding']) {
     this.storage = STORAGES[encoding];
   }
@@ -39,7 +39,7 @@ export class SampleQueue {
     return this.count;
   }
 
-  /** Bytes that are kept. */
+  /** Memory use in bytes. */
   get bytes(): number {
     return this.blocks.length * BLOCK * this.storage.bytesPerSample;
   }
@@ -58,13 +58,13 @@ export class SampleQueue {
     }
   }
 
-  /** @param position from the first sample that waits, which is 0 */
+  /** @param position 0 is the first sample in the queue */
   at(position: number): number {
     const place = this.first + position;
     return this.storage.decode(this.blocks[Math.floor(place / BLOCK)]![place % BLOCK]!);
   }
 
-  /** Takes the next samples. @param target holds as many */
+  /** Takes as many samples as `target` holds. */
   shift(target: Int16Array): void {
     const { decode } = this.storage;
     for (let n = 0; n < target.length; n++) {
@@ -77,7 +77,7 @@ export class SampleQueue {
     if (this.count === 0) this.clear();
   }
 
-  /** Keeps only what lies in these spans. @param spans from first to last sample (not included), in order */
+  /** Keeps only the samples in these spans. @param spans in order; `to` is exclusive */
   keep(spans: readonly { readonly from: number; readonly to: number }[]): void {
     const { blocks, first } = this;
     const last = spans.at(-1)?.to ?? 0;

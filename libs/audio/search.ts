@@ -1,6 +1,6 @@
 /**
- * Number of elements at the front of a list that meet a condition, by binary search: the index of the first one that does
- * not. No element after that may meet it.
+ * Counts the elements at the front of a list that meet a condition, by binary search: the index of the first one that does
+ * not. No later element may meet the condition.
  */
 export function partitionPoint<T>(list: readonly T[], isBefore: (one: T) => boolean): number {
   let low = 0;

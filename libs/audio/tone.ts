@@ -1,6 +1,6 @@
 import { amplitudeOf, saturate } from './level.js';
 
-/** Rise and fall of a tone, so that it begins and ends without a click. */
+/** Fade-in and fade-out of a tone, which avoid clicks. */
 const RAMP_MS = 2;
 
 interface ToneOptions {

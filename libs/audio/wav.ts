@@ -1,6 +1,6 @@
 import { type AudioFormat, decodeAudio, encodeAudio } from './format.js';
 
-/** Encodings in which files are written; `mulaw` is WAV format 7. */
+/** Encodings of written files; `mulaw` is WAV format 7. */
 export type WavEncoding = Exclude<AudioFormat['encoding'], 'alaw'>;
 
 export interface WavFormat {
@@ -19,14 +19,14 @@ export interface WavAudio {
   readonly encoding: AudioFormat['encoding'];
 }
 
-/** A file that is not WAV, or holds audio in a format that is not supported. */
+/** The file is not WAV, or its format is not supported. */
 export class WavError extends Error {
   override readonly name = 'WavError';
 }
 
 const FORMAT_CODES = { pcm16: 1, mulaw: 7 } as const;
 const ALAW = 6;
-/** The format code proper is at the start of the sub-format. */
+/** The sub-format begins with the actual format code. */
 const EXTENSIBLE = 0xfffe;
 const MAX_LENGTH = 0xffff_ffff;
 /** Bytes of its name and its length. */
@@ -34,8 +34,8 @@ const CHUNK_HEADER = 8;
 
 /**
  * Header of a WAV file: 44 bytes for `pcm16`; 58 for `mulaw`, whose `fact` chunk is required for formats other than PCM.
- * The length of a header depends on the format alone, so that it can be replaced when the length of the audio is known.
- * @param dataLength bytes of audio that follow; a file with an odd number needs a padding byte at its end
+ * The length of a header depends on the format alone, so it can be replaced once the length of the audio is known.
+ * @param dataLength bytes of audio that follow; a file with an odd number needs a padding byte at the end
  */
 export function wavHeader({ encoding, rate, channels }: WavFormat, dataLength: number): Uint8Array {
   const isPcm = encoding === 'pcm16';
@@ -94,13 +94,13 @@ export interface WavLayout {
   readonly start: number;
   /** Bytes of the audio in the file. */
   readonly length: number;
-  /** Bytes of the audio by its header, which a recorder that died or streamed has not completed. */
+  /** Bytes of audio according to the header; wrong if the recorder died or streamed. */
   readonly declared: number;
 }
 
 /**
- * Reads a WAV file with 16-bit PCM, mu-law or A-law, mono or stereo. Other chunks are skipped. A length that cannot be right
- * means the rest of the file: more than there is, or less with no chunk behind it.
+ * Reads a WAV file with 16-bit PCM, mu-law or A-law, mono or stereo, and skips other chunks. An impossible length stands for the
+ * rest of the file: one beyond its end, or one that no chunk follows.
  * @throws WavError
  */
 export function readWav(file: Uint8Array): WavAudio {
@@ -114,7 +114,7 @@ export function readWav(file: Uint8Array): WavAudio {
 
 /**
  * Finds the audio of a WAV file.
- * @param file or its beginning, in which the audio must begin
+ * @param file the file or its beginning, in which the audio must begin
  * @param fileLength bytes of the whole file
  * @param read bytes of the file between two positions
  * @throws WavError
@@ -152,7 +152,7 @@ export function wavLayout(
   throw new WavError('The WAV file has no data chunk.');
 }
 
-/** Whether the audio ends before what follows it: nothing, or another chunk. @throws WavError if it is more audio */
+/** Whether the end of the file or another chunk follows the audio. @throws WavError if more audio follows */
 function endsAudio(header: Uint8Array, rest: number): boolean {
   if (rest < CHUNK_HEADER) return true;
   const name = text(header, 0);
@@ -195,7 +195,7 @@ function decode(data: Uint8Array, { encoding, rate, channels }: WavLayout): WavA
   return { encoding, rate, channels: deinterleave(decodeAudio({ encoding }, data), channels) };
 }
 
-/** @param channels of the same length; an incomplete last frame is left out */
+/** Leaves out an incomplete last frame. @param channels of the same length */
 export function deinterleave(samples: Int16Array, channels: number): Int16Array[] {
   if (channels === 1) return [samples];
   const length = Math.floor(samples.length / channels);
