@@ -4,15 +4,15 @@ import type { HeardSounds } from './heard-sounds.js';
 
 interface Surroundings {
   readonly arrivals: readonly Arrival[];
-  /** Number of the caller's turn at a moment. */
+  /** Number of the caller's turn at a given time. */
   readonly turnAt: (atMs: number) => number;
-  /** End of the caller's latest line that began before a moment; 0 without one. */
+  /** End of the caller's latest line that began before a given time; 0 without one. */
   readonly lineEndBefore: (atMs: number) => number;
-  /** Sounds that ended by then are left out. */
+  /** Omits sounds that ended by then. */
   readonly sinceMs?: number;
 }
 
-/** What was heard of the agent, without background audio. */
+/** The agent's sounds as heard, without background audio. */
 export function agentSounds(
   heard: HeardSounds,
   { arrivals, turnAt, lineEndBefore, sinceMs = -Infinity }: Surroundings,
@@ -31,10 +31,10 @@ export function agentSounds(
   });
 }
 
-/** Levels as facts have them: digital silence has none. */
+/** Levels for the facts; digital silence has none. */
 export const finite = (dbfs: number | null): number | null => (dbfs === null || Number.isFinite(dbfs) ? dbfs : null);
 
-/** When the first byte of the item arrived that holds an onset. @param afterMs what was sent or played before is another item */
+/** When the first byte of the item with the onset arrived. @param afterMs earlier audio belongs to another item */
 function firstByteOf(arrivals: readonly Arrival[], onsetMs: number, afterMs: number): number {
   const next = partitionPoint(arrivals, ({ playedFromMs }) => playedFromMs <= onsetMs);
   let first = arrivals[next - 1];

@@ -1,37 +1,37 @@
 import type { LevelRange } from '../../../audio/index.js';
 import type { AgentTurnFact, Span } from '../facts/facts.js';
 
-/** What the turn policy hears of the agent. Times are call time in milliseconds. */
+/** The agent as the turn policy hears it. Times are call time in milliseconds. */
 export interface HeardAgent {
-  /** In order; the last one may still be going on. */
+  /** In order; the last one may continue. */
   readonly sounds: readonly HeardSound[];
-  /** Whether a sound may just have begun: it was heard for less time than the gate takes to open. */
+  /** Whether a sound may have begun, but for less time than the gate takes to open. */
   readonly isOnsetPending: boolean;
-  /** Whether audible sound lies in the playout buffer. */
+  /** Whether the playout buffer contains audible sound. */
   hasAudibleLeft(atMs: number): boolean;
-  /** When all the sound before the agent's latest end of a turn was played; null without such an event since `sinceMs`. */
+  /** When all audio before the agent's latest end of turn was played; null without an end of turn since `sinceMs`. */
   turnEndPlayedAt(sinceMs: number): number | null;
-  /** Levels of a sound that has lasted for 30 s, never fell to a bed and does not vary as speech does; null otherwise. */
+  /** Levels of a sound that has lasted for 30 s, never fell to a bed and varies less than speech; else null. */
   readonly endless: LevelRange | null;
 }
 
 export interface HeardSound {
   readonly startMs: number;
-  /** End of what was active so far. */
+  /** End of the active part so far. */
   readonly endMs: number;
   readonly isOpen: boolean;
-  /** Whether it turned out to be steady background noise, and no sound of the agent. */
+  /** Whether it turned out to be steady background noise instead of a sound of the agent. */
   readonly isBackground: boolean;
 }
 
 /**
- * Agent sound that begins so soon after the caller's onset and after the agent's previous sound is a collision; so is a
- * greeting that begins so soon after the caller's first onset.
+ * A sound of the agent that begins within these times after the caller's onset and the agent's previous sound is a collision. So
+ * is a greeting that begins this soon after the caller's first onset.
  */
 export const COLLISION = { afterCallerMs: 500, afterAgentMs: 2_000 } as const;
-/** A shorter sound, such as an earcon, is not a turn by itself: what follows within `waitMs` is the answer that it opens. */
+/** A shorter sound, such as an earcon, is not a turn by itself. It opens the answer that follows within `waitMs`. */
 export const LEAD_IN = { maxMs: 250, waitMs: 1_500 } as const;
-/** Silence that is enough after a transport's end of a turn. */
+/** Sufficient silence after the transport reported the end of a turn. */
 const AFTER_TURN_END_MS = 200;
 
 interface OpenTurn {
@@ -40,12 +40,12 @@ interface OpenTurn {
   readonly sounds: HeardSound[];
 }
 
-/** The agent's turns: from an onset until `turnEndMs` of heard silence, or until the caller takes the floor. */
+/** The agent's turns: from an onset until `turnEndMs` of heard silence, or until the caller takes the turn. */
 export class AgentTurns {
   private readonly ended: AgentTurnFact[] = [];
   private open: OpenTurn | undefined;
   private known = 0;
-  /** Goes on from before the caller's latest line, or collided with its beginning: no answer to that line. */
+  /** Began before the caller's latest line, or collided with its beginning, so it does not answer that line. */
   private tail: HeardSound | undefined;
 
   constructor(
@@ -58,12 +58,12 @@ export class AgentTurns {
     return this.open !== undefined;
   }
 
-  /** When the present turn began; undefined if the agent is not in its turn. */
+  /** When the present turn began; undefined between turns. */
   get openSinceMs(): number | undefined {
     return this.open?.startMs;
   }
 
-  /** Whether the present turn may be an answer: it is more than a short sound that has ended. */
+  /** Whether the present turn may be an answer, because it is more than a short sound that has ended. */
   get isAnswer(): boolean {
     return this.isOpen && !this.isLeadIn;
   }
@@ -82,12 +82,12 @@ export class AgentTurns {
     return this.tail?.endMs ?? 0;
   }
 
-  /** Whether sound of the present turn was heard after a moment. */
+  /** Whether the present turn was heard after a given time. */
   wasHeardAfter(atMs: number): boolean {
     return (this.open?.sounds.at(-1)?.endMs ?? 0) > atMs;
   }
 
-  /** Audible milliseconds of the present turn before a moment. */
+  /** Audible milliseconds of the present turn before a given time. */
   audibleMs(beforeMs = Infinity): number {
     return (this.open?.sounds ?? []).reduce(
       (sum, { startMs, endMs }) => sum + Math.max(0, Math.min(endMs, beforeMs) - startMs),
@@ -95,7 +95,7 @@ export class AgentTurns {
     );
   }
 
-  /** When this many milliseconds of the present turn had been heard; undefined if they were not. */
+  /** When this many milliseconds of the present turn had been heard; undefined if fewer were. */
   whenAudible(ms: number): number | undefined {
     let left = ms;
     for (const { startMs, endMs } of this.open?.sounds ?? []) {
@@ -105,7 +105,7 @@ export class AgentTurns {
     return undefined;
   }
 
-  /** Takes note of sounds that have begun. @param floor the caller's latest line, if it has spoken */
+  /** Records sounds that have begun. @param floor the caller's latest line, if it has spoken */
   listen(floor: Span | undefined): void {
     const { sounds } = this.heard;
     for (; this.known < sounds.length; this.known++) {
@@ -118,7 +118,7 @@ export class AgentTurns {
 
   /**
    * Ends the present turn if the agent has been silent for long enough.
-   * @param sinceMs silence before it does not count @returns when it ended
+   * @param sinceMs earlier silence does not count @returns when the turn ended
    */
   endAfterSilence(untilMs: number, sinceMs: number): number | undefined {
     if (this.open?.sounds.every(({ isBackground }) => isBackground)) this.open = undefined;
@@ -139,7 +139,7 @@ export class AgentTurns {
     return endedAt;
   }
 
-  /** The caller begins a line, over the agent if it is speaking. */
+  /** The caller begins a line, possibly over the agent. */
   callerTakesFloor(atMs: number): void {
     const last = this.heard.sounds.at(-1);
     this.tail = last?.isOpen ? last : undefined;
@@ -147,7 +147,7 @@ export class AgentTurns {
     this.open = undefined;
   }
 
-  /** All turns of the call. */
+  /** All turns so far. */
   until(callEndMs: number): AgentTurnFact[] {
     if (this.isAnswer) this.close('call_end', Math.min(callEndMs, this.open?.sounds.at(-1)?.endMs ?? callEndMs));
     return this.ended;
@@ -157,7 +157,7 @@ export class AgentTurns {
     return this.open?.sounds.at(-1)?.isOpen === false && this.audibleMs() < LEAD_IN.maxMs;
   }
 
-  /** While the caller speaks: a collision, or the speech that it has interrupted going on after a short pause. */
+  /** While the caller speaks: a collision, or interrupted speech that continues after a short pause. */
   private isNoAnswer(floor: Span, sound: HeardSound, previous: HeardSound | undefined): boolean {
     if (sound.startMs < floor.startMs || sound.startMs >= floor.endMs) return false;
     const isAtOnce = sound.startMs - floor.startMs < COLLISION.afterCallerMs;

@@ -19,16 +19,16 @@ import { HeardSounds } from './heard-sounds.js';
 import { playedOfItem } from './item-played.js';
 import { PieceCutter } from './piece-cutter.js';
 
-/** Shorter gaps between two sounds in the playout buffer are left out. */
+/** Shorter gaps in the playout buffer are omitted. */
 const MIN_UNDERRUN_MS = 5;
-/** Moments of clipped sound that are kept. */
+/** Maximum number of times of clipped audio that are kept. */
 const MAX_CLIPPED = 10;
-/** What a note on a sound or the end of a turn keeps, about. */
+/** Approximate memory of a record of a sound or the end of a turn. */
 const NOTE_BYTES = 512;
 
 /**
- * What is heard of the agent: its sound is played through the buffer of the platform, and a gate finds what is audible.
- * Times are call time in milliseconds.
+ * Hears the agent: plays its audio through the buffer of the platform, and finds audible sound with a gate. Times are call time
+ * in milliseconds.
  */
 export class Ear implements HeardAgent {
   private readonly buffer: PlayoutBuffer;
@@ -37,22 +37,22 @@ export class Ear implements HeardAgent {
   private readonly sent = new LevelMeter();
   private readonly clipping = new ClippingMeter();
   private readonly clippedAtMs: number[] = [];
-  /** Start, end, and 1 if it is between speech. */
+  /** Rows of [start, end, 1 if between speech]. */
   private readonly underruns = new NumberRows(3);
   /** Pairs of [time of the clear, milliseconds dropped]. */
   private readonly clears = new NumberRows(2);
-  /** The last samples that were sent to the buffer. */
+  /** The latest samples sent to the buffer. */
   private readonly latest: Int16Array;
   /** End of the last audible part in the playout. */
   private audibleUntilMs = 0;
-  /** Until when sound in the playout was found to be audible above a bed. */
+  /** Until when audio in the playout is known to be audible above a bed. */
   private aboveBedUntilMs = 0;
-  /** Whether the recording has the very samples that were heard. */
+  /** Whether the recording contains exactly the heard samples. */
   private isRecordedExactly: boolean;
-  /** Length of the audio that found no room in the buffer. */
+  /** Length of the audio that did not fit into the buffer. */
   discardedMs = 0;
 
-  /** @param onPiece called with what a recogniser is to transcribe */
+  /** @param onPiece receives audio to transcribe */
   constructor(
     private readonly line: Line,
     onPiece?: (piece: HeardPiece) => void,
@@ -65,20 +65,20 @@ export class Ear implements HeardAgent {
     this.latest = new Int16Array(line.frameSamples);
   }
 
-  /** Bytes that it keeps because of what the agent sent, about. */
+  /** Approximate memory, in bytes, of what the agent sent. */
   get bytes(): number {
     const notes = NOTE_BYTES * this.heard.notes;
     return this.buffer.bytes + this.underruns.bytes + this.clears.bytes + notes;
   }
 
-  /** The audio of the wire, before anything of it is played: codes of the line's rate are decoded when they are played. */
+  /** Sets the wire's audio format, before any audio. Codes at the line's rate are decoded only when played. */
   set format({ rate, encoding }: AudioFormat) {
     if (rate !== this.line.rate) return;
     this.buffer.keepAs(encoding);
     this.isRecordedExactly ||= recordingFormat(rate).encoding === encoding;
   }
 
-  /** What arrives from the end of a line of the caller on is not one arrival with what arrived before. */
+  /** Audio after the end of a line of the caller starts a new arrival. */
   set lineEndMs(ms: number) {
     this.buffer.separate(ms);
   }
@@ -91,7 +91,7 @@ export class Ear implements HeardAgent {
     return this.heard.isOnsetPending;
   }
 
-  /** @param item ascending in order of generation, where the platform tells its items apart */
+  /** @param item ascends in order of generation; given if the platform distinguishes items */
   play(atMs: number, pcm: Int16Array, item?: number): void {
     if (pcm.length === 0) return;
     this.sent.push(pcm);
@@ -110,7 +110,7 @@ export class Ear implements HeardAgent {
     this.keepLatest(pcm);
   }
 
-  /** Drops what is buffered; with an item only what belongs to it or an earlier one. @returns milliseconds dropped */
+  /** Drops buffered audio; with an item, only of items up to it. @returns milliseconds dropped */
   clear(atMs: number, upTo?: number): number {
     const droppedMs = this.buffer.clear(atMs, upTo);
     this.clears.push(atMs, droppedMs);
@@ -137,7 +137,7 @@ export class Ear implements HeardAgent {
     return this.buffer.bufferedMs(atMs);
   }
 
-  /** The agent said that its turn ends with the sound sent so far. */
+  /** The platform reported that the agent's turn ends with the audio sent so far. */
   turnEnded(atMs: number): void {
     this.heard.turnEnded(Math.max(atMs, this.buffer.endMs ?? 0));
   }
@@ -150,7 +150,7 @@ export class Ear implements HeardAgent {
     return pcm;
   }
 
-  /** Hears the last part of a frame when the call ends within it. @returns its samples */
+  /** Hears a partial frame when the call ends within it. @returns its samples */
   finish(atMs: number): Int16Array {
     const { pcm, isPlayed } = this.buffer.read(Math.max(this.heard.readUntilMs, atMs));
     this.heard.finish(pcm, isPlayed, atMs);
@@ -162,7 +162,7 @@ export class Ear implements HeardAgent {
   hasAudibleLeft(atMs: number): boolean {
     const threshold = this.heard.bedThreshold;
     if (threshold === null) return this.audibleUntilMs > atMs;
-    // The bed became known after some of this had been sent.
+    // The bed was found only after part of this audio had been sent.
     if (this.aboveBedUntilMs <= atMs) this.aboveBedUntilMs = this.buffer.firstAbove(atMs, threshold) ?? 0;
     return this.aboveBedUntilMs > atMs;
   }
@@ -175,15 +175,15 @@ export class Ear implements HeardAgent {
     return this.heard.turnEndPlayedAt(sinceMs);
   }
 
-  /** @param sinceMs end of the caller's line before: what arrived after it is the agent's present item */
+  /** @param sinceMs end of the caller's previous line: later audio is the agent's present item */
   playoutAt(atMs: number, sinceMs: number): { bufferedMs: number; heardUntilMs: number } {
     const heardUntilMs = playedOfItem(this.buffer.latestArrivals(), atMs, sinceMs);
     return { bufferedMs: Math.max(0, (this.buffer.endMs ?? 0) - atMs), heardUntilMs };
   }
 
   /**
-   * @param turnAt number of the caller's turn at a moment
-   * @param lineEndBefore end of the caller's latest line that began before a moment
+   * @param turnAt number of the caller's turn at a given time
+   * @param lineEndBefore end of the caller's latest line that began before a given time
    */
   facts(
     turnAt: (atMs: number) => number,
@@ -208,7 +208,7 @@ export class Ear implements HeardAgent {
   }
 
   /**
-   * The part of the facts from which the agent's words since a turn of the caller are computed, with all of their items.
+   * The facts needed to compute the agent's words since a turn of the caller, with all of their items.
    * @param turnAt and `lineEndBefore` as for `facts`
    */
   factsSince(

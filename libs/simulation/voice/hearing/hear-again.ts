@@ -5,8 +5,8 @@ import { hearLane, type RecordedLane } from './hear-lane.js';
 export type { RecordedLane };
 
 /**
- * Facts whose sounds of the agent are those that the gate finds in the recording. What the caller did is a fact whatever the
- * gate finds; so are the agent's turns as the caller saw them. Facts without `hearing` are returned as they are.
+ * Replaces the agent's sounds in the facts by those that the gate finds in the recording. The caller's acts stay, and so do the
+ * agent's turns as the caller saw them. Facts without `hearing` are returned unchanged.
  */
 export function hearAgain(facts: VoiceFacts, lane: RecordedLane): VoiceFacts {
   const { hearing, arrivals, end, level } = facts;
@@ -34,7 +34,7 @@ export function hearAgain(facts: VoiceFacts, lane: RecordedLane): VoiceFacts {
   };
 }
 
-/** The caller's lines around a moment, as `agentSounds` asks for them. */
+/** The caller's lines around a given time, for `agentSounds`. */
 export function linesOf(caller: VoiceFacts['caller']) {
   const lines = caller.filter(({ type }) => type === 'say');
   return {

@@ -12,17 +12,17 @@ export interface RecordedLane {
 }
 
 export interface HearingLane {
-  /** Number of whole frames that are heard. */
+  /** Number of whole frames. */
   readonly frames: number;
   /** End of the call in milliseconds. */
   readonly endMs: number;
-  /** What was sent: the gate learns the noise of the line from nothing else. */
+  /** Spans that were sent. The gate learns the noise of the line only from them. */
   readonly arrivals: readonly Arrival[];
-  /** Called before a frame is heard. */
+  /** Called before each frame. */
   readonly before?: (heard: HeardSounds, frame: number) => void;
-  /** Called after a frame was heard, with its end in milliseconds. */
+  /** Called after each frame with its end in milliseconds. */
   readonly after?: (heard: HeardSounds, untilMs: number) => void;
-  /** Called with what a recogniser is to transcribe. */
+  /** Receives audio to transcribe. */
   readonly onPiece?: ((piece: HeardPiece) => void) | undefined;
 }
 
@@ -36,7 +36,7 @@ export function hearLane({ rate, pcm }: RecordedLane, hearing: HearingLane): Hea
   for (let frame = 0; frame < frames; frame++) {
     before?.(heard, frame);
     const from = frame * line.frameSamples;
-    // A frame that is missing at the end of the recording is silence.
+    // Frames missing at the end of the recording are silence.
     const samples = new Int16Array(line.frameSamples);
     samples.set(pcm.subarray(from, from + line.frameSamples));
     heard.push(samples, played.isWhole(from, from + line.frameSamples));
@@ -52,7 +52,7 @@ export function hearLane({ rate, pcm }: RecordedLane, hearing: HearingLane): Hea
   return heard;
 }
 
-/** Which parts of the playout were sent, asked for in order. */
+/** Which parts of the playout were sent. Queries must be in order. */
 class Played {
   private next = 0;
   private readonly spans: readonly (readonly [from: number, to: number])[];

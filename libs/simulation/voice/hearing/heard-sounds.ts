@@ -16,26 +16,26 @@ export interface Sound extends HeardSound {
   readonly breaksOff: boolean;
   /** Level of its active frames. */
   readonly dbfs: number;
-  /** Levels that it reached, from its onset on, and until its end, backwards. */
+  /** Levels that it reached, forwards from its onset and backwards from its end. */
   readonly rises: readonly ReachedLevel[];
   readonly falls: readonly ReachedLevel[];
-  /** Its beginning is too even for speech until then. */
+  /** Until then its beginning is too even for speech. */
   readonly evenUntilMs: number;
-  /** Of the agent's voice when the sound ended; null while it goes on, or without a voice. */
+  /** Level of the agent's voice when the sound ended; null while it continues, or without a voice. */
   readonly softest: BedGate['softestDbfs'];
 }
 
-/** Speech is not so quiet for so long: below its softest parts, and far below them (docs/decisions/0121). */
+/** Speech is not this long below its softest parts, or far below them (docs/decisions/0121). */
 const QUIET_MS = { near: 660, far: 360 } as const;
-/** The voice in sounds that begin so early may be louder than what was heard of it by then. */
+/** In sounds that begin this early, the voice may be louder than it was heard before. */
 const EARLY_MS = 30_000;
 
-/** A sound of which it is known whether it is a tone, and the end of a tone. */
+/** A sound that is known to be a tone or not, and the end of the tone. */
 const [LONG_MS, DECAY_MS] = [1_500, 200];
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** The sounds of the agent that a gate finds in what is played of it. Times are call time in milliseconds. */
+/** The sounds that a gate finds in the played audio of the agent. Times are call time in milliseconds. */
 export class HeardSounds {
   readonly sounds: Writable<Sound>[] = [];
   private readonly gate: BedGate;
@@ -48,7 +48,7 @@ export class HeardSounds {
     this.ends = new SoundEnds(line);
   }
 
-  /** Number of its notes on what it was given. */
+  /** Number of records kept. */
   get notes(): number {
     return this.sounds.length + this.turnEnds.length;
   }
@@ -61,7 +61,7 @@ export class HeardSounds {
     return this.gate.endless;
   }
 
-  /** Mean square of samples above a bed; null without one. */
+  /** Threshold above the bed as mean square of samples; null without a bed. */
   get bedThreshold(): number | null {
     return this.gate.bedThreshold;
   }
@@ -71,9 +71,9 @@ export class HeardSounds {
   }
 
   /**
-   * The agent's voice in a sound. Quiet audio before its first voice, or long at the beginning or end of a sound, may be soft
-   * speech or background audio that was not found: it is not certain, and before the first voice what is far below it is left
-   * out. Nor is a tone certain, such as a thinking sound, of an agent that does not speak in tones.
+   * The agent's voice in a sound. Quiet audio before the first voice, or for long at the beginning or end of a sound, is
+   * uncertain: it may be soft speech or unknown background audio. Audio far below the first voice and before it is left out. A
+   * tone, such as a thinking sound, is also uncertain, unless the agent speaks in tones.
    * @returns null for background audio before the first voice
    */
   voiceIn(sound: Sound): Pick<AgentSound, 'startMs' | 'endMs' | 'certain'> | null {
@@ -102,12 +102,12 @@ export class HeardSounds {
     return this.gate.activeDbfs;
   }
 
-  /** End of what was heard so far, without a last part of a frame. */
+  /** End of the whole frames heard so far. */
   get readUntilMs(): number {
     return this.frames * FRAME_MS;
   }
 
-  /** What `hearAgain` needs beside the audio. */
+  /** Facts that `hearAgain` needs beside the audio. */
   get fact(): HearingFact {
     return { frames: this.frames, turnEnds: this.turnEnds };
   }
@@ -116,12 +116,12 @@ export class HeardSounds {
     return this.gate.isActive(pcm);
   }
 
-  /** The agent said that its turn ends with the sound that is played until then. */
+  /** The platform reported that the agent's turn ends with the audio played until then. */
   turnEnded(playedAtMs: number): void {
     this.turnEnds.push({ afterFrames: this.frames, playedAtMs });
   }
 
-  /** When all the sound before the agent's latest end of a turn was played; null without such an event since `sinceMs`. */
+  /** When all audio before the agent's latest end of turn was played; null without an end of turn since `sinceMs`. */
   turnEndPlayedAt(sinceMs: number): number | null {
     return this.turnEnds.find(({ playedAtMs }) => playedAtMs > sinceMs)?.playedAtMs ?? null;
   }
@@ -134,7 +134,7 @@ export class HeardSounds {
     this.take(this.gate.push(pcm, isPlayed));
   }
 
-  /** The call ends, with a last part of a frame or with a whole one. @param isPlayed as for `push` */
+  /** Hears the last frame of the call, whole or partial. @param isPlayed as for `push` */
   finish(rest: Int16Array, isPlayed: boolean, atMs: number): void {
     const { frameSamples } = this.line;
     if (rest.length > 0) {
@@ -182,7 +182,7 @@ export class HeardSounds {
       return;
     }
     last.isOpen = false;
-    // Background noise before the sound was part of it until now.
+    // Until now, background noise before the sound counted as part of it.
     last.startMs = event.onsetMs;
     last.endMs = event.atMs;
     last.dbfs = event.dbfs;
@@ -195,7 +195,7 @@ export class HeardSounds {
 
 const isTone = ({ evenUntilMs, startMs, endMs }: Sound): boolean => evenUntilMs > Math.max(startMs, endMs - DECAY_MS);
 
-/** From when a sound first reaches a level until it last does; null if it does not. */
+/** From the first to the last time at which a sound reaches a level; null if it never does. */
 function partAbove({ rises, falls, startMs, endMs }: Sound, dbfs: number): Span | null {
   const isAbove = (reached: ReachedLevel) => reached.dbfs > dbfs;
   const [first, last] = [rises.find(isAbove), falls.find(isAbove)];

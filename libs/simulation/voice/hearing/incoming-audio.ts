@@ -2,7 +2,7 @@ import { FRAME_MS, StreamResampler } from '../../../audio/index.js';
 import type { Line } from '../facts/line.js';
 import type { Ear } from './ear.js';
 
-/** The agent's audio on its way to the playout buffer: converted to the rate of the line. */
+/** Converts the agent's audio to the rate of the line, on its way to the playout buffer. */
 export class IncomingAudio {
   private resampler: StreamResampler | undefined;
   private item: number | undefined;
@@ -22,7 +22,7 @@ export class IncomingAudio {
     this.item = item;
     if (!this.resampler) {
       this.resampler = new StreamResampler(this.rate, this.line.rate);
-      // In place of what the filter holds back, so that audio that is paced in real time has no gap after its first part.
+      // Silence replaces the samples that the filter holds back, so audio paced in real time has no gap after its first part.
       this.ear.play(atMs, new Int16Array(this.resampler.delay), item);
     }
     this.hasTail = true;

@@ -1,12 +1,12 @@
 import type { Arrival } from '../facts/facts.js';
 
-/** A longer gap in the playout separates two items of the agent's sound, where the platform does not name them. */
+/** A longer gap in the playout separates two items, if the platform does not name items. */
 const ITEM_GAP_MS = 400;
 
 /**
- * Milliseconds that were played of the item that was played last before a moment.
+ * Milliseconds played of the last item before a given time.
  * @param latestFirst all audio that arrived
- * @param sinceMs end of the caller's line before: what arrived after it is the agent's present item
+ * @param sinceMs end of the caller's previous line: later audio is the agent's present item
  */
 export function playedOfItem(latestFirst: Iterable<Arrival>, atMs: number, sinceMs: number): number {
   let played = 0;

@@ -7,21 +7,21 @@ import type { HeardAgent } from './agent-turns.js';
 
 /** Silence after which a piece is complete. */
 const SILENCE_MS = 300;
-/** The longest piece; speech that goes on is cut. */
+/** Maximum length of a piece; longer speech is cut. */
 const MAX_MS = 25_000;
 const MARGIN_MS = 200;
-/** A sound is noticed by then; audio before it is forgotten. */
+/** A sound is noticed within this time; earlier audio is dropped. */
 const ONSET_MS = 1_000;
 
-/** Cuts what is heard of the agent into pieces for a recogniser while the call goes on: never audio without voice. */
+/** Cuts the audio of the agent into pieces for a recogniser during the call, and never passes audio without voice. */
 export class PieceCutter {
-  /** What is heard from `keptFromMs` on. */
+  /** Audio from `keptFromMs` on. */
   private frames: Int16Array[] = [];
   private keptFromMs = 0;
   private untilMs = 0;
-  /** Position of the first sound that is not part of a piece. */
+  /** Index of the first sound that is in no piece yet. */
   private next = 0;
-  /** Until when a sound that is still going on is part of a piece. */
+  /** Until when a continuing sound is part of a piece. */
   private cutMs = 0;
 
   constructor(
@@ -30,7 +30,7 @@ export class PieceCutter {
     private readonly onPiece: (piece: HeardPiece) => void,
   ) {}
 
-  /** What was heard next, at the rate of the line, after the gate has heard it. */
+  /** Takes the next audio at the rate of the line, after the gate. */
   push(pcm: Int16Array): void {
     this.frames.push(pcm);
     this.untilMs += this.line.msOf(pcm.length);
@@ -48,7 +48,7 @@ export class PieceCutter {
     this.pass(this.cut(voices));
   }
 
-  /** What goes on for too long is cut, and the last part of it remains. */
+  /** Cuts speech that is too long, and keeps its last part. */
   private cutLong(): void {
     const voices = this.voices();
     if (this.untilMs - (voices[0]?.startMs ?? Infinity) <= MAX_MS) return;

@@ -1,20 +1,20 @@
 import { dbfs, FRAME_MS } from '../../../audio/index.js';
 import type { Line } from '../facts/line.js';
 
-/** The last part of a sound, whose levels say whether it decays. */
+/** Length of the last part of a sound, whose levels show whether it decays. */
 const TAIL_MS = 60;
 const PART_MS = 20;
 /**
- * Speech that ends by itself decays: of 80 sentences of five voices 4 % ended with so little of a decay, of cuts at any moment
- * of them 57 % did.
+ * Speech that ends by itself decays. In 80 sentences of five voices, 4 % ended with less decay than this, but 57 % of cuts at any
+ * time did.
  */
 const MAX_DECAY_DB = 3;
-/** Active speech is within this range below the level of its sound. */
+/** Active speech is at most this far below the level of its sound. */
 const ACTIVE_DB = 10;
-/** Longer than the silence after which the gate closes, and the tail before it. */
+/** Longer than the silence after which the gate closes plus the tail before it. */
 const KEPT_FRAMES = 16;
 
-/** Tells how a sound ended, from the frames in which it was heard. The first frame begins at call time 0. */
+/** Determines how a sound ended from its frames. The first frame begins at call time 0. */
 export class SoundEnds {
   private readonly frames: Int16Array[] = [];
   private heardMs = 0;
@@ -42,7 +42,7 @@ export class SoundEnds {
     return last >= level - ACTIVE_DB && last >= Math.max(...parts) - MAX_DECAY_DB;
   }
 
-  /** @param from position in the frames that are kept */
+  /** @param from index in the kept frames */
   private between(from: number, to: number): Int16Array {
     const { frameSamples } = this.line;
     return Int16Array.from({ length: to - from }, (_, n) => {

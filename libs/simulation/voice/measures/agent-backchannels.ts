@@ -3,14 +3,14 @@ import type { AgentSound, SayAct, VoiceFacts } from '../facts/facts.js';
 import { CONTINUATION_MS } from './lines.js';
 import { contains } from '../facts/spans.js';
 
-/** A sound of at least this length is more than an "mm-hmm" (those of the caller last 300 to 450 ms). */
+/** A sound of at least this length is more than an "mm-hmm". (The caller's last 300 to 450 ms.) */
 const MAX_BACKCHANNEL_MS = 700;
-/** A sound that ends later than this after it arrived had been sent before: it was not broken off at its end. */
+/** If a sound ends later than this after its arrival, it was sent ahead, so it did not break off at its end. */
 const SENT_LIVE_MS = 200;
 
 /**
- * Whether a sound that began in a line of the caller is a backchannel of the agent: short, complete, while the caller goes on
- * speaking, and the agent does not go on after it.
+ * Whether a sound that began during a line of the caller is a backchannel of the agent: it is short and complete, the caller
+ * goes on speaking, and the agent does not.
  */
 export function isBackchannel(facts: VoiceFacts, { parts, endMs: lineEndMs }: SayAct, sound: AgentSound): boolean {
   const { startMs, endMs } = sound;

@@ -7,13 +7,12 @@ import { contains, overlapOf } from '../facts/spans.js';
 type Stalls = MediaTiming['stalls'];
 type Underruns = VoiceFacts['underruns'];
 
-/** The gate closes this long before a `clear` at most, if the clear ended the sound. */
+/** If a `clear` ended the sound, the gate closed at most this long before it. */
 const BEFORE_CLEAR_MS = 200;
 
 /**
- * The call if everything of the agent that the tester may have read late because of a stall had been read at the stall's
- * beginning. What really happened lies between this and the given facts: a verdict that differs between them is not certain.
- * Without a stall these are the same facts.
+ * Facts of the call as if the tester had read everything that a stall may have delayed at the beginning of that stall. The truth
+ * lies between these and the given facts, so a verdict that differs between them is not certain. Without a stall both are equal.
  */
 export function heardAtTheEarliest(facts: VoiceFacts): VoiceFacts {
   const { stalls } = facts.timing;
@@ -41,7 +40,7 @@ export function heardAtTheEarliest(facts: VoiceFacts): VoiceFacts {
   };
 }
 
-/** @param fromMs end of the agent's sound before */
+/** @param fromMs end of the agent's previous sound */
 function earlier(facts: VoiceFacts, sound: AgentSound, fromMs: number): AgentSound {
   const { clears, stalled } = facts;
   const { stalls } = facts.timing;
@@ -57,7 +56,7 @@ function earlier(facts: VoiceFacts, sound: AgentSound, fromMs: number): AgentSou
   return { ...sound, firstByteMs: firstByteMs - first, startMs: start, endMs: Math.max(start, end) };
 }
 
-/** How much later than it arrived a message may have been read that was read at a moment, or would have been. */
+/** Maximum delay between arrival and reading of a message that was, or would have been, read at this time. */
 export function delayAt(stalls: Stalls, readMs: number): number {
   return joinedStalls(stalls).reduce((worst, { at, ms }) => {
     const isAffected = readMs >= at && readMs <= at + ms + FRAME_MS;
@@ -65,15 +64,15 @@ export function delayAt(stalls: Stalls, readMs: number): number {
   }, 0);
 }
 
-/** By how much stalls have delayed sound that the agent sends as it speaks: the buffer ran empty during each of them. */
+/** How much stalls delayed audio that the agent sends in real time: the buffer ran empty during each of them. */
 const lagOf = (stalls: Stalls, underruns: Underruns, span: Span): number =>
   underruns
     .filter(({ startMs }) => startMs >= span.startMs && startMs < span.endMs)
     .reduce((sum, underrun) => sum + Math.min(underrun.endMs - underrun.startMs, stalledOver(stalls, underrun)), 0);
 
 /**
- * Underruns that a stall may have hidden: after it, sound that the agent sends as it speaks is played later than it arrives,
- * and a pause between two messages then only shortens this delay.
+ * Underruns that a stall may have hidden. After the stall, audio that the agent sends in real time is played later than it
+ * arrives, so a pause between two messages only shortens this delay.
  */
 function hiddenUnderruns({ arrivals, agent, timing: { stalls } }: VoiceFacts): Underruns {
   const hidden: Underruns[number][] = [];
@@ -92,7 +91,7 @@ function hiddenUnderruns({ arrivals, agent, timing: { stalls } }: VoiceFacts): U
   return hidden;
 }
 
-/** How long the stalls were that delayed what ended an underrun. */
+/** Total length of the stalls that delayed the end of an underrun. */
 const stalledOver = (stalls: Stalls, { startMs, endMs }: Span): number =>
   joinedStalls(stalls).reduce((sum, { at, ms }) => {
     const delaying = { startMs: at - FRAME_MS, endMs: at + ms + FRAME_MS };

@@ -7,25 +7,25 @@ import { CONTINUATION_MS, speechAt, type SpokenLine, takesFloor } from './lines.
 import { contains, lengthOf, overlapOf, tenth } from '../facts/spans.js';
 import { uncertaintyWithin } from './uncertainty.js';
 
-/** An agent that stops speaking later than this after the caller's onset has not yielded (tau-voice). */
+/** The agent has not yielded if it stops speaking later than this after the caller's onset (tau-voice). */
 export const YIELD_MS = 2_000;
-/** With at least this much sound buffered, only a `clear` yields. */
+/** With at least this much audio buffered, only a `clear` yields. */
 export const BUFFERED_MS = 500;
-/** Silence that must follow before the agent has stopped. */
+/** Silence after which the agent counts as stopped. */
 const SILENCE_MS = 200;
-/** Speech that ends so soon after the caller's onset may have ended by itself. */
+/** Speech that ends within this time after the caller's onset may have ended by itself. */
 const NATURAL_END_MS = 500;
-/** Speech that goes on for so long after a backchannel or noise was kept (tau-voice). */
+/** The agent kept its turn if it speaks this long after a backchannel or noise (tau-voice). */
 export const KEPT_MS = 1_000;
-/** An answer to a noise in silence within this time (tau-voice). */
+/** Speech within this time after a noise in silence answers it (tau-voice). */
 export const ANSWERED_NOISE_MS = 2_000;
-/** A shorter overlap, or shorter sound in a hesitation, is not an interruption. */
+/** A shorter overlap, or a shorter sound during a hesitation, is not an interruption. */
 export const MIN_OVERLAP_MS = 300;
 
 export const bargeInsOf = (facts: VoiceFacts, lines: readonly SpokenLine[]): BargeInResult[] =>
   lines.flatMap(({ act, over }) => (act.bargeIn ? [bargeInOf(facts, act, act.bargeIn, over)] : []));
 
-/** Whether the call ended while the agent spoke, so that it is not known whether it would have stopped. */
+/** Whether the call ended while the agent spoke: then it is unknown whether it would have stopped. */
 export const isCutByEnd = ({ end }: VoiceFacts, speechEndMs: number): boolean => end.atMs - speechEndMs < SILENCE_MS;
 
 function bargeInOf(
@@ -44,9 +44,9 @@ function bargeInOf(
   const yieldMs = tenth(end - startMs);
   const isCleared = hasClear(facts, { startMs, bufferedMs, endMs: end });
   const isCut = isCutByEnd(facts, end);
-  // All that was played had been sent before the caller began: the agent did not stop for it.
+  // The agent had sent all of the played audio before the caller began, so it did not stop for the caller.
   const wasSending = end > startMs + bufferedMs;
-  // A recording does not show what had been sent, so that only speech that breaks off shows that the agent stopped for it.
+  // A recording does not show what was sent, so only speech that breaks off shows that the agent stopped for the caller.
   const isRecorded = facts.imported !== undefined;
   const breaksOff = over.at(-1)!.breaksOff === true;
   const hasStopped = isRecorded ? breaksOff : wasSending && (breaksOff || isAnsweredAfter(facts, act, end));
@@ -55,7 +55,7 @@ function bargeInOf(
   return { ...result, possible, yielded, yieldMs, plusMinusMs };
 }
 
-/** Milliseconds of the agent's item that were played when its sound was dropped, or else ended. */
+/** Milliseconds of the agent's item that were played when its audio was dropped or ended. */
 function playedAtCut({ arrivals, caller, clears }: VoiceFacts, { startMs }: SayAct, endMs: number): number {
   const isCut = ({ atMs, droppedMs }: VoiceFacts['clears'][number]) =>
     droppedMs > 0 && atMs >= startMs && atMs <= endMs + NATURAL_END_MS;
@@ -64,10 +64,10 @@ function playedAtCut({ arrivals, caller, clears }: VoiceFacts, { startMs }: SayA
 }
 
 /**
- * Whether the agent cleared the sound over which the caller barged in. A `clear` when all of it was played stops nothing, unless
- * the agent sends its sound as it speaks.
+ * Whether the agent cleared the audio over which the caller barged in. A `clear` after all of it was played stops nothing, unless
+ * the agent sends its audio in real time.
  * @param startMs onset of the caller's line
- * @param bufferedMs sound of the agent in the buffer at that moment
+ * @param bufferedMs audio of the agent in the buffer at that time
  * @param endMs end of the agent's sound
  */
 export function hasClear(
@@ -82,7 +82,7 @@ export function hasClear(
   );
 }
 
-/** Whether the agent was silent from its stop to the end of the caller's line, and then went on with something else. */
+/** Whether the agent stayed silent from its stop to the end of the caller's line, and then said something else. */
 function isAnsweredAfter({ agent, caller }: VoiceFacts, line: SayAct, stoppedMs: number): boolean {
   const next = agent.find(({ startMs }) => startMs >= stoppedMs);
   const nextLine = caller.find((act) => takesFloor(act) && act.startMs >= line.endMs);
@@ -94,7 +94,7 @@ interface Reaction {
   readonly isCleared: boolean;
   readonly isCut: boolean;
   readonly bufferedMs: number;
-  /** Whether it shows that the agent stopped, and had not finished by itself. */
+  /** Whether there is proof that the agent stopped rather than finished by itself. */
   readonly hasStopped: boolean;
   readonly isRecorded: boolean;
 }
@@ -107,7 +107,7 @@ function hasYielded({ yieldMs, isCleared, isCut, bufferedMs, hasStopped, isRecor
   return hasStopped || (!isRecorded && yieldMs > NATURAL_END_MS) ? true : null;
 }
 
-/** Whether the agent kept speaking through each backchannel and noise, and did not answer a noise in silence. */
+/** Whether the agent kept speaking through each backchannel and noise, and answered no noise in silence. */
 export const soundResultsOf = (facts: VoiceFacts): SoundResult[] =>
   facts.caller.flatMap((act) => (isSound(act) ? [soundResultOf(facts, act)] : []));
 
@@ -122,7 +122,7 @@ function soundResultOf(facts: VoiceFacts, act: ListenersSound): SoundResult {
   return { ...result, kept: act.afterMs === null ? isLeftAlone(facts, act) : isSpokenThrough(facts, act) };
 }
 
-/** Whether the agent did not take a noise in silence for words. Null if the caller spoke, or the call ended, too soon to know. */
+/** Whether the agent left a noise in silence unanswered. Null if the caller spoke, or the call ended, too soon to know. */
 function isLeftAlone({ agent, caller, end }: VoiceFacts, { startMs, endMs }: SoundAct): boolean | null {
   const until = startMs + ANSWERED_NOISE_MS;
   const answer = agent.find((sound) => sound.startMs >= startMs && sound.startMs < until);
@@ -131,14 +131,14 @@ function isLeftAlone({ agent, caller, end }: VoiceFacts, { startMs, endMs }: Sou
   return end.atMs < until || (next && next.startMs < until) ? null : true;
 }
 
-/** Null if the agent's speech ended at that moment by itself. */
+/** Null if the agent's speech ended by itself at that time. */
 function isSpokenThrough(facts: VoiceFacts, { startMs }: SoundAct): boolean | null {
   const speech = speechAt(facts, startMs);
   const end = speech.at(-1)?.endMs;
   if (end === undefined) return null;
   const until = startMs + KEPT_MS;
   if (end >= until) return true;
-  // A clear of nothing, after the speech had ended, stopped nothing.
+  // A clear after the speech had ended stopped nothing.
   const isCleared = facts.clears.some(
     ({ atMs, droppedMs }) => atMs >= startMs && atMs <= until && (droppedMs > 0 || atMs <= end + SILENCE_MS),
   );
@@ -152,7 +152,7 @@ export interface FloorConflicts {
   readonly collisions: number;
 }
 
-/** Sounds of the agent that began while the caller spoke or hesitated, without its backchannels. */
+/** Sounds of the agent that began while the caller spoke or hesitated, except backchannels. */
 export function conflictsOf(facts: VoiceFacts, lines: readonly SpokenLine[]): FloorConflicts {
   const { agent } = facts;
   const interruptions: Interruption[] = [];
@@ -163,7 +163,7 @@ export function conflictsOf(facts: VoiceFacts, lines: readonly SpokenLine[]): Fl
       const first = speech[0]!;
       const previous = agent[agent.indexOf(first) - 1];
       const isAtOnce = first.startMs - act.startMs < COLLISION.afterCallerMs;
-      // In the pause before it the agent could take the caller's line for ended.
+      // In the pause before this part the agent could assume that the caller's line had ended.
       if ((goesOn && isAtOnce) || isCollision(act, first, previous, lines[0]?.act)) {
         collisions++;
         continue;
@@ -171,7 +171,7 @@ export function conflictsOf(facts: VoiceFacts, lines: readonly SpokenLine[]): Fl
       if (isBackchannel(facts, act, first)) continue;
       const overlapMs = tenth(speech.reduce((sum, sound) => sum + overlapOf(act, sound), 0));
       const inHesitation = !act.parts.some((part) => contains(part, first.startMs));
-      // Sound in a hesitation need not overlap with words.
+      // A sound during a hesitation need not overlap with words.
       if ((inHesitation ? lengthOf(speech) : overlapMs) < MIN_OVERLAP_MS) continue;
       interruptions.push({ atMs: tenth(first.startMs), overlapMs, inHesitation });
     }
@@ -179,7 +179,7 @@ export function conflictsOf(facts: VoiceFacts, lines: readonly SpokenLine[]): Fl
   return { interruptions, collisions };
 }
 
-/** @param previous undefined before the greeting, which collides with the caller's first line only */
+/** @param previous undefined before the greeting, which collides only with the caller's first line */
 const isCollision = (
   act: SayAct,
   sound: AgentSound,
@@ -189,7 +189,7 @@ const isCollision = (
   sound.startMs - act.startMs < COLLISION.afterCallerMs &&
   (previous ? sound.startMs - previous.endMs < COLLISION.afterAgentMs : act === firstLine);
 
-/** Sounds with short silences between them are one speech. */
+/** Joins sounds with short silences between them. */
 function speechesOf(sounds: readonly AgentSound[]): AgentSound[][] {
   const speeches: AgentSound[][] = [];
   for (const sound of sounds) {

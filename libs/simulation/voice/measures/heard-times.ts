@@ -6,7 +6,7 @@ import { pausesOf, silencesOf } from './silences.js';
 import { uncertaintyWithin } from './uncertainty.js';
 
 /**
- * The times of a voice call for checks and measures that text calls share. Entries alone do not show them: which
+ * Times of a voice call for the checks and measures that text calls have as well. Entries alone do not show them: whether a
  * silence is the agent's depends on how its turns ended.
  */
 export function heardTimes(facts: VoiceFacts, entries: readonly TimelineEntry[]): HeardTimes {
@@ -21,7 +21,7 @@ export function heardTimes(facts: VoiceFacts, entries: readonly TimelineEntry[])
     waits: floorWaitsOf(facts).flatMap(({ latency, sinceMs, isBesideBed }) => {
       if (latency.heardMs === null) return [];
       const answer = latency.answered ? agentAt(sinceMs + latency.heardMs) : undefined;
-      // A caller that has only pressed keys so far has said nothing.
+      // The caller has only pressed keys so far, and said nothing.
       const words = lineBefore(sinceMs) ?? spokenBefore(sinceMs).at(-1) ?? answer;
       if (!words) return [];
       const { heardMs: ms, plusMinusMs } = latency;

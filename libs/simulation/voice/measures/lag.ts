@@ -32,7 +32,7 @@ export function stallAndLagWithin(facts: VoiceFacts, span: Span): number {
  */
 export const lagAt = (facts: VoiceFacts, atMs: number): number => lagOf(facts, atMs).lagMs;
 
-/** The largest lag of what was heard of the agent. */
+/** The longest lag of any sound of the agent. */
 export const longestLag = (facts: VoiceFacts): number =>
   facts.agent.reduce(
     (longest, { startMs, endMs }) => tenth(Math.max(longest, lagAt(facts, startMs), lagAt(facts, endMs))),

@@ -7,7 +7,7 @@ import { contains, lengthOf, tenth } from '../facts/spans.js';
 import { stallWithin } from './stall-within.js';
 import { isBesideBed, uncertaintyWithin } from './uncertainty.js';
 
-/** The caller speaks or presses keys, and then waits for the agent. */
+/** Speech or keys of the caller, after which it waits for the agent. */
 interface Floor {
   readonly turn: number;
   readonly startMs: number;
@@ -16,17 +16,17 @@ interface Floor {
 }
 
 /**
- * Response latency as heard: from the end of the caller's speech, or of its last key, to the agent's first onset after it.
- * Null if the agent was sounding at that moment or had answered before it.
+ * Response latency as heard: from the end of the caller's speech or last key to the agent's next onset. Null if the agent was
+ * sounding then, or had already answered.
  */
 export const latenciesOf = (facts: VoiceFacts): VoiceLatency[] => floorWaitsOf(facts).map(({ latency }) => latency);
 
-/** A wait of the caller for the agent. */
+/** One wait of the caller for the agent. */
 export interface FloorWait {
   readonly latency: VoiceLatency;
   /** End of the caller's speech or keys. */
   readonly sinceMs: number;
-  /** Present if a bed was heard: it hides where words begin and end. */
+  /** Present if a bed was heard, which hides where words begin and end. */
   readonly isBesideBed?: true;
 }
 
@@ -34,9 +34,9 @@ export function floorWaitsOf(given: VoiceFacts): FloorWait[] {
   const facts = withoutBackchannels(given);
   const floors = floorsOf(facts);
   return floors.flatMap((floor, index) => {
-    // The caller had not finished, so that it waited for nothing.
+    // The caller had not finished, so it did not wait.
     if (floor.goesOn) return [];
-    // While the caller thinks it does not wait for the agent.
+    // A caller that thinks does not wait for the agent.
     const thought = given.thinking?.find(({ startMs }) => startMs >= floor.endMs);
     const until = Math.min(floors[index + 1]?.startMs ?? facts.end.atMs, thought?.startMs ?? Infinity);
     const latency = latencyOf(facts, floor, until);
@@ -52,7 +52,7 @@ function withoutBackchannels(facts: VoiceFacts): VoiceFacts {
   return { ...facts, agent: facts.agent.filter(isAnswer) };
 }
 
-/** A line whose keys follow before the agent answers is one floor. */
+/** Joins a line with the keys that follow before the agent answers. */
 function floorsOf(facts: VoiceFacts): Floor[] {
   const floors: Floor[] = [];
   for (const act of facts.caller.filter(takesFloor)) {
@@ -71,9 +71,9 @@ function latencyOf(facts: VoiceFacts, { turn, startMs, endMs }: Floor, until: nu
   const none = { turn, heardMs: null, firstByteMs: null, leadingSilenceMs: null, plusMinusMs: 0 };
   if (agent.some((sound) => contains(sound, endMs))) return { ...none, answered: true, note: 'already_speaking' };
   const over = speechAt(facts, startMs);
-  // The caller spoke over the agent, which went on after a breath.
+  // The caller spoke over the agent, which continued after a breath.
   if ((over.at(-1)?.endMs ?? 0) > endMs) return { ...none, answered: true, note: 'already_speaking' };
-  // Speech that the caller interrupted may have a pause before it stops.
+  // Interrupted speech may pause before it stops.
   const isEarly = agent.some((sound) => sound.startMs >= startMs && sound.startMs < endMs && !over.includes(sound));
   if (isEarly) return { ...none, answered: true, note: 'answered_early' };
   const answer = answerOf(facts, endMs, until);
@@ -97,11 +97,11 @@ function latencyOf(facts: VoiceFacts, { turn, startMs, endMs }: Floor, until: nu
 
 interface Answer {
   readonly first: AgentSound;
-  /** The sound that makes an answer of it, later than a short one that opens it. */
+  /** The sound that makes this an answer; it may follow a short one that opens it. */
   readonly speech: AgentSound;
 }
 
-/** The agent's first sounds in a span that are an answer: short ones that nothing follows are not. */
+/** The agent's first answer within a span. Short sounds that nothing follows do not count. */
 function answerOf({ agent, agentTurns }: VoiceFacts, startMs: number, endMs: number): Answer | undefined {
   let opening: AgentSound[] = [];
   for (const sound of agent.filter((one) => one.startMs >= startMs && one.startMs < endMs)) {
@@ -109,7 +109,7 @@ function answerOf({ agent, agentTurns }: VoiceFacts, startMs: number, endMs: num
     if (last && sound.startMs - last.endMs >= LEAD_IN.waitMs) opening = [];
     opening.push(sound);
     const first = opening[0]!;
-    // The platform may say that a short sound is all.
+    // The platform may report that the turn consists of a short sound.
     const isWhole = agentTurns.some((turn) => turn.endedBy === 'transport' && turn.startMs === first.startMs);
     if (isWhole) return { first, speech: first };
     if (lengthOf(opening) >= LEAD_IN.maxMs) return { first, speech: sound };

@@ -1,16 +1,16 @@
 import type { AgentSound, CallerAct, SayAct, VoiceFacts } from '../facts/facts.js';
 import { contains } from '../facts/spans.js';
 
-/** Two sounds of the agent with a shorter silence between them, and no clear, are the same speech going on. */
+/** Two sounds of the agent belong to one speech if a shorter silence and no clear lie between them. */
 export const CONTINUATION_MS = 700;
 
-/** Lines and keys want an answer; backchannels, noises and fillers do not. */
+/** Lines and keys expect an answer; backchannels, noises and fillers do not. */
 export const takesFloor = ({ type }: CallerAct): boolean => type === 'say' || type === 'press';
 
-/** A line of the caller with the agent's sound around it. */
+/** A line of the caller with the agent's sounds around it. */
 export interface SpokenLine {
   readonly act: SayAct;
-  /** The agent's sound over which the line began, with its continuations; empty if the agent was silent then. */
+  /** The agent's sound at the onset of the line, with its continuations; empty if the agent was silent. */
   readonly over: readonly AgentSound[];
   /** Other sounds of the agent that began while the caller spoke or hesitated. */
   readonly during: readonly AgentSound[];
@@ -28,7 +28,7 @@ export function spokenLines(facts: VoiceFacts): SpokenLine[] {
   });
 }
 
-/** The agent's sound at a moment and the sounds that continue it. */
+/** The agent's sound at a given time, and the sounds that continue it. */
 export function speechAt({ agent, clears }: Pick<VoiceFacts, 'agent' | 'clears'>, moment: number): AgentSound[] {
   const first = agent.findIndex((sound) => contains(sound, moment));
   if (first === -1) return [];

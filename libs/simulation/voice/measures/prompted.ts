@@ -1,17 +1,16 @@
 import type { AgentSound, VoiceFacts } from '../facts/facts.js';
 
-/** An agent that speaks so long after its own end, while the caller thinks, speaks because it waits. */
+/** If the agent speaks this long after its own end, while the caller thinks, it speaks because it waits. */
 const PROMPTED_MS = 1_500;
 
 /**
- * Sounds of the agent that began while the caller thought, such as "Are you still there?", with what follows them at once.
- * The caller's thinking caused them.
+ * Sounds of the agent that the caller's thinking caused, such as "Are you still there?", and the sounds that follow at once.
  */
 export function promptedByWait({ agent, thinking = [] }: Pick<VoiceFacts, 'agent' | 'thinking'>): Set<AgentSound> {
   const prompted = new Set<AgentSound>();
   for (const [index, sound] of agent.entries()) {
     const before = agent[index - 1];
-    // Without a sound of its turn before, it is a late answer.
+    // Without an earlier sound of its turn, it is a late answer.
     if (!before || before.turn !== sound.turn) continue;
     const sinceMs = sound.startMs - before.endMs;
     const isInThought = thinking.some(({ startMs, endMs }) => sound.startMs > startMs && sound.startMs <= endMs);

@@ -4,7 +4,7 @@ import { takesFloor } from './lines.js';
 import { tenth } from '../facts/spans.js';
 import { type Uncertainty, uncertaintyWithin } from './uncertainty.js';
 
-/** A time in which neither side was heard and the agent should have been. */
+/** A silence in which the agent should have spoken. */
 export interface HeardSilence extends Span, Uncertainty {
   readonly ms: number;
 }
@@ -14,8 +14,8 @@ export const DEAD_AIR_MS = 3_000;
 
 /**
  * The agent's silences: from the end of the caller's words or keys to the agent's next onset, and between two of the
- * agent's sounds with nothing of the caller between. The wait for the greeting, for the end of the agent's turn, the
- * caller's own waits and its thinking are in none of them.
+ * agent's sounds without the caller between them. They exclude the waits for the greeting and for the end of the agent's turn,
+ * the caller's own waits and its thinking.
  */
 export function silencesOf(facts: VoiceFacts): HeardSilence[] {
   const { agent, caller, end, silences, thinking = [] } = facts;
@@ -35,13 +35,13 @@ export function silencesOf(facts: VoiceFacts): HeardSilence[] {
     found.push({ ...span, ms: tenth(endMs - startMs), ...uncertaintyWithin(facts, span) });
   };
   for (const { startMs, endMs, by } of heard) {
-    // Between the agent's last sound and the caller's next words lies the wait for the end of the agent's turn.
+    // From the agent's last sound to the caller's next words, the caller waits for the end of the agent's turn.
     if (quietSince !== undefined && (by === 'agent' || wasCaller)) add(quietSince, startMs);
-    // After a backchannel or noise the floor is with whom it was before.
+    // A backchannel or noise does not change who has the turn.
     if (by !== 'listener' && (quietSince === undefined || endMs >= quietSince)) wasCaller = by === 'caller';
     quietSince = Math.max(quietSince ?? 0, endMs);
   }
-  // Who hung up, and so whether the caller still waited, is not known of a recording.
+  // A recording does not show who hung up, nor whether the caller still waited.
   const isWaiting = end.by === 'caller' ? end.code === 'agent_silent' : end.code !== 'recording_over';
   if (quietSince !== undefined && wasCaller && isWaiting) add(quietSince, end.atMs);
   return found;
@@ -49,7 +49,7 @@ export function silencesOf(facts: VoiceFacts): HeardSilence[] {
 
 const spanOf = ({ startMs, endMs }: Span): Span => ({ startMs, endMs });
 
-/** Total and longest of the silences over `DEAD_AIR_MS`; ordinary gaps are not part of it. */
+/** Total and longest of the silences over `DEAD_AIR_MS`, without ordinary gaps. */
 export function deadAirOf(silences: readonly HeardSilence[]): VoiceMeasures['deadAir'] {
   const long = silences.filter(({ ms }) => ms > DEAD_AIR_MS).map(({ ms }) => ms);
   return {

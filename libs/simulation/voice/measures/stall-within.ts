@@ -4,10 +4,10 @@ import { overlapOf, tenth } from '../facts/spans.js';
 
 type Stalls = MediaTiming['stalls'];
 
-/** Of each call once. */
+/** Joined stalls by list, computed once per call. */
 const known = new WeakMap<Stalls, Stalls>();
 
-/** The stalls of the tester; those between which nothing may have been read are one. */
+/** Stalls of the tester. Stalls between which the tester may have read nothing are joined. */
 export function joinedStalls(stalls: Stalls): Stalls {
   let all = known.get(stalls);
   if (!all) {
@@ -17,6 +17,6 @@ export function joinedStalls(stalls: Stalls): Stalls {
   return all;
 }
 
-/** How long the tester stalled within a span: times measured in it may be off by as much. */
+/** How long the tester stalled within a span. Times measured there may be off by as much. */
 export const stallWithin = ({ stalls }: MediaTiming, span: Span): number =>
   tenth(joinedStalls(stalls).reduce((sum, { at, ms }) => sum + overlapOf({ startMs: at, endMs: at + ms }, span), 0));

@@ -3,18 +3,18 @@ import type { AgentSound, Span, VoiceFacts } from '../facts/facts.js';
 import { stallAndLagWithin } from './lag.js';
 import { tenth } from '../facts/spans.js';
 
-/** By how much a time may be off beside a bed: it hides the beginnings and ends of words (docs/decisions/0121). */
+/** How far a time may be off beside a bed, which hides beginnings and ends of words (docs/decisions/0121). */
 const BESIDE_BED_MS = { even: 320, uneven: 600 } as const;
 
-/** What is uncertain about a time that was measured in a span. */
+/** Uncertainty of a time measured in a span. */
 export interface Uncertainty {
-  /** Stalls of the tester and the lag that they left in the audio, and what the bed hides. */
+  /** From stalls of the tester, the lag that they left in the audio, and the bed. */
   readonly plusMinusMs: number;
-  /** Present if a bed was heard, or quiet audio that may be one: calling again would not help. */
+  /** Present if there was a bed, or quiet audio that may be one: another call would not help. */
   readonly isBesideBed?: true;
 }
 
-/** @param testerMs what the tester's stalls make uncertain; by default that of a time that ends at a sound of the agent */
+/** @param testerMs uncertainty from the tester's stalls; default: that of a span that ends at a sound of the agent */
 export function uncertaintyWithin(
   facts: VoiceFacts,
   span: Span,
@@ -26,7 +26,7 @@ export function uncertaintyWithin(
   return { plusMinusMs: tenth(ownMs + Math.max(hiddenMs, doubtfulMs(facts, span) ?? 0)), isBesideBed: true };
 }
 
-/** What is uncertain of a span that begins or ends with the caller, if the caller was only recorded. */
+/** Uncertainty of a span that begins or ends with a caller who was only recorded. */
 function callerEdgesWithin({ imported, caller }: VoiceFacts, { startMs, endMs }: Span): number {
   if (!imported) return 0;
   const edges = caller.flatMap((act) => [act.startMs, act.endMs]);
@@ -34,7 +34,7 @@ function callerEdgesWithin({ imported, caller }: VoiceFacts, { startMs, endMs }:
   return imported.callerEdgesMs * (Number(isEdge(startMs)) + Number(isEdge(endMs)));
 }
 
-/** What of the agent's sounds at the edges of a span may be background audio; null if nothing may. */
+/** Which parts of the agent's sounds at the edges of a span may be background audio; null if none. */
 function doubtfulMs({ agent, end }: VoiceFacts, { startMs, endMs }: Span): number | null {
   const soundAt = (edge: 'startMs' | 'endMs') =>
     [startMs, endMs]
@@ -54,10 +54,10 @@ function doubtfulMs({ agent, end }: VoiceFacts, { startMs, endMs }: Span): numbe
   return beginning === undefined && ending === undefined ? null : doubtMs;
 }
 
-/** Whether background audio, or quiet audio that may be such, may hide an end of a span. */
+/** Whether certain or possible background audio may hide an end of a span. */
 export function isBesideBed(facts: VoiceFacts, span: Span): boolean {
   const { background } = facts;
-  // What comes and goes may have been there before it was found.
+  // Background audio that comes and goes may have been there before it was found.
   const isAfter = background !== null && (background.isUneven || span.endMs >= background.fromMs);
   return isAfter || doubtfulMs(facts, span) !== null;
 }

@@ -9,7 +9,7 @@ import { uncertaintyWithin } from './uncertainty.js';
 import type { ItemWord } from '../words/item-words.js';
 import { wordsOfSounds } from '../words/utterances.js';
 
-/** A shorter underrun is not heard; a longer one is a pause. */
+/** A shorter underrun is inaudible; a longer one is a pause. */
 const CHOPPY_MS = { min: 20, max: 400 } as const;
 
 /** The measures of a voice call; formulas and sources are in docs/guides/measures.md. */
@@ -44,7 +44,7 @@ export function voiceMeasures(facts: VoiceFacts, clock: VoiceMeasures['clock'] =
   };
 }
 
-/** A recording does not show when the audio was sent. */
+/** A recording does not show when audio was sent. */
 const withoutFirstByte = (latency: VoiceLatency): VoiceLatency => ({
   ...latency,
   firstByteMs: null,
@@ -62,7 +62,7 @@ const roundedThought = (thought: ThinkingFact): ThinkingFact => ({
 const overlapOfAll = (interruptions: VoiceMeasures['interruptions']): number =>
   tenth(interruptions.reduce((sum, { overlapMs }) => sum + overlapMs, 0));
 
-/** The gaps in the agent's speech that a caller hears as choppy. */
+/** Gaps that make the agent's speech choppy. */
 export const choppyGaps = ({ underruns }: VoiceFacts): VoiceFacts['underruns'] =>
   underruns.filter(({ startMs, endMs, isBetweenSpeech }) => {
     const ms = endMs - startMs;
@@ -74,7 +74,7 @@ function choppinessOf(facts: VoiceFacts, agentMs: number): VoiceMeasures['choppi
   return { gaps, perMinute: agentMs === 0 ? null : tenth(gaps / (agentMs / 60_000)) };
 }
 
-/** Over the agent's sounds whose words are all known; null if there are none. */
+/** Counts only sounds of the agent whose words are all known; null without any. */
 function wordsPerMinute(facts: VoiceFacts): number | null {
   if (facts.said.length === 0 && !facts.recognised) return null;
   const known = wordsOfSounds(facts).filter(({ words }) => words === 'known');
@@ -85,7 +85,7 @@ function wordsPerMinute(facts: VoiceFacts): number | null {
 
 const isHeard = ({ hearing }: ItemWord): boolean => hearing === 'heard';
 
-/** From the answer to the agent's first onset, if it spoke before the caller spoke or pressed keys. */
+/** From the answer to the agent's first onset, if that came before the caller's speech or keys. */
 function greetingOf(facts: VoiceFacts): Pick<VoiceMeasures, 'greetingMs' | 'greetingPlusMinusMs'> {
   const first = facts.agent[0];
   const act = facts.caller.find(takesFloor);
