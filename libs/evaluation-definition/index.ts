@@ -2,7 +2,10 @@
  * Definition of evaluations: types, JSON Schema and validation. Independent of storage and execution.
  */
 export { caseKey } from './variables/case-key.js';
-export { CHECK_DEFINITIONS } from './schema/check-schema.js';
+export { CHECKS, describeCheck, isProhibition, needsOf, withNested } from './checks/checks.js';
+export { quoteOf } from './checks/common.js';
+export type { Need, OfType } from './checks/kind.js';
+export { CHECK_DEFINITIONS } from './checks/schema.js';
 export type * from './definition/definition.js';
 export { PERSONAL_DATA_KINDS } from './definition/definition.js';
 export { lineText, startsDuringTurnAfter } from './definition/script.js';
@@ -55,4 +58,4 @@ export {
   type InputKind,
 } from './schema/schema.js';
 export { withVariables } from './variables/variables.js';
-export type { JsonSchema } from './schema/script-schema.js';
+export type { JsonSchema } from './definition/json-schema.js';

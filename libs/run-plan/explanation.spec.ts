@@ -11,6 +11,15 @@ const explained = (input: DefinitionInput) =>
   });
 
 describe('explanationOf', () => {
+  it('names the type of a check that is a variable, whose values are not known yet', () => {
+    const template = { type: '{{kind}}', text: 'sorry', required: true } as unknown as NonNullable<
+      DefinitionInput['checks']
+    >[number];
+    expect(explained({ script: [{ say: 'Hello.' }], checks: [template] })).toContain(
+      'Check: Check of the type {{kind}}.',
+    );
+  });
+
   it('says what a scripted caller does, and describes checks, criteria and limits', () => {
     expect(
       explained({

@@ -1,12 +1,12 @@
 import {
   type Condition,
+  describeCheck,
   type LineConditions,
   lineText,
   type Matcher,
   type ScriptStep,
   type SpokenLine,
 } from '../evaluation-definition/index.js';
-import { describeCheck } from '../simulation/index.js';
 import { clipped, count, oneLine } from '../text/index.js';
 import type { PlannedEvaluation } from './planned-evaluation.js';
 

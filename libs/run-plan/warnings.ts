@@ -1,7 +1,7 @@
 import {
   DEFAULT_LANGUAGE,
   type EvaluationDefinition,
-  type NestedCheck,
+  isProhibition,
   personalityFields,
 } from '../evaluation-definition/index.js';
 import { hasCallerWords, PROTOCOLS } from '../simulation/index.js';
@@ -107,30 +107,6 @@ function asksOnlyNever({ snapshot: { definition } }: PlannedEvaluation, isJudged
   const { checks, criteria } = definition;
   if (isJudged && criteria.length > 0) return false;
   return checks.length > 0 && checks.every(isProhibition);
-}
-
-/** Whether an agent that does nothing meets the check. */
-function isProhibition(check: NestedCheck): boolean {
-  switch (check.type) {
-    case 'never_says':
-    case 'never_calls_tool':
-    case 'speakable':
-    case 'no_personal_data':
-    case 'max_interruptions':
-    case 'max_overlap_ms':
-    case 'max_choppiness':
-    case 'clean_protocol':
-      return true;
-    case 'any_of':
-    case 'all_of':
-      return check.checks.every(isProhibition);
-    case 'not':
-      return check.check.type === 'says' || check.check.type === 'calls_tool';
-    case 'when':
-      return isProhibition(check.then);
-    default:
-      return false;
-  }
 }
 
 function listed(names: readonly string[]): string {

@@ -40,7 +40,6 @@ export { attemptWithoutTexts, withoutTexts } from './call/without-texts.js';
 export { remeasure, type RemeasureOptions } from './call/remeasure.js';
 export { SEND_LIMITS } from './other-side/send-limits.js';
 export type { Personality, Scenario } from './callers/persona.js';
-export { describeCheck } from './checks/check-description.js';
 export type { CheckResult } from './checks/check-result.js';
 export type { Evidence } from './timeline/evidence.js';
 export { FINDING_SEVERITIES, type FindingSeverity } from './voice/facts/facts.js';

@@ -112,3 +112,12 @@ export function startsDuringTurnAfter(step: ScriptStep): number | undefined {
   if ('say' in step) return step.bargeIn?.afterMs;
   return 'afterMs' in step ? step.afterMs : undefined;
 }
+
+/**
+ * Maximum number of turns of a call with this script.
+ * @returns undefined when nothing but `maxTurns` limits them
+ */
+export function mostTurns(script: readonly (ScriptStep | undefined)[]): number | undefined {
+  if (script.length === 0 || script.some((step) => !step || 'answers' in step)) return undefined;
+  return script.filter((step) => step && 'say' in step).length;
+}

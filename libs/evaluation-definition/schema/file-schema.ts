@@ -1,6 +1,6 @@
 import { examplePersonality } from './personality-schema.js';
 import { definitions, exampleFileItem, inputSchemas } from './schema.js';
-import { type JsonSchema, ref } from './script-schema.js';
+import { type JsonSchema, ref } from '../definition/json-schema.js';
 
 /** The named parts of the schema of a file. */
 export const fileDefinitions = {

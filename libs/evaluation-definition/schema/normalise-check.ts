@@ -1,6 +1,6 @@
-import { CHECK_DEFINITIONS, checkDefinitions } from './check-schema.js';
+import { CHECK_DEFINITIONS, checkDefinitions } from '../checks/schema.js';
 import type { Check, CheckInput } from '../definition/definition.js';
-import type { JsonSchema } from './script-schema.js';
+import type { JsonSchema } from '../definition/json-schema.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { LIMITS } from '../definition/limits.js';
-import type { JsonSchema } from './script-schema.js';
+import type { JsonSchema } from '../definition/json-schema.js';
 
 export const GENDERS = ['MALE', 'FEMALE'] as const;
 export type Gender = (typeof GENDERS)[number];

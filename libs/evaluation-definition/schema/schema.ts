@@ -1,8 +1,9 @@
-import { checkDefinitions } from './check-schema.js';
+import { checkDefinitions } from '../checks/schema.js';
 import { DEFAULTS, LIMITS } from '../definition/limits.js';
 import { LANGUAGE_RULE } from '../definition/language.js';
 import { examplePersonality, personalitySchema } from './personality-schema.js';
-import { exactlyOne, type JsonSchema, ref, scriptDefinitions } from './script-schema.js';
+import { exactlyOne, type JsonSchema, ref } from '../definition/json-schema.js';
+import { scriptDefinitions } from './script-schema.js';
 import { lineConditionsSchema } from './voice-schema.js';
 
 /** The named parts, by name. */

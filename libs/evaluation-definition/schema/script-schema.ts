@@ -1,12 +1,6 @@
 import { LIMITS } from '../definition/limits.js';
+import { exactlyOne, type JsonSchema, matcherFields, oneMatcher, ref } from '../definition/json-schema.js';
 import { BACKCHANNELS, NOISES } from '../definition/script.js';
-
-/** A JSON Schema of version 2020-12, the dialect of OpenAPI 3.1. */
-export type JsonSchema = { readonly [keyword: string]: unknown };
-
-export const ref = (name: string): JsonSchema => ({ $ref: `#/$defs/${name}` });
-/** Exactly one of these fields. */
-export const exactlyOne = (...names: string[]) => names.map((name) => ({ required: [name] }));
 
 const line = (description: string, example: string): JsonSchema => ({
   type: 'string',
@@ -50,31 +44,6 @@ const afterMs = (description: string): JsonSchema => ({
 });
 
 export const PRESSED_KEYS = '^[0-9*#A-Dw]*$';
-
-export const matcherFields = {
-  text: {
-    type: 'string',
-    description:
-      'Words to find, ignoring letter case, white space, typographic quotes and dashes, and Markdown emphasis. Only whole words and numbers match: `45 euros` is not in "145 euros"',
-    minLength: 1,
-    maxLength: LIMITS.matcherText,
-    examples: ['table for four'],
-  },
-  partOfWord: {
-    type: 'boolean',
-    description: 'Used with `text`: whether it also matches parts of words and numbers',
-    default: false,
-  },
-  pattern: {
-    type: 'string',
-    description:
-      'RE2 regular expression (https://github.com/google/re2/wiki/Syntax) to find anywhere in the text. A leading `(?i)` ignores letter case; look-around and back references are not supported',
-    minLength: 1,
-    maxLength: LIMITS.pattern,
-    examples: ['(?i)\\b(booked|confirmed)\\b'],
-  },
-} as const;
-export const oneMatcher = { oneOf: exactlyOne('text', 'pattern'), dependentRequired: { partOfWord: ['text'] } };
 
 const when = {
   allOf: [ref('Condition')],

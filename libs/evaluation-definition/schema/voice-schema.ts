@@ -1,5 +1,5 @@
 import { LIMITS } from '../definition/limits.js';
-import type { JsonSchema } from './script-schema.js';
+import type { JsonSchema } from '../definition/json-schema.js';
 import { LINE_NOISES } from '../definition/voice.js';
 
 const number = (description: string, { min, max }: { min: number; max: number }, example: number): JsonSchema => ({

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { canonical } from '../violations/check-violations.js';
+import { canonical } from '../definition/canonical.js';
 import type { VariablesRow } from '../definition/definition.js';
 
 /** Hexadecimal digits of the hash of a row. */

@@ -1,4 +1,4 @@
-import { allChecks, eventsOf } from './check-events.js';
+import { allChecks, eventsOf } from '../checks/checks.js';
 import { checkViolations } from './check-violations.js';
 import type { DefinitionInput, Matcher, PartialDefinition } from '../definition/definition.js';
 import { DEFAULTS } from '../definition/limits.js';

@@ -1,5 +1,5 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import { CHECK_DEFINITIONS } from '../schema/check-schema.js';
+import { CHECK_DEFINITIONS } from '../checks/schema.js';
 import { MAX_SUGGESTIONS, type Path, suggestion, unknownField, type Violation } from '../../json-input/index.js';
 import { definitions, type InputKind, inputSchemas } from '../schema/schema.js';
 

@@ -48,15 +48,6 @@ export function scriptMatchers(script: PartialDefinition['script']): { matcher: 
   return found;
 }
 
-/**
- * Maximum number of turns of a call with this script.
- * @returns undefined when nothing but `maxTurns` limits them
- */
-export function mostTurns(script: PartialDefinition['script']): number | undefined {
-  if (script.length === 0 || script.some((step) => !step || 'answers' in step)) return undefined;
-  return script.filter((step) => step && 'say' in step).length;
-}
-
 /** Limit of the estimated time to search the lines of one script, in microseconds. */
 export const SEARCH_BUDGET = 50_000;
 /** Time to search one character, for a text or for each instruction of a pattern, in microseconds. */

@@ -1,5 +1,5 @@
 import type { Violation } from '../../json-input/index.js';
-import { canonical } from './check-violations.js';
+import { canonical } from '../definition/canonical.js';
 import type { ToolResult } from '../definition/definition.js';
 import { LIMITS } from '../definition/limits.js';
 

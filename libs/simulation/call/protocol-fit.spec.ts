@@ -1,5 +1,4 @@
-import { type DefinitionInput, normalise } from '../../evaluation-definition/index.js';
-import { needsOf } from '../checks/needs.js';
+import { type DefinitionInput, needsOf, normalise } from '../../evaluation-definition/index.js';
 import { misfitOf, PROTOCOLS } from '../index.js';
 
 const ENGLISH = { languages: ['en'], cure: 'TTS_LANGUAGES' };

@@ -1,7 +1,13 @@
-import type { Check, EvaluationDefinition, ScriptStep, SpokenLine } from '../../evaluation-definition/index.js';
+import {
+  type Check,
+  describeCheck,
+  type EvaluationDefinition,
+  type Need,
+  needsOf,
+  type ScriptStep,
+  type SpokenLine,
+} from '../../evaluation-definition/index.js';
 import { coversLanguage } from '../../text/index.js';
-import { describeCheck } from '../checks/check-description.js';
-import { type Need, needsOf } from '../checks/needs.js';
 import { nameOfLanguage } from '../matching/spoken-language.js';
 import { truncate } from '../timeline/text.js';
 import type { ProtocolModule } from '../transports/modules/module.js';

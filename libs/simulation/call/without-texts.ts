@@ -1,4 +1,4 @@
-import type { CheckType } from '../../evaluation-definition/index.js';
+import { CHECKS } from '../../evaluation-definition/index.js';
 import type { CheckResult } from '../checks/check-result.js';
 import type { CriterionResult } from '../judge/criterion-result.js';
 import type { Evidence } from '../timeline/evidence.js';
@@ -8,13 +8,6 @@ import type { Attempt } from './attempts.js';
 import type { CallResult } from './call.js';
 
 const DELETED = 'The texts of the call were deleted';
-
-/** Checks whose findings are figures: nothing in their details was said. */
-const OF_FIGURES: ReadonlySet<CheckType> = new Set([
-  ...(['max_turns', 'max_latency_ms', 'max_duration_ms', 'max_silence_ms', 'max_time_to_first_word_ms'] as const),
-  ...(['max_pause_ms', 'max_answer_words', 'talk_ratio', 'speaking_rate', 'audio_level', 'max_choppiness'] as const),
-  ...(['yields_within_ms', 'keeps_speaking', 'max_interruptions', 'max_overlap_ms'] as const),
-]);
 
 /** The result of a voice call without anything that was said on it. Outcome, verdicts, times and measures stay. */
 export function withoutTexts(result: CallResult): CallResult {
@@ -83,7 +76,7 @@ function entryOf(entry: TimelineEntry): TimelineEntry {
 
 const checkOf = (check: CheckResult): CheckResult => ({
   ...check,
-  detail: OF_FIGURES.has(check.type) ? check.detail : DELETED,
+  detail: CHECKS[check.type].keepsDetail ? check.detail : DELETED,
   evidence: check.evidence.map(evidenceOf),
 });
 

@@ -1,5 +1,10 @@
-import type { ListSpec, NestedCheck, NotSpec, WhenSpec } from '../../evaluation-definition/index.js';
-import { describeCheck } from './check-description.js';
+import {
+  describeCheck,
+  type ListSpec,
+  type NestedCheck,
+  type NotSpec,
+  type WhenSpec,
+} from '../../evaluation-definition/index.js';
 import type { Finding } from './check-result.js';
 
 export type Evaluate = (check: NestedCheck) => Promise<Finding>;

@@ -1,8 +1,7 @@
-import type { Check, NestedCheck, SoundCheckSpec } from '../../evaluation-definition/index.js';
+import { type Check, describeCheck, type NestedCheck, type SoundCheckSpec } from '../../evaluation-definition/index.js';
 import { TooManySteps } from '../../json-schema/index.js';
 import type { CallView } from '../timeline/call-view.js';
 import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
-import { describeCheck } from './check-description.js';
 import { type CheckResult, type Finding, undecided } from './check-result.js';
 import { allOf, anyOf, notMet, whenMet } from './composition.js';
 import { happens, neverHappens } from './happens.js';

@@ -1,8 +1,13 @@
-import type { EventMatcher, SaysSpec, ToolSpec, TurnSelector } from '../../evaluation-definition/index.js';
+import {
+  type EventMatcher,
+  quoteOf,
+  type SaysSpec,
+  type ToolSpec,
+  type TurnSelector,
+} from '../../evaluation-definition/index.js';
 import type { CallView, Utterance } from '../timeline/call-view.js';
 import { truncate } from '../timeline/text.js';
 import { toolCallText } from '../timeline/tool-call-text.js';
-import { quoteOf } from './check-description.js';
 import { type Finding, settledBy, undecided } from './check-result.js';
 import { type EventFinder, isAfter, misfit, type Occurrence, toolEvidence } from './occurrences.js';
 

@@ -1,4 +1,4 @@
-import type { Check, Condition, ScriptStep } from '../../evaluation-definition/index.js';
+import { type Check, CHECKS, type Condition, needsOf, type ScriptStep } from '../../evaluation-definition/index.js';
 import { holds } from '../matching/matching.js';
 import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
 import type { CallView, Utterance } from '../timeline/call-view.js';
@@ -7,7 +7,6 @@ import type { SpeechEntry } from '../timeline/timeline.js';
 import { type WordDifference, wordDifferences } from '../timeline/word-differences.js';
 import type { CheckResult } from './check-result.js';
 import { evaluateChecks, type EvaluateVoiceCheck } from './evaluate-checks.js';
-import { dependsOnCaller, needsOf } from './needs.js';
 
 /** A call as a recogniser heard it; the second time it has the same entries, with other words. */
 export interface SecondHearing {
@@ -58,8 +57,8 @@ const isByWords = (check: Check, { met, required }: CheckResult): boolean =>
   required && met !== null && needsOf(check).includes('words');
 
 /** Whether a required check is not met, and might be if a caller that decides by words had done something else. */
-const isByConduct = (check: Check, { met, required }: CheckResult, { script }: FirstHearing): boolean =>
-  required && met === false && dependsOnCaller(check) && (script.length === 0 || conditionsIn(script).length > 0);
+const isByConduct = ({ type }: Check, { met, required }: CheckResult, { script }: FirstHearing): boolean =>
+  required && met === false && !CHECKS[type].ofAgentAlone && (script.length === 0 || conditionsIn(script).length > 0);
 
 /**
  * The results of checks in doubt by two hearings: undecided if other words could change them where the hearings differ;

@@ -1,4 +1,10 @@
-import type { EventMatcher, NestedCheck, SaysSpec, ToolSpec } from '../../evaluation-definition/index.js';
+import {
+  type EventMatcher,
+  needsOf,
+  type NestedCheck,
+  type SaysSpec,
+  type ToolSpec,
+} from '../../evaluation-definition/index.js';
 import { wordsOf } from '../measures/measures.js';
 import type { Placed } from '../timeline/call-view.js';
 import { otherHearings, withUncertainWords, withUnheardWords, withUnknownWords } from '../timeline/known-words.js';
@@ -6,7 +12,6 @@ import type { SpeechEntry } from '../timeline/timeline.js';
 import { truncate } from '../timeline/text.js';
 import { type Finding, undecided } from './check-result.js';
 import { happens, neverHappens } from './happens.js';
-import { needsOf } from './needs.js';
 import { EventFinder } from './occurrences.js';
 import { holdSameValue } from './same-value.js';
 import { endsBy, talkRatioWithin } from './shape.js';

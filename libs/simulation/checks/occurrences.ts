@@ -1,6 +1,7 @@
 import {
   compilePattern,
   type EventMatcher,
+  quoteOf,
   type SpokenMatcher,
   type ToolMatcher,
 } from '../../evaluation-definition/index.js';
@@ -13,7 +14,6 @@ import type { ToolCallEntry } from '../timeline/timeline.js';
 import { toolCallText } from '../timeline/tool-call-text.js';
 import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
 import { containsJson } from '../matching/contains-json.js';
-import { quoteOf } from './check-description.js';
 
 /** One time that an event happened. */
 export interface Occurrence {

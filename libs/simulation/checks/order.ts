@@ -1,5 +1,9 @@
-import type { EventMatcher, InOrderSpec, SaysBeforeSpec } from '../../evaluation-definition/index.js';
-import { quoteOf } from './check-description.js';
+import {
+  type EventMatcher,
+  type InOrderSpec,
+  quoteOf,
+  type SaysBeforeSpec,
+} from '../../evaluation-definition/index.js';
 import { failedBy, type Finding } from './check-result.js';
 import { never } from './happens.js';
 import { type EventFinder, isAfter, known, type Occurrence } from './occurrences.js';

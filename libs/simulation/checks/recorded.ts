@@ -1,24 +1,15 @@
-import type { NestedCheck } from '../../evaluation-definition/index.js';
+import { CHECKS, needsOf, type NestedCheck } from '../../evaluation-definition/index.js';
 import type { CallView } from '../timeline/call-view.js';
 import { type Finding, undecided } from './check-result.js';
-import { needsOf } from './needs.js';
 import { WHILE_STALLED } from './times.js';
 
 /** Whether the call was recorded elsewhere: everything about it is from its recording. */
 export const isRecording = ({ end }: Pick<CallView, 'end'>): boolean => end?.code === 'recording_over';
 
-/** Types whose checks are about what only the call itself shows. */
-const NOT_RECORDED: Partial<Record<NestedCheck['type'], string>> = {
-  ends_by: 'who ended the call',
-  clean_protocol: 'the messages of a protocol',
-  max_choppiness: 'where the playout ran empty',
-  hears_keys: 'the keys that the caller pressed',
-};
-
 /** Why a check without others inside it cannot be decided from a recording; undefined if it can. */
 export function notInRecording(check: NestedCheck, view: CallView): Finding | undefined {
-  const missing = needsOf(check).includes('toolCalls') ? 'tool calls' : NOT_RECORDED[check.type];
-  if (missing !== undefined) return undecided(`A recording does not show ${missing}`);
+  const missing = needsOf(check).includes('toolCalls') ? 'tool calls' : CHECKS[check.type].notInRecording;
+  if (missing !== null) return undecided(`A recording does not show ${missing}`);
   const unknown = view.entries.findIndex(
     (entry) => entry.type === 'speech' && entry.speaker === 'caller' && entry.words === 'unknown',
   );

@@ -1,4 +1,4 @@
-import type { Check, NestedCheck, ScriptStep } from '../../evaluation-definition/index.js';
+import { type Check, type NestedCheck, type ScriptStep, withNested } from '../../evaluation-definition/index.js';
 import type { CallView } from '../timeline/call-view.js';
 import { truncate } from '../timeline/text.js';
 import { END_CODES, type TimelineEntry } from '../timeline/timeline.js';
@@ -74,21 +74,7 @@ const isAboutTransfer = (check: NestedCheck): boolean =>
 
 /** Whether one of the checks, or of those inside them, is of a kind. */
 const isNamed = (checks: readonly NestedCheck[], isKind: (check: NestedCheck) => boolean): boolean =>
-  checks.some((check) => isKind(check) || isNamed(partsOf(check), isKind));
-
-function partsOf(check: NestedCheck): readonly NestedCheck[] {
-  switch (check.type) {
-    case 'any_of':
-    case 'all_of':
-      return check.checks;
-    case 'not':
-      return [check.check];
-    case 'when':
-      return [check.if, check.then];
-    default:
-      return [];
-  }
-}
+  checks.flatMap((each) => withNested(each)).some(({ check }) => isKind(check));
 
 function whatAgentDid({ view, sound }: ExerciseInput): string {
   const { end } = view;

@@ -1,5 +1,4 @@
-import type { Check, Criterion } from '../../../../libs/evaluation-definition/index.js';
-import { describeCheck } from '../../../../libs/simulation/index.js';
+import { type Check, type Criterion, describeCheck } from '../../../../libs/evaluation-definition/index.js';
 import { clipped } from '../../../../libs/text/index.js';
 
 /** What the calls of a case are asked in one run. */

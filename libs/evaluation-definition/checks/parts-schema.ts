@@ -1,5 +1,5 @@
 import { DEFAULTS, LIMITS } from '../definition/limits.js';
-import { exactlyOne, type JsonSchema, matcherFields, oneMatcher, ref } from './script-schema.js';
+import { exactlyOne, type JsonSchema, matcherFields, oneMatcher, ref } from '../definition/json-schema.js';
 
 export const judgement = {
   weight: {
@@ -104,6 +104,13 @@ export const placement = {
     description: 'Only what happens before this happens for the first time counts',
   },
   times: { allOf: [ref('Times')], description: 'How often it must happen' },
+};
+
+export const allowed = {
+  type: 'array',
+  description: 'What may be said nevertheless, for instance the own phone number',
+  items: { type: 'string', minLength: 1, maxLength: LIMITS.allowedText },
+  maxItems: LIMITS.allowed,
 };
 
 /** Named parts of the schema that several checks use. */

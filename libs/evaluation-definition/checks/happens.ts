@@ -1,0 +1,96 @@
+import { canonical } from '../definition/canonical.js';
+import type { Placement, SaysSpec, ToolSpec } from '../definition/definition.js';
+import { eventText, identity, needsOfEvent, ownFields } from './common.js';
+import type { CheckKind, EventPart, Found, Kinds, Subject } from './kind.js';
+import { check, placement, spokenFields, toolFields, turn } from './parts-schema.js';
+import { oneMatcher } from '../definition/json-schema.js';
+
+type Spec = SaysSpec | ToolSpec;
+
+/** An event that happens, or does not, where and as often as the check says. */
+const EVENT = {
+  needs: (spec) => eventsOf(spec).flatMap(([, event]) => needsOfEvent(event)),
+  describe: (spec) => `${eventText(spec, isNever(spec))}${turnText(spec)}${placementText(spec)}`,
+  violations: timesViolations,
+  parts: () => [],
+  events: eventsOf,
+  ofAgentAlone: false,
+  keepsDetail: false,
+  notInRecording: null,
+} satisfies Partial<CheckKind<Spec>>;
+
+const SAID = { ...EVENT, subject: wordsAsked };
+const CALLED = { ...EVENT, subject: (spec: ToolSpec) => ownFields(spec, 'calls_tool') };
+
+const saying = (title: string, description: string) =>
+  check(title, description, { ...spokenFields, turn, ...placement }, [], oneMatcher);
+const calling = (title: string, description: string) =>
+  check(title, description, { ...toolFields, ...placement }, ['tool']);
+
+export const HAPPENS = {
+  says: {
+    ...SAID,
+    schema: saying('Says', 'The speaker says this: at least once, or as often as `times` says.'),
+    isProhibition: () => false,
+  },
+  never_says: {
+    ...SAID,
+    schema: saying('Never says', 'The speaker never says this, or fewer than `times.min` times.'),
+    isProhibition: () => true,
+  },
+  calls_tool: {
+    ...CALLED,
+    schema: calling('Calls a tool', 'The agent calls the tool: at least once, or as often as `times` says.'),
+    isProhibition: () => false,
+  },
+  never_calls_tool: {
+    ...CALLED,
+    schema: calling('Never calls a tool', 'The agent never calls the tool, or fewer than `times.min` times.'),
+    isProhibition: () => true,
+  },
+} satisfies Pick<Kinds, Spec['type']>;
+
+const isNever = ({ type }: Spec): boolean => type === 'never_says' || type === 'never_calls_tool';
+
+function eventsOf(spec: Spec): EventPart[] {
+  const { after, before } = spec;
+  return [
+    [[], spec],
+    ...(after ? [[['after'], after] as const] : []),
+    ...(before ? [[['before'], before] as const] : []),
+  ];
+}
+
+function wordsAsked(spec: SaysSpec): Subject {
+  const { turn: inTurn, after, before, times } = spec;
+  return [`says ${identity(spec)} ${canonical({ turn: inTurn, after, before, times })}`, spec.type];
+}
+
+function timesViolations(spec: Spec): Found[] {
+  if (!spec.times) return [];
+  const { min, max } = spec.times;
+  if (isNever(spec)) {
+    if (max !== undefined)
+      return [[['times', 'max'], `is not possible in ${spec.type}: use times.min, or ${spec.type.slice(6)}`]];
+    return min === 0 ? [[['times', 'min'], 'must be at least 1, or the check could never hold']] : [];
+  }
+  if (max === undefined)
+    return min === 0 ? [[['times', 'min'], 'must be at least 1, or the check could never fail']] : [];
+  return (min ?? 1) > max ? [[['times', 'max'], `must not be less than times.min (${min ?? 1})`]] : [];
+}
+
+function turnText(spec: Spec): string {
+  const inTurn = 'tool' in spec ? undefined : spec.turn;
+  if (inTurn === undefined) return '';
+  return typeof inTurn === 'number' ? ` in turn ${inTurn}` : ` in the ${inTurn} turn`;
+}
+
+function placementText({ after, before, times }: Placement): string {
+  const often = times ? `, ${timesText(times)}` : '';
+  return `${after ? ` after ${eventText(after)}` : ''}${before ? ` before ${eventText(before)}` : ''}${often}`;
+}
+
+function timesText({ min, max }: NonNullable<Placement['times']>): string {
+  if (max === undefined) return `${min} times or more`;
+  return (min ?? 1) === max ? (max === 1 ? 'exactly once' : `exactly ${max} times`) : `${min ?? 1} to ${max} times`;
+}
