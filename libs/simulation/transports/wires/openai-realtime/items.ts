@@ -1,4 +1,4 @@
-import { spokenWords } from '../../../../audio/index.js';
+import { slowestSpeechMs } from '../../../../audio/index.js';
 import type { Item } from '../../../voice/wire/wire.js';
 import type { OutputItem } from './messages.js';
 
@@ -7,8 +7,8 @@ const MAX_ITEMS = 1_000;
 const MAX_WORDS = 64 * 1024;
 /** Items that are looked at when the caller interrupts; a response has one or two. */
 const MAX_UNPLAYED = 20;
-/** Slower speech of this duration does not occur, except numbers that are read digit by digit. */
-const SLOWEST = { lettersPerSecond: 4, ms: 5_000 } as const;
+/** Audio of this duration is longer than slow speech with its pauses only if words are missing, or if its rate is another one. */
+const LONG = { ms: 5_000, timesSlowest: 5 / 3 } as const;
 
 /** A message of the agent whose audio or words have begun to arrive. */
 export interface AudioItem {
@@ -92,9 +92,8 @@ export class Items {
   /** Whether the words of a response are far too few for its audio, which then has another rate or encoding. */
   isSparse(responseId: string): boolean {
     return this.heard(responseId).some(({ words, receivedMs }) => {
-      const letters = spokenWords(words).join('').length;
-      const isLong = receivedMs >= SLOWEST.ms && letters > 0 && !/\p{N}/u.test(words);
-      return isLong && letters < (SLOWEST.lettersPerSecond * receivedMs) / 1_000;
+      const slowestMs = slowestSpeechMs(words) * LONG.timesSlowest;
+      return slowestMs > 0 && receivedMs >= LONG.ms && receivedMs > slowestMs;
     });
   }
 

@@ -272,6 +272,9 @@ describe('the words of a response', () => {
     expect(result.voice!.wireFindings).toMatchObject([{ code: 'few_words', severity: 'warning' }]);
     const { result: number } = await play([{ send: says(1, '020 7946', 5_600) }]);
     expect(codesOf(number)).toEqual([]);
+    // Of kana and kanji fewer are said in the same time than of letters.
+    const { result: japanese } = await play([{ send: says(1, 'ご予約は明日の午後七時で承りました。', 5_600) }]);
+    expect(codesOf(japanese)).toEqual([]);
     // The words of an answer that was cut may lag behind its audio.
     const cut = [speechStarted(), ...says(1, 'You have a', 5_600).slice(0, -1), ends(1, 'cancelled')];
     expect(codesOf((await play([{ send: cut }])).result)).not.toContain('few_words');

@@ -9,8 +9,8 @@ const LOUD = 200;
 const TRAIL_MS = 300;
 /** Silence after which the agent's next sound is a new turn: if the caller was heard in between, and in any case. */
 const PAUSE_MS = { afterCaller: 500, alone: 2_000 };
-/** Speech has at least as many: a turn with fewer has more words than were transcribed. */
-const SLOWEST_CHARACTERS_PER_SECOND = 10;
+/** Ordinary speech has more, so that words of a turn with fewer may still come. Slow speech, `slowestSpeechMs`, may have fewer. */
+const ORDINARY_CHARACTERS_PER_SECOND = 10;
 /** Words of the model are reported at this interval; with nothing new for this long the last one is complete. */
 const WORDS_MS = 200;
 
@@ -209,7 +209,7 @@ export class AgentWords {
   private isOfPrevious(now: number, text: string): boolean {
     const { item, source = 'transcript', transcribed } = this.previous;
     const ms = this.reports.playedMs(item, now);
-    const lacksWords = source === 'transcript' && transcribed.length * 1_000 < ms * SLOWEST_CHARACTERS_PER_SECOND;
+    const lacksWords = source === 'transcript' && transcribed.length * 1_000 < ms * ORDINARY_CHARACTERS_PER_SECOND;
     const isShort = !canBeSaidIn(text, this.reports.playedMs(this.turn.item, now));
     return lacksWords && isShort && canBeSaidIn(`${transcribed} ${text}`, ms);
   }
