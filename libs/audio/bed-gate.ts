@@ -188,6 +188,13 @@ export class BedGate {
     return { near: dbfsOfSteps(near), far: dbfsOfSteps(speechLevel - FAR_BELOW_SPEECH) };
   }
 
+  /** The level that audio of the last minute does not exceed for nearly all of its time; null for less than 400 ms of it. */
+  loudestDbfs(fromMs: number, toMs: number): number | null {
+    const [from, to] = [Math.ceil(framesOf(fromMs)), Math.floor(framesOf(toMs))];
+    if (from < this.levels.oldest || to - from < framesOf(400)) return null;
+    return dbfsOfSteps(this.levels.percentiles(from, to, 95)[0]!);
+  }
+
   /** The level above which sound is active beside the bed, as a mean square; null without a bed. */
   get bedThreshold(): number | null {
     return this.bed === null ? null : amplitudeOf(dbfsOfSteps(this.onsetLevel(this.bed))) ** 2;

@@ -5,11 +5,9 @@ const numbered = (words: string, first = 0, step = 1): Record<string, number> =>
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
+const CENTS = ['EUR', 'USD', 'CHF'];
 const LETTERS =
   'alpha bravo charlie delta echo foxtrot golf hotel india juliett kilo lima mike november oscar papa quebec romeo sierra tango uniform victor whiskey xray yankee zulu';
-
-/** Currencies of which a hundredth is called a cent in English. */
-const CENTS = ['EUR', 'USD', 'CHF'];
 
 export const ENGLISH: ValueWords = {
   units: {

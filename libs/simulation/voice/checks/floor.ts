@@ -2,7 +2,7 @@ import { count, type Finding } from '../../checks/check-result.js';
 import { decide, time, timeFinding } from '../../checks/times.js';
 import type { TimelineEntry } from '../../timeline/timeline.js';
 import type { CallerAct, Span, VoiceFacts } from '../facts/facts.js';
-import { isCutByEnd, MIN_OVERLAP_MS, YIELD_MS } from '../measures/floor.js';
+import { hasClear, isCutByEnd, MIN_OVERLAP_MS, YIELD_MS } from '../measures/floor.js';
 import { stallAndLagWithin } from '../measures/lag.js';
 import { isBesideBed, uncertaintyWithin } from '../measures/uncertainty.js';
 import type { BargeInResult, SoundResult } from '../facts/results.js';
@@ -53,12 +53,11 @@ function yielded(limit: number, attempt: BargeInResult, facts: VoiceFacts): Find
     const detail = `The agent did not yield: ${afterWindow(limit, attempt, yieldMs, facts)}`;
     return { met: false, detail, evidence: [] };
   }
-  return timeFinding(
-    decide(limit, measured) ?? (certainMs(facts, heard) > limit ? false : null),
-    `The agent stopped after ${time(measured)}; the limit is ${limit}`,
-    [],
-    measured,
-  );
+  const met = decide(limit, measured) ?? (certainMs(facts, heard) > limit ? false : null);
+  const mayGoOn = facts.agent.some((sound) => sound.mayGoOn && Math.abs(sound.endMs - heard.endMs) < 1);
+  const isOpen = met === true && mayGoOn && !hasClear(facts, { ...heard, bufferedMs: 0 });
+  const detail = `The agent stopped after ${time(measured)}; the limit is ${limit}`;
+  return timeFinding(isOpen ? null : met, detail, [], isOpen ? { isBesideBed: true } : measured);
 }
 
 /** How long its own voice, which no background audio is, went on at least. */

@@ -147,6 +147,8 @@ export interface AgentSound extends Span {
   readonly dbfs: number;
   /** Present if it ended in active speech, without a decay. */
   readonly breaksOff?: boolean;
+  /** Present if what is heard after it may be the agent's voice, more quietly. */
+  readonly mayGoOn?: boolean;
   /** Beside background audio that comes and goes: the part that is certainly the agent's voice; null without one. */
   readonly certain?: Span | null;
 }

@@ -27,7 +27,8 @@ export function agentSounds(
     const after = Math.max(beforeMs, Math.min(lineEndBefore(startMs), startMs));
     beforeMs = endMs;
     const firstByteMs = firstByteOf(arrivals, startMs, after);
-    return [{ ...voice, dbfs, turn: turnAt(startMs), firstByteMs, ...(breaksOff && { breaksOff }) }];
+    const ending = { ...(breaksOff && { breaksOff }), ...(heard.mayGoOn(sound) && { mayGoOn: true }) };
+    return [{ ...voice, dbfs, turn: turnAt(startMs), firstByteMs, ...ending }];
   });
 }
 

@@ -23,6 +23,8 @@ export interface Sound extends HeardSound {
   readonly evenUntilMs: number;
   /** Level of the agent's voice when the sound ended; null while it continues, or without a voice. */
   readonly softest: BedGate['softestDbfs'];
+  /** Level of what was heard after its decay; null until it is known, and if the next sound began too soon. */
+  readonly afterDbfs: number | null;
 }
 
 /** Speech is not this long below its softest parts, or far below them (docs/decisions/0121). */
@@ -33,6 +35,9 @@ const EARLY_MS = 30_000;
 /** A sound that is known to be a tone or not, and the end of the tone. */
 const [LONG_MS, DECAY_MS] = [1_500, 200];
 
+/** What follows a sound may be the same voice, more quietly: if it is not far below it, and louder than what follows another sound. */
+const AFTER = { fromMs: 400, toMs: 1_400, belowVoiceDb: 10, aboveOtherDb: 1 } as const;
+
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** The sounds that a gate finds in the played audio of the agent. Times are call time in milliseconds. */
@@ -42,6 +47,8 @@ export class HeardSounds {
   private readonly ends: SoundEnds;
   private readonly turnEnds: HearingFact['turnEnds'][number][] = [];
   private frames = 0;
+  /** The latest sound that has ended, until it is known what followed it. */
+  private ended: Writable<Sound> | undefined;
 
   constructor(private readonly line: Line) {
     this.gate = new BedGate(line.rate);
@@ -98,6 +105,14 @@ export class HeardSounds {
     return { startMs: isLate ? far.startMs : startMs, endMs, ...(isQuiet && { certain }) };
   }
 
+  /** Whether the agent's voice may go on after a sound, more quietly. What comes and goes differs after each of them. */
+  mayGoOn({ afterDbfs }: Sound): boolean {
+    const { certainDbfs, background } = this.gate;
+    if (afterDbfs === null || certainDbfs === null || afterDbfs < certainDbfs - AFTER.belowVoiceDb) return false;
+    const others = this.sounds.flatMap((sound) => sound.afterDbfs ?? []);
+    return background?.isUneven || others.length === 1 || Math.min(...others) <= afterDbfs - AFTER.aboveOtherDb;
+  }
+
   get activeDbfs(): number | null {
     return this.gate.activeDbfs;
   }
@@ -132,6 +147,16 @@ export class HeardSounds {
     if (this.hasPlayedTurnEnd()) this.gate.turnEnded();
     this.ends.push(pcm);
     this.take(this.gate.push(pcm, isPlayed));
+    const isKnown = this.ended && !this.sounds.at(-1)!.isOpen && this.readUntilMs - this.ended.endMs > AFTER.toMs;
+    if (isKnown) this.noteAfter(this.readUntilMs);
+  }
+
+  /** @param untilMs beginning of the next sound */
+  private noteAfter(untilMs: number): void {
+    const { ended } = this;
+    this.ended = undefined;
+    if (!ended) return;
+    ended.afterDbfs = this.gate.loudestDbfs(ended.endMs + AFTER.fromMs, Math.min(untilMs, ended.endMs + AFTER.toMs));
   }
 
   /** Hears the last frame of the call, whole or partial. @param isPlayed as for `push` */
@@ -143,6 +168,7 @@ export class HeardSounds {
       this.take(this.gate.push(frame, isPlayed && rest.length === frameSamples));
     }
     this.take(this.gate.finish());
+    this.noteAfter(this.readUntilMs);
     for (const sound of this.sounds) sound.endMs = Math.min(sound.endMs, atMs);
   }
 
@@ -172,6 +198,7 @@ export class HeardSounds {
         falls: [],
         evenUntilMs: atMs,
         softest: null,
+        afterDbfs: null,
       };
       this.sounds.push(sound);
     }
@@ -190,6 +217,9 @@ export class HeardSounds {
     last.softest = this.gate.softestDbfs;
     last.isBackground = event.atMs <= event.onsetMs;
     last.breaksOff = this.ends.breaksOff(event.atMs, event.dbfs);
+    if (last.isBackground) return;
+    this.noteAfter(last.startMs);
+    this.ended = last;
   }
 }
 

@@ -179,3 +179,47 @@ describe('an agent that speaks on after a barge-in', () => {
     expect(found(2_200).met).toBe(true);
   });
 });
+
+describe('an agent that becomes quieter after a barge-in', () => {
+  const typing = noise(20_000, 'white', -35).map((sample, n) => (n % 1_600 < 240 ? sample : 0));
+  const caller = [bargeIn(6_000, 9_000, { bufferedMs: 0 })];
+  /** Three lines; the caller barges in on the second one, which becomes quieter and goes on until a moment. */
+  const call = (quieterDb: number, untilMs: number, bed: ArrayLike<number> = []) => {
+    const spans: Spans = [
+      [0, 3_000],
+      [5_000, 6_700],
+      [15_000, 18_000],
+    ];
+    const rest = quieterDb === 0 ? [] : [voice(20_000, [[6_700, untilMs]], -23 - quieterDb)];
+    return heard([voice(20_000, spans), ...rest, bed], caller);
+  };
+  const yields = ({ facts, measures, entries }: ReturnType<typeof call>, limit = 2_000) =>
+    agentYields(limit, { voice: measures, facts }, entries);
+  const beds: readonly (readonly [string, ArrayLike<number>])[] = [
+    ['nothing', []],
+    ['an office', noise(20_000, 'pink', -45)],
+    ['a hum', hum(20_000, -45)],
+    ['typing', typing],
+    ['another voice', voice(20_000, [[0, 20_000]], -45)],
+  ];
+
+  // memex-ai#74, BrowserOS#1313: agents lower their voice, and raise it again.
+  it.each(beds)('has not certainly yielded beside %s', (_what, bed) => {
+    for (const quieterDb of [6, 8, 10]) {
+      expect([quieterDb, yields(call(quieterDb, 13_000, bed)).met]).not.toEqual([quieterDb, true]);
+    }
+    expect(yields(call(10, 13_000, bed))).toMatchObject({ met: null, undecided: 'evidence' });
+  });
+
+  it('is failed by the part before it, if that is too long', () => {
+    expect(yields(call(10, 13_000, noise(20_000, 'pink', -45)), 300)).toMatchObject({ met: false });
+  });
+
+  it.each(beds)('has yielded if it stops instead, or clears what is left, beside %s', (what, bed) => {
+    // Loud typing cannot be told from a quieter voice.
+    expect(yields(call(0, 0, bed))).toMatchObject({ met: what === 'typing' ? null : true });
+    const { facts, measures, entries } = call(10, 13_000, bed);
+    const cleared = { ...facts, clears: [{ atMs: 6_700, droppedMs: 300 }] };
+    expect(agentYields(2_000, { voice: measures, facts: cleared }, entries)).toMatchObject({ met: true });
+  });
+});
