@@ -96,15 +96,15 @@ module.exports = {
       comment: 'The entry points assemble the service, so modules and the platform do not import them.',
       severity: 'error',
       from: { path: '^src/(modules|platform)/' },
-      to: { path: '^src/(main|app\\.setup|app\\.module|bootstrap/|cluster/|admin/)' },
+      to: { path: '^src/(main|app\\.setup|app\\.module|bootstrap/|processes/|admin/)' },
     },
     {
       name: 'start-imports-application',
       comment:
-        'main → cluster, admin → bootstrap → app.setup → app.module: each part is understandable without those before it.',
+        'main → processes, admin → bootstrap → app.setup → app.module: each part is understandable without those before it.',
       severity: 'error',
       from: { path: '^src/(app\\.|bootstrap/)' },
-      to: { path: '^src/(main\\.|cluster/|admin/|bootstrap/)', pathNot: '^src/$1' },
+      to: { path: '^src/(main\\.|processes/|admin/|bootstrap/)', pathNot: '^src/$1' },
     },
     {
       name: 'resources-do-not-import-their-parts',

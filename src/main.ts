@@ -3,8 +3,8 @@ import 'reflect-metadata';
 import { requireFreePorts } from './bootstrap/free-ports.js';
 import { fail } from './bootstrap/start-error.js';
 import { endOnUncaught } from './bootstrap/uncaught.js';
-import { mainHost } from './cluster/main-host.js';
-import { supervisedHost } from './cluster/supervised-host.js';
+import { mainHost } from './processes/main-host.js';
+import { supervisedHost } from './processes/supervised-host.js';
 import { supervisedName } from './platform/supervised-process.js';
 import { databaseUrlWarnings } from './platform/config/database-url.js';
 import { hostNote, settingWarnings } from './platform/config/setting-warnings.js';
@@ -28,7 +28,7 @@ async function start(): Promise<void> {
   endOnUncaught(logger);
   if (isPrimary) {
     // The primary process serves no requests, so it does not load the application.
-    const { supervise } = await import('./cluster/supervise.js');
+    const { supervise } = await import('./processes/supervise.js');
     return supervise(settings, logger);
   }
   const host = name === undefined ? mainHost(settings, logger) : supervisedHost(name);
