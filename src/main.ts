@@ -4,8 +4,7 @@ import { requireFreePorts } from './bootstrap/free-ports.js';
 import { fail } from './bootstrap/start-error.js';
 import { endOnUncaught } from './bootstrap/uncaught.js';
 import { mainHost } from './processes/main-host.js';
-import { supervisedHost } from './processes/supervised-host.js';
-import { supervisedName } from './platform/supervised-process.js';
+import { supervisedHost, supervisedName } from './processes/supervised-host.js';
 import { databaseUrlWarnings } from './platform/config/database-url.js';
 import { hostNote, settingWarnings } from './platform/config/setting-warnings.js';
 import { readSettings } from './platform/config/settings.js';
@@ -23,7 +22,7 @@ async function start(): Promise<void> {
     if (note !== undefined) log.info(note);
     await requireFreePorts(settings);
   }
-  const isPrimary = name === undefined && (settings.role === 'all' || settings.webConcurrency > 1);
+  const isPrimary = name === undefined && settings.role === 'all';
   const logger = log.child({ name: name ?? (isPrimary ? 'primary' : settings.role) });
   endOnUncaught(logger);
   if (isPrimary) {

@@ -11,11 +11,8 @@ const LIMITS = `
 
 /** What the start says if the processes of the service may open more connections than they are allowed. */
 export async function connectionWarning(dataSource: DataSource, settings: Settings): Promise<string | undefined> {
-  const { role, webConcurrency, databasePoolSize } = settings;
-  // One of the other role runs beside these processes, here or on another machine.
-  const [apis, workers] = role === 'worker' ? [1, webConcurrency] : [webConcurrency, 1];
-  // One more of each process listens.
-  const needed = (apis + workers) * (databasePoolSize + 1) + workers * QUEUE_POOL_SIZE;
+  // An API process and a worker process, here or on another machine. One more connection of each listens.
+  const needed = 2 * (settings.databasePoolSize + 1) + QUEUE_POOL_SIZE;
   const [limits = {}] = await dataSource.query<Record<string, number>[]>(LIMITS);
   const [who, allowed] = Object.entries(limits)
     .filter(([, limit]) => limit >= 0)

@@ -12,7 +12,7 @@ const DATABASE_NAME = 'voice_agent_testing';
 const OTHER_CONNECTIONS = 20;
 /** For administrators, and PostgreSQL's own reserve. */
 const SPARE_CONNECTIONS = 20;
-/** Enough for one process and a few that join it. */
+/** Enough for both processes of a start and a few that join it. */
 const MIN_CONNECTIONS = 200;
 /** How often the server is started again within a minute; after that something is wrong that a restart does not cure. */
 const MAX_RESTARTS = 3;
@@ -106,11 +106,9 @@ class RestartingDatabase implements EmbeddedDatabase {
   }
 }
 
-/** For the worker process, and for a rolling restart, which starts each new process before it stops the old one. */
-function maxConnections({ webConcurrency, databasePoolSize }: Settings): number {
-  const needed = (webConcurrency + 2) * (databasePoolSize + OTHER_CONNECTIONS) + SPARE_CONNECTIONS;
-  return Math.max(MIN_CONNECTIONS, needed);
-}
+/** For an API process and a worker process. */
+const maxConnections = ({ databasePoolSize }: Settings): number =>
+  Math.max(MIN_CONNECTIONS, 2 * (databasePoolSize + OTHER_CONNECTIONS) + SPARE_CONNECTIONS);
 
 /** @throws StartError when the folder cannot be created */
 export async function makeDataDir(dataDir: string): Promise<void> {

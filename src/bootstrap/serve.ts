@@ -9,7 +9,6 @@ import type { Settings } from '../platform/config/settings.js';
 import type { Metrics } from '../platform/observability/metrics.js';
 import { isBusy } from '../platform/observability/activity.js';
 import { Readiness } from '../platform/observability/readiness.js';
-import { supervisedName } from '../platform/supervised-process.js';
 import { connectionWarning } from './connection-limit.js';
 import { createFirstKey } from './first-key.js';
 import { listening } from './start-error.js';
@@ -18,17 +17,16 @@ import { afterUncaught } from './uncaught.js';
 import { welcome } from './welcome.js';
 import { voiceMemoryWarning } from './voice-memory.js';
 
-/** Names of the process that says what is true of all: the only one of an administrator, or the first of several. */
-const FIRST: ReadonlySet<string | undefined> = new Set([undefined, 'api', 'api-1', 'worker-1']);
-
 /** What differs between the process that was started and those that it started. */
 export interface ProcessHost {
+  /** Whether this process says what is true of all that one start has. */
+  readonly isFirst: boolean;
   /** Exposes the metrics of this process. @throws StartError */
   offerMetrics(metrics: Metrics): Promise<void>;
   /** Called once, when this process serves requests or runs jobs. @param address undefined if it serves none */
   ready(address: string | undefined): void;
-  /** @param stop to be called once; `gently` if another process takes over */
-  onEnd(stop: (reason: string, gently: boolean) => void): void;
+  /** @param stop to be called once */
+  onEnd(stop: (reason: string) => void): void;
   /** Whether the process that started this one has ended already. */
   readonly isAbandoned: boolean;
   /** Called when the embedded database cannot be restarted. Undefined if another process restarts it. */
@@ -52,18 +50,18 @@ export async function serve(settings: Settings, logger: Logger, host: ProcessHos
   const readiness = nest.get(Readiness);
   readiness.isStarting = true;
 
-  const stopOnce = async (gently: boolean) => {
+  const stopOnce = async () => {
     readiness.isShuttingDown = true;
-    await drain(server, logger, gently, () => readiness.failure !== undefined && server.listening && isBusy());
+    await drain(server, logger, () => readiness.failure !== undefined && server.listening && isBusy());
     await nest.close();
     // Last: running requests and jobs needed the database until now.
     await appContext.release();
   };
   let stopping: Promise<void> | undefined;
-  const stop = (gently: boolean) => (stopping ??= stopOnce(gently));
+  const stop = () => (stopping ??= stopOnce());
   afterUncaught(() => {
     readiness.failure = 'this process ends because of an error that nothing caught; its log has the error';
-    return stop(false);
+    return stop();
   });
   try {
     if (settings.role !== 'worker') await listening(nest.listen(settings.port, settings.host), 'PORT', settings.port);
@@ -74,9 +72,7 @@ export async function serve(settings: Settings, logger: Logger, host: ProcessHos
     }
     const memory = voiceMemoryWarning(settings);
     if (memory !== undefined) logger.warn(memory);
-    const connections = FIRST.has(supervisedName())
-      ? await connectionWarning(appContext.dataSource, settings)
-      : undefined;
+    const connections = host.isFirst ? await connectionWarning(appContext.dataSource, settings) : undefined;
     if (connections !== undefined) logger.warn(connections);
     const address = addressOf(settings.host, server.address());
     // A process without HTTP applies no rates, and cannot name the address of the first steps.
@@ -89,13 +85,13 @@ export async function serve(settings: Settings, logger: Logger, host: ProcessHos
     host.ready(isApi ? address : undefined);
     if (firstKey) process.stdout.write(welcome(address, firstKey));
   } catch (error) {
-    await stop(false);
+    await stop();
     throw error;
   }
 
-  host.onEnd((reason, gently) => {
+  host.onEnd((reason) => {
     logger.info(`Shutting down (${reason})`);
-    exitAfter(() => stop(gently), 0);
+    exitAfter(stop, 0);
   });
 }
 

@@ -1,13 +1,10 @@
 import type { Server, ServerResponse } from 'node:http';
-import { Server as NetServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { fail } from './start-error.js';
 
 /** How long running requests may take before their connections are closed, in milliseconds. */
 const DRAIN_MS = 10_000;
-/** How long idle connections stay open for a request that is on its way, in milliseconds. */
-const IDLE_MS = 5_000;
 const BUSY_POLL_MS = 50;
 const PARENT_POLL_MS = 500;
 /** How long a process may take to end in order: less than its supervisor waits, which may have ended itself. */
@@ -22,11 +19,9 @@ export function exitAfter(stop: () => Promise<void>, code: 0 | 1): void {
 
 /**
  * Stops accepting connections and waits for the running requests.
- * @param gently keeps idle connections open for a time, so that a request that a client is just sending gets its response;
- *   not until their announced keep-alive time is over, which would delay the replacement of the process by minutes
  * @param isBusy accepts connections until it returns false, so that clients and load balancers learn why this process ends
  */
-export async function drain(server: Server, logger: Logger, gently = false, isBusy = () => false): Promise<void> {
+export async function drain(server: Server, logger: Logger, isBusy = () => false): Promise<void> {
   // A client that keeps a connection busy would otherwise use it until it is closed by force.
   server.prependListener('request', (_request, response: ServerResponse) => response.setHeader('Connection', 'close'));
   let isOver = false;
@@ -37,15 +32,10 @@ export async function drain(server: Server, logger: Logger, gently = false, isBu
   }, DRAIN_MS);
   while (isBusy() && !isOver) await sleep(BUSY_POLL_MS);
   await new Promise<void>((resolve) => {
-    const closed = () => {
+    server.close(() => {
       clearTimeout(timeout);
       resolve();
-    };
-    // Unlike http.Server's close(), net.Server's leaves idle connections open.
-    if (gently) {
-      NetServer.prototype.close.call(server, closed);
-      setTimeout(() => server.closeIdleConnections(), IDLE_MS).unref();
-    } else server.close(closed);
+    });
   });
 }
 

@@ -8,6 +8,7 @@ import { serveMetrics } from '../platform/observability/metrics.js';
 /** The host of a process that an administrator started: `ROLE=api` or `ROLE=worker`. */
 export function mainHost({ metricsPort, host }: Settings, logger: Logger): ProcessHost {
   return {
+    isFirst: true,
     async offerMetrics({ registry }) {
       if (metricsPort === undefined) return;
       await listening(
@@ -19,11 +20,10 @@ export function mainHost({ metricsPort, host }: Settings, logger: Logger): Proce
     ready(address) {
       logger.info(address === undefined ? 'Running jobs and calls' : listens(address));
     },
-    onEnd: (stop) => onEnd(process.env, (reason) => stop(reason, false)),
+    onEnd: (stop) => onEnd(process.env, stop),
     isAbandoned: false,
     onDatabaseLost: fail,
   };
 }
 
-/** @param who undefined: one process */
-export const listens = (address: string, who = 'Listening') => `${who} on ${address}, Swagger page at ${address}/docs`;
+export const listens = (address: string) => `Listening on ${address}, Swagger page at ${address}/docs`;

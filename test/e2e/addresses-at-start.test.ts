@@ -7,7 +7,7 @@ import { sample } from '../../libs/statistics/testing/sample.js';
 import { freePort } from '../support/redis.js';
 import { ServiceProcess } from '../support/service-process.js';
 
-describe('a service that cannot listen', () => {
+describe('a service that cannot listen as its settings say', () => {
   let folder: string;
   let other: Server;
   let taken: number;
@@ -24,15 +24,18 @@ describe('a service that cannot listen', () => {
   });
 
   const noAddress = 'HOST is not an address of this machine. Set HOST to one of its addresses, or to 0.0.0.0\n';
+  const severalProcesses =
+    'WEB_CONCURRENCY="4" must be 1 or unset: one start has one API process. ' +
+    'Start more with ROLE=api behind a proxy, as in compose.yaml\n';
   const inUse = (setting: string) => () =>
     `${setting}=${taken} is in use by another process. Set ${setting} to another port\n`;
 
   const conflicts: [string, () => Record<string, string>, () => string][] = [
     ['PORT is in use', () => ({ PORT: String(taken) }), inUse('PORT')],
-    ['PORT is in use, with several processes', () => ({ PORT: String(taken), WEB_CONCURRENCY: '2' }), inUse('PORT')],
     ['METRICS_PORT is in use', () => ({ METRICS_PORT: String(taken), ROLE: 'worker' }), inUse('METRICS_PORT')],
     ['HOST is not a name', () => ({ HOST: 'a b' }), () => noAddress],
     ["HOST is another machine's address", () => ({ HOST: '192.0.2.1' }), () => noAddress],
+    ['WEB_CONCURRENCY asks for several API processes', () => ({ WEB_CONCURRENCY: '4' }), () => severalProcesses],
   ];
   it.each(sample(conflicts))('ends with one line before it starts its database: %s', async (_, env, line) => {
     const dataDir = await mkdtemp(path.join(folder, 'data-'));

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { parseEncryptionKeys, readSettings, SettingsError } from './settings.js';
 
 const KEY = randomBytes(32).toString('base64');
+const ONE_PROCESS =
+  'must be 1 or unset: one start has one API process. Start more with ROLE=api behind a proxy, as in compose.yaml';
 
 /** The lines of the error message. */
 function errorLines(env: NodeJS.ProcessEnv): string[] {
@@ -35,7 +37,6 @@ describe('settings', () => {
       logFormat: 'json',
       metricsPort: undefined,
       databasePoolSize: 20,
-      webConcurrency: 1,
       workerConcurrency: 20,
       voiceConcurrency: 50,
       callThreads: undefined,
@@ -104,6 +105,7 @@ describe('settings', () => {
     ['LOG_LEVEL', 'silent', 'logLevel', 'silent'],
     ['METRICS_PORT', '9464', 'metricsPort', 9464],
     ['DATABASE_POOL_SIZE', '2', 'databasePoolSize', 2],
+    ['WEB_CONCURRENCY', '1', 'port', 3000],
     ['WORKER_CONCURRENCY', '1000', 'workerConcurrency', 1000],
     ['VOICE_CONCURRENCY', '100', 'voiceConcurrency', 100],
     ['CALL_THREADS', '8', 'callThreads', 8],
@@ -148,6 +150,8 @@ describe('settings', () => {
     ['PLAN_PRO_REQUESTS_PER_MINUTE', ['0'], 'must be a whole number from 1 to 1000000000'],
     ['PLAN_ENTERPRISE_REQUESTS_PER_MINUTE', ['custom'], 'must be a whole number from 1 to 1000000000'],
     ['DATABASE_POOL_SIZE', ['1', '1001'], 'must be a whole number from 2 to 1000'],
+    // Platforms set it by themselves (heroku/buildpacks-nodejs#210).
+    ['WEB_CONCURRENCY', ['2', '28', '0', 'auto'], ONE_PROCESS],
     [
       'TRUST_PROXY',
       ['yes', '100', '999', '10.1', '10.0.0.0/33', 'loopback,nonsense', '-1'],

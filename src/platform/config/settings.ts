@@ -42,8 +42,6 @@ export interface Settings {
   readonly logFormat: 'pretty' | 'json';
   readonly metricsPort: number | undefined;
   readonly databasePoolSize: number;
-  /** Number of processes that serve on the port. */
-  readonly webConcurrency: number;
   /** Maximum number of concurrent text calls of one process. */
   readonly workerConcurrency: number;
   /** Maximum number of concurrent voice calls of one process. */
@@ -157,6 +155,16 @@ const credential = makeValidator<string>((input) => {
 
 const encryptionKeys = makeValidator<EncryptionKeySetting[]>(parseEncryptionKeys);
 
+/** A platform's or another program's setting, which must not be ignored: it asks for processes that do not start. */
+const oneProcess = makeValidator<string>((input) => {
+  if (input !== '1') {
+    throw new EnvError(
+      'must be 1 or unset: one start has one API process. Start more with ROLE=api behind a proxy, as in compose.yaml',
+    );
+  }
+  return input;
+});
+
 /**
  * Reads an `id:base64(32 bytes)` list, separated by commas.
  * @throws EnvError whose message contains no key
@@ -204,7 +212,7 @@ export function settingSpecs(isTerminal: boolean) {
     LOG_FORMAT: str<'pretty' | 'json'>({ choices: ['pretty', 'json'], default: isTerminal ? 'pretty' : 'json' }),
     METRICS_PORT: { ...wholeNumber(0, 65_535), default: undefined },
     DATABASE_POOL_SIZE: { ...wholeNumber(2, 1000), default: 20 },
-    WEB_CONCURRENCY: { ...wholeNumber(1, 64), default: 1 },
+    WEB_CONCURRENCY: oneProcess({ default: undefined }),
     WORKER_CONCURRENCY: { ...wholeNumber(1, 1000), default: 20 },
     VOICE_CONCURRENCY: { ...wholeNumber(1, 1000), default: 50 },
     CALL_THREADS: { ...wholeNumber(1, 256), default: undefined },
@@ -260,7 +268,6 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
     logFormat: clean.LOG_FORMAT,
     metricsPort: clean.METRICS_PORT,
     databasePoolSize: clean.DATABASE_POOL_SIZE,
-    webConcurrency: clean.WEB_CONCURRENCY,
     workerConcurrency: clean.WORKER_CONCURRENCY,
     voiceConcurrency: clean.VOICE_CONCURRENCY,
     callThreads: clean.CALL_THREADS,

@@ -1,17 +1,12 @@
 import { type ExecutionContext, Module, type Provider } from '@nestjs/common';
 import { ThrottlerModule, type ThrottlerModuleOptions } from '@nestjs/throttler';
 import type { Request } from 'express';
-import { RateLimiterCluster, RateLimiterMemory } from 'rate-limiter-flexible';
-import { sharesPort } from '../supervised-process.js';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { SETTINGS } from '../config/settings.module.js';
 import type { Settings } from '../config/settings.js';
-import { FallbackCounter } from './fallback-counter.js';
 import { RateLimitStorage } from './rate-limit.storage.js';
 import { RateLimiter } from './rate-limiter.js';
 import { LIMITER_OPTIONS, LimiterCounter, WindowCounter } from './window-counter.js';
-
-/** How long the primary process may take to count a request, in milliseconds. */
-const PRIMARY_TIMEOUT_MS = 2_000;
 
 const counter: Provider<WindowCounter> = {
   provide: WindowCounter,
@@ -19,14 +14,10 @@ const counter: Provider<WindowCounter> = {
   useFactory: async (settings: Settings) => {
     const { redisUrl } = settings;
     const local = new LimiterCounter(new RateLimiterMemory(LIMITER_OPTIONS));
-    if (redisUrl !== undefined) {
-      // Loading the Redis client takes a third of a second.
-      const { RedisCounter } = await import('./redis-counter.js');
-      return new RedisCounter(redisUrl, local);
-    }
-    if (!sharesPort()) return local;
-    const shared = new RateLimiterCluster({ ...LIMITER_OPTIONS, timeoutMs: PRIMARY_TIMEOUT_MS });
-    return new FallbackCounter(new LimiterCounter(shared), local);
+    if (redisUrl === undefined) return local;
+    // Loading the Redis client takes a third of a second.
+    const { RedisCounter } = await import('./redis-counter.js');
+    return new RedisCounter(redisUrl, local);
   },
 };
 
