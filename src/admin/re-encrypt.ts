@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { agentSecretPurpose } from '../modules/agents/agent.entity.js';
 import { connectionSecretsPurpose } from '../modules/agents/connection/agent-connection.entity.js';
-import { handlePurpose } from '../modules/runs/lines/platform-call.entity.js';
+import { handlePurpose } from '../modules/capacity/platform-call.entity.js';
 import { providerKeyPurpose } from '../modules/provider-keys/provider-key.entity.js';
 import { webhookSecretPurpose } from '../modules/webhooks/webhook-endpoint.entity.js';
 import { renewCanary } from '../platform/encryption/canary.js';

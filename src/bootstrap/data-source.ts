@@ -3,6 +3,8 @@ import { AgentEntity } from '../modules/agents/agent.entity.js';
 import { AgentConnectionEntity } from '../modules/agents/connection/agent-connection.entity.js';
 import { ConnectionTestEntity } from '../modules/agents/connection/connection-test.entity.js';
 import { ApiKeyEntity } from '../modules/api-keys/api-key.entity.js';
+import { AgentCapacityEntity } from '../modules/capacity/agent-capacity.entity.js';
+import { PlatformCallEntity } from '../modules/capacity/platform-call.entity.js';
 import { EvaluationEntity } from '../modules/evaluations/evaluation.entity.js';
 import { PersonalityEntity } from '../modules/personalities/personality.entity.js';
 import { ProviderKeyEntity } from '../modules/provider-keys/provider-key.entity.js';
@@ -12,7 +14,6 @@ import { CallEntity } from '../modules/runs/call.entity.js';
 import { CallAttemptEntity } from '../modules/runs/call-attempt.entity.js';
 import { CallResultEntity } from '../modules/runs/call-result.entity.js';
 import { RunBaselineEntity } from '../modules/runs/comparison/run-baseline.entity.js';
-import { LineWaitEntity, PlatformCallEntity } from '../modules/runs/lines/platform-call.entity.js';
 import { DeletedRunEntity } from '../modules/retention/deleted-run.entity.js';
 import { ReportLinkEntity } from '../modules/results/report-links/report-link.entity.js';
 import { RunEntity } from '../modules/runs/run.entity.js';
@@ -49,7 +50,7 @@ const ENTITIES = [
   CallAttemptEntity,
   CallResultEntity,
   PlatformCallEntity,
-  LineWaitEntity,
+  AgentCapacityEntity,
   RecordingEntity,
   DeletedRunEntity,
   WebhookEndpointEntity,

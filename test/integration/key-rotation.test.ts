@@ -6,7 +6,7 @@ import { KeyRing } from '../../src/platform/encryption/key-ring.js';
 import { agentBody } from '../factories/bodies.js';
 import { HttpClient } from '../support/http.js';
 import { sql, withClient } from '../support/sql.js';
-import { handlePurpose } from '../../src/modules/runs/lines/platform-call.entity.js';
+import { handlePurpose } from '../../src/modules/capacity/platform-call.entity.js';
 import { createTestApp, TEST_KEY, type TestApp } from '../support/test-app.js';
 
 describe('a rotation of the encryption key', () => {

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { IdempotencyRepository } from '../../platform/idempotency/idempotency.repository.js';
+import { CapacityModule } from '../capacity/capacity.module.js';
 import { ProviderKeysModule } from '../provider-keys/provider-keys.module.js';
 import { AgentSecrets } from './agent-secrets.js';
 import { AgentsController } from './agents.controller.js';
@@ -7,7 +8,6 @@ import { AgentsRepository } from './agents.repository.js';
 import { AgentsService } from './agents.service.js';
 import { AssistantsController } from './assistants/assistants.controller.js';
 import { AssistantsService } from './assistants/assistants.service.js';
-import { ConnectionTestLines } from './connection/connection-test-lines.service.js';
 import { ConnectionTestPolicy } from './connection/connection-test-policy.js';
 import { ConnectionTestRepository } from './connection/connection-test.repository.js';
 import { ConnectionTestService } from './connection/connection-test.service.js';
@@ -18,7 +18,7 @@ import { ErasedAgentsRepository } from './erased-agents.repository.js';
 import { ErasedAgentsService } from './erased-agents.service.js';
 
 @Module({
-  imports: [ProviderKeysModule],
+  imports: [CapacityModule, ProviderKeysModule],
   controllers: [AgentsController, ConnectionController, AssistantsController],
   providers: [
     AgentsService,
@@ -32,9 +32,8 @@ import { ErasedAgentsService } from './erased-agents.service.js';
     ConnectionTestService,
     ConnectionTestRepository,
     ConnectionTestPolicy,
-    ConnectionTestLines,
     AssistantsService,
   ],
-  exports: [AgentsService, ConnectionService, ConnectionTestLines, ErasedAgentsService],
+  exports: [AgentsService, ConnectionService, ErasedAgentsService],
 })
 export class AgentsModule {}

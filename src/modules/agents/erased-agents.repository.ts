@@ -10,6 +10,7 @@ const LOCK_NEXT = `
 const FORGET = [
   'DELETE FROM connection_tests WHERE agent_id = $1',
   'DELETE FROM agent_connections WHERE agent_id = $1',
+  'DELETE FROM agent_capacity WHERE agent_id = $1',
   `DELETE FROM list_deltas WHERE list IN ('evaluations', 'runs') AND owner_id = $1`,
   `DELETE FROM list_totals WHERE list IN ('evaluations', 'runs') AND owner_id = $1`,
   'DELETE FROM agents WHERE id = $1',

@@ -67,11 +67,11 @@ export class CallEntity extends UpdatedRow {
   @Column({ type: 'boolean', default: false })
   bills: boolean;
 
-  /** Since when it waits for a line of its platform; null while it does not. */
-  @Column({ name: 'line_wait_since', type: 'timestamptz', precision: 3, nullable: true })
-  lineWaitSince: Date | null;
+  /** Since when it waits for capacity of its platform; null while it does not. */
+  @Column({ name: 'capacity_wait_since', type: 'timestamptz', precision: 3, nullable: true })
+  capacityWaitSince: Date | null;
 
-  /** How long it has waited for lines before. */
+  /** How long it has waited for capacity before. */
   @Column({ name: 'waited_for_line_ms', type: 'integer', default: 0 })
   waitedForLineMs: number;
 

@@ -44,7 +44,7 @@ const FIND_WITH_COUNTS = `
            CASE WHEN bool_or(c.bills) THEN (
              SELECT coalesce(round(sum(p.paid_seconds)::numeric, 1), 0)::float8 FROM platform_calls p
               WHERE p.run_id = r.id) END AS "paidSeconds",
-           count(*) FILTER (WHERE c.waited_for_line_ms > 0 OR c.line_wait_since IS NOT NULL)::int AS "callsThatWaited",
+           count(*) FILTER (WHERE c.waited_for_line_ms > 0 OR c.capacity_wait_since IS NOT NULL)::int AS "callsThatWaited",
            round(avg(c.score) FILTER (WHERE outcome IN ('passed', 'failed'))::numeric, 1)::float8 AS "meanScore"
       FROM calls c WHERE c.run_id = r.id) c
    WHERE r.id = $1 AND ${notErased('r.agent_id')}`;

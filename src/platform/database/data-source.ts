@@ -27,6 +27,7 @@ import { TranscriptRetention1733400400000 } from './migrations/1733400400000-tra
 import { LeftOutCalls1733400700000 } from './migrations/1733400700000-left-out-calls.js';
 import { PlatformCalls1733400760000 } from './migrations/1733400760000-platform-calls.js';
 import { AgentVariables1733400760100 } from './migrations/1733400760100-agent-variables.js';
+import { Capacity1733400760200 } from './migrations/1733400760200-capacity.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -69,6 +70,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       LeftOutCalls1733400700000,
       PlatformCalls1733400760000,
       AgentVariables1733400760100,
+      Capacity1733400760200,
     ],
   });
 }

@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { OutboundClient } from '../../../../libs/outbound-http/index.js';
-import { type AgentEndpoint, type ConnectionTestResult, testConnection } from '../../../../libs/simulation/index.js';
+import { type ConnectionTestResult, testConnection } from '../../../../libs/simulation/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { Database } from '../../../platform/database/database.js';
 import { conflict, DomainError } from '../../../platform/errors/domain-error.js';
+import { CapacityService } from '../../capacity/capacity.service.js';
 import { type AgentDescription, AgentsService } from '../agents.service.js';
-import { ConnectionTestLines } from './connection-test-lines.service.js';
 import { ConnectionTestPolicy } from './connection-test-policy.js';
 import { ConnectionTestRepository, type RefusedTest } from './connection-test.repository.js';
-import { ConnectionService } from './connection.service.js';
+import { type CalledEndpoint, ConnectionService } from './connection.service.js';
 
 /** How much longer than its time-out a test counts as running, if its process dies; in milliseconds. */
 const GRACE_MS = 5_000;
-/** When to try again without a line. */
-const LINE_RETRY_SECONDS = 10;
+/** When to try again without capacity. */
+const CAPACITY_RETRY_SECONDS = 10;
 
 /** Calls agents once to see whether they can be reached. */
 @Injectable()
@@ -26,7 +26,7 @@ export class ConnectionTestService {
     private readonly agents: AgentsService,
     private readonly connections: ConnectionService,
     private readonly client: OutboundClient,
-    private readonly lines: ConnectionTestLines,
+    private readonly capacity: CapacityService,
   ) {}
 
   /**
@@ -50,13 +50,13 @@ export class ConnectionTestService {
     });
   }
 
-  private async call(agent: AgentDescription, endpoint: AgentEndpoint): Promise<ConnectionTestResult> {
+  private async call(agent: AgentDescription, endpoint: CalledEndpoint): Promise<ConnectionTestResult> {
     const { assistantId, phoneNumber } = agent;
     const callId = randomUUID();
     const { timeoutMs } = this.policy;
-    const taken = await this.lines.take(agent, endpoint, callId, timeoutMs + GRACE_MS);
-    if (!taken) throw this.refusal({ reason: 'lines', retryAfterSeconds: LINE_RETRY_SECONDS });
-    const ledger = taken.line?.ledger;
+    const reserved = await this.capacity.reserve(agent, endpoint, callId, timeoutMs + GRACE_MS);
+    if (!reserved) throw this.refusal({ reason: 'capacity', retryAfterSeconds: CAPACITY_RETRY_SECONDS });
+    const { ledger } = reserved;
     const call = {
       client: this.client,
       workspaceId: agent.workspaceId,
@@ -68,7 +68,7 @@ export class ConnectionTestService {
     try {
       return await testConnection(endpoint, call, timeoutMs);
     } finally {
-      await taken.line?.release();
+      await reserved.release?.();
     }
   }
 
@@ -76,7 +76,7 @@ export class ConnectionTestService {
     const issue = {
       running: 'The agent is busy: its connection is being tested already',
       limit: `At most ${this.policy.perMinute} connections of a workspace are tested within a minute`,
-      lines:
+      capacity:
         'The agent is busy: its platform carries as many calls of its key as it may (AGENT_PROVIDER_n_CONCURRENCY)',
     }[reason];
     return new DomainError('TOO_MANY_REQUESTS', undefined, [issue], { retryAfterSeconds });

@@ -37,8 +37,9 @@ export interface PlannedConnection extends ProtocolChoice {
   readonly transcription: TranscriptionEquipment;
 }
 
-/** Where an agent is called, and whose words count. */
+/** Where an agent is called, by whose settings, and whose words count. */
 export interface CalledEndpoint extends AgentEndpoint {
+  readonly provider: AgentProvider;
   readonly transcription: TranscriptionMode;
 }
 
@@ -103,32 +104,21 @@ export class ConnectionService {
    */
   async endpoint(agentId: string, wanted?: ProtocolName): Promise<CalledEndpoint | undefined> {
     const agent = await this.repository.findCalled(agentId);
-    return agent && this.endpointOf(agent, (name) => name === wanted);
+    return agent && this.endpointOf(agent, wanted);
   }
 
-  /** The same over the agent's protocol of a medium; undefined if it has none. */
-  async endpointOver(
-    agentId: string,
-    medium: Medium,
-  ): Promise<{ readonly provider: AgentProvider; readonly endpoint: CalledEndpoint } | undefined> {
-    const agent = await this.repository.findCalled(agentId);
-    const endpoint = agent && this.endpointOf(agent, (name) => PROTOCOLS.of(name).medium === medium);
-    if (!endpoint || PROTOCOLS.of(endpoint.protocol).medium !== medium) return undefined;
-    return { provider: agent.provider, endpoint };
-  }
-
-  private endpointOf(agent: CalledAgent, isWanted: (protocol: ProtocolName) => boolean): CalledEndpoint | undefined {
+  private endpointOf(agent: CalledAgent, wanted?: ProtocolName): CalledEndpoint | undefined {
     const { provider, connection } = agent;
     const { mode: transcription } = this.transcriptionOf(provider, connection?.options);
     const reachable = reachableBy(this.available(provider, connection?.protocol ?? null));
-    const protocol = reachable.find(isWanted) ?? reachable[0]!;
+    const protocol = reachable.find((name) => name === wanted) ?? reachable[0]!;
     if (!connection) {
       const apiKey = this.agentSecrets.keyOf(agent) ?? undefined;
       const { url, isVendors } = this.addressOf(provider, protocol);
       if (url === undefined) return undefined;
       // An address that was set belongs to the operator, not to the workspace.
       const shown = isVendors ? {} : { shownUrl: `${provider}_URL` };
-      const common = { protocol, url, ...shown, headers: {}, firstSpeaker: null, options: {}, transcription };
+      const common = { provider, protocol, url, ...shown, headers: {}, firstSpeaker: null, options: {}, transcription };
       return { ...common, ...(apiKey !== undefined && { apiKey }) };
     }
     const { url, firstSpeaker, options } = connection;
@@ -137,6 +127,7 @@ export class ConnectionService {
     const isKeyKept = agent.defaultApiKey !== null && this.isElsewhere(provider, protocol);
     const apiKey = isKeyKept ? undefined : (this.agentSecrets.keyOf(agent) ?? undefined);
     return {
+      provider,
       protocol,
       url,
       headers: Object.fromEntries(Object.entries(secrets.headers).map(([name, value]) => [name.toLowerCase(), value])),

@@ -70,7 +70,7 @@ const PLATFORM = `CASE WHEN c.bills THEN (
              'id', (array_agg(p.platform_id ORDER BY p.created_at DESC))[1],
              'paidSeconds', coalesce(round(sum(p.paid_seconds)::numeric, 1), 0),
              'isEstimated', coalesce(bool_or(p.paid_by = 'tester'), false),
-             'waitedForLineMs', c.waited_for_line_ms + CASE WHEN c.status = 'QUEUED' THEN line_wait_ms(c.line_wait_since) ELSE 0 END)
+             'waitedForLineMs', c.waited_for_line_ms + CASE WHEN c.status = 'QUEUED' THEN capacity_wait_ms(c.capacity_wait_since) ELSE 0 END)
       FROM platform_calls p WHERE p.call_id = c.id) END`;
 
 const LIST = {

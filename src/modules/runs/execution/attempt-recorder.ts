@@ -23,7 +23,7 @@ import {
 
 const NO_HISTORY: CallHistory = { attempts: [], isDerived: false, isPaidUp: false };
 
-/** How long a call waits when its platform had no line for it and does not say how long, and at most, in milliseconds. */
+/** How long a call waits when its platform had no capacity for it and does not say how long, and at most, in milliseconds. */
 const BUSY_MS = 5_000;
 const MAX_BUSY_MS = 60_000;
 
@@ -67,7 +67,7 @@ export class AttemptRecorder {
   }
 
   private async record(call: ClaimedCall, result: CallResult, startedAt: string): Promise<void> {
-    const busyMs = busyFor(result, call.line !== null);
+    const busyMs = busyFor(result, call.credential !== null);
     if (busyMs !== undefined) return withRetry(this.database, () => this.repository.wait(call, busyMs));
     const mayRetry = result.outcome === 'error' || result.outcome === 'invalid';
     const history = mayRetry ? await withRetry(this.database, () => this.repository.history(call.id)) : undefined;
@@ -90,11 +90,11 @@ const next = (result: CallResult, { attempts, isDerived, isPaidUp }: CallHistory
   isDerived ? { next: 'end', result } : afterAttempt(result, attempts, { isLast: isPaidUp });
 
 /**
- * How long to wait for a line, if the platform had none; undefined if it had one.
- * @param usesLine without one, too many requests need not mean that
+ * How long to wait for capacity, if the platform had none; undefined if it had some.
+ * @param usesCapacity without it, too many requests need not mean that
  */
-function busyFor({ failure: broken, answeredTurns }: CallResult, usesLine: boolean): number | undefined {
-  const isBusy = broken?.code === 'platform_busy' || (usesLine && broken?.code === 'rate_limited');
+function busyFor({ failure: broken, answeredTurns }: CallResult, usesCapacity: boolean): number | undefined {
+  const isBusy = broken?.code === 'platform_busy' || (usesCapacity && broken?.code === 'rate_limited');
   return broken && isBusy && answeredTurns === 0 ? Math.min(broken.retryAfterMs ?? BUSY_MS, MAX_BUSY_MS) : undefined;
 }
 

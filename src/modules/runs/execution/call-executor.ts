@@ -17,10 +17,10 @@ import {
 import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { LanguageModelSetting, Settings } from '../../../platform/config/settings.js';
 import { ConnectionService } from '../../agents/connection/connection.service.js';
+import { CapacityService } from '../../capacity/capacity.service.js';
 import { RecordingsService } from '../../recordings/recordings.service.js';
 import { ImportedCalls } from '../imported/imported-calls.js';
 import { type Judged, RecordedCalls } from '../remeasure/recorded-calls.js';
-import { Lines } from '../lines/lines.js';
 import type { AgentSnapshot } from '../run.entity.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 import { AgentWords } from './agent-words.js';
@@ -34,7 +34,7 @@ const CACHE_SIZE = 500;
 export interface CallEvents {
   /** What is known of a call that the signal aborts. */
   readonly onAborted: (result: CallResult) => void;
-  /** The line of a voice call is free, though its result needs more time. */
+  /** A voice call has hung up, though its result needs more time. */
   readonly onHangUp: () => void;
 }
 
@@ -56,7 +56,7 @@ export class CallExecutor {
     private readonly recordedCalls: RecordedCalls,
     private readonly importedCalls: ImportedCalls,
     private readonly metrics: CallMetrics,
-    private readonly lines: Lines,
+    private readonly capacity: CapacityService,
   ) {
     this.model = settings.languageModel && languageModel(settings.languageModel, metrics);
     this.plans = new LRUCache({
@@ -88,16 +88,17 @@ export class CallExecutor {
     signal: AbortSignal,
     { onAborted, onHangUp }: CallEvents,
   ): Promise<CallResult> {
-    const { id, claimId, runId, workspaceId, agentId, protocol, medium, isRepeated } = claimed;
+    const { id, claimId, runId, workspaceId, agentId, protocol, isRepeated } = claimed;
     // The only time that a call reads its connection. Not cached: address, headers, options and key are those of one moment.
     const endpoint = await this.connections.endpoint(agentId, protocol);
     if (!endpoint) return unstartedCall('none', failure('url_refused', noAddress(agent.provider)));
     if (endpoint.protocol !== protocol) {
       return unstartedCall('none', failure('connection_changed', otherProtocol(protocol, endpoint.protocol)));
     }
-    const stale = await this.lines.staleness(claimed, endpoint, medium);
-    if (stale !== undefined) return unstartedCall('none', failure('platform_busy', stale));
-    const ledger = await this.lines.dial(claimed);
+    if (await this.capacity.correct(claimed, endpoint)) {
+      return unstartedCall('none', failure('platform_busy', 'its connection has changed'));
+    }
+    const ledger = await this.capacity.dial(claimed, endpoint);
     const judged = judgedBy(agent, snapshot);
     const transport = transportTo(endpoint, {
       client: this.client,

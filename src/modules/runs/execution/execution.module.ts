@@ -1,10 +1,9 @@
 import { Module } from '@nestjs/common';
 import { AgentsModule } from '../../agents/agents.module.js';
+import { CapacityModule } from '../../capacity/capacity.module.js';
 import { RecordingsModule } from '../../recordings/recordings.module.js';
 import { RejudgingModule } from '../derived/rejudging.module.js';
 import { CallImportsModule } from '../imports/call-imports.module.js';
-import { Lines } from '../lines/lines.js';
-import { LinesRepository } from '../lines/lines.repository.js';
 import { AgentWords } from './agent-words.js';
 import { CallExecutor } from './call-executor.js';
 import { CallMetrics } from './call-metrics.js';
@@ -15,17 +14,7 @@ import { RunWorker } from './run-worker.js';
 import { UndecidedCalls } from './undecided-calls.repository.js';
 
 @Module({
-  imports: [AgentsModule, CallImportsModule, RecordingsModule, RejudgingModule, RunEndsModule],
-  providers: [
-    RunWorker,
-    CallExecutor,
-    CallMetrics,
-    CallerVoices,
-    AgentWords,
-    ExecutionRepository,
-    UndecidedCalls,
-    Lines,
-    LinesRepository,
-  ],
+  imports: [AgentsModule, CapacityModule, CallImportsModule, RecordingsModule, RejudgingModule, RunEndsModule],
+  providers: [RunWorker, CallExecutor, CallMetrics, CallerVoices, AgentWords, ExecutionRepository, UndecidedCalls],
 })
 export class ExecutionModule {}

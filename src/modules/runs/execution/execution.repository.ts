@@ -6,13 +6,14 @@ import { Database } from '../../../platform/database/database.js';
 import { Queue } from '../../../platform/queue/queue.js';
 import type { Medium } from '../call.entity.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
-import type { LineRule } from '../lines/lines.js';
 import type { AgentSnapshot, DerivedKind } from '../run.entity.js';
 import * as sql from './execution.sql.js';
 import { SLOTS, slotJobs } from '../slot-job.js';
 
 /** How long a claim is valid unless it is renewed, in milliseconds. */
 export const LEASE_MS = 20_000;
+/** How long calls wait while their agent gets no capacity, in milliseconds. */
+const MAX_WAIT_MS = 15 * 60_000;
 /** A call whose lease expires this often has probably crashed its processes. */
 const MAX_LEASE_EXPIRATIONS = 5;
 const ABANDONED = `The process that executed the call died ${MAX_LEASE_EXPIRATIONS} times.`;
@@ -38,8 +39,10 @@ export interface ClaimedCall {
   readonly medium: Medium;
   /** Whether the platform bills it. */
   readonly bills: boolean;
-  /** Credential whose line it has; null if it needs none. */
-  readonly line: string | null;
+  /** Whose capacity it uses; null if it uses none. */
+  readonly credential: string | null;
+  /** Calls of the credential at once, as the claim knew it. */
+  readonly capacity: number | null;
   /** Whether earlier attempts at the call have ended. */
   readonly isRepeated: boolean;
 }
@@ -114,15 +117,14 @@ export class ExecutionRepository {
   ) {}
 
   /**
-   * Claims a due call of the agent and medium for each slot, within the agent's concurrency limit and with the lines that
+   * Claims a due call of the agent and medium for each slot, within the agent's concurrency limit and with the capacity that
    * calls need.
    * @returns a claim per slot, in the same order
    */
-  async claim(agentId: string, medium: Medium, slots: readonly FreeSlot[], line?: LineRule): Promise<readonly Claim[]> {
+  async claim(agentId: string, medium: Medium, slots: readonly FreeSlot[]): Promise<readonly Claim[]> {
     const claims = slots.map(() => randomUUID());
     const previous = new Set(slots.flatMap(({ previousRun }) => previousRun ?? []));
-    const rule = [line?.protocol ?? null, line?.credential ?? null, line?.limit ?? null];
-    const values = [agentId, medium, claims, LEASE_MS, [...previous], ...rule];
+    const values = [agentId, medium, claims, LEASE_MS, [...previous]];
     const rows = await this.database.query<Omit<ClaimedCall, 'agentId' | 'medium'>>(sql.CLAIM, values);
     const calls = new Map(rows.map((row) => [row.claimId, { ...row, agentId, medium }]));
     const over = new Set(rows.flatMap(({ claimId, runId }) => ((claimId as string | null) === null ? runId : [])));
@@ -181,7 +183,7 @@ export class ExecutionRepository {
     });
   }
 
-  /** Requeues the call without an attempt: the platform had no line for it. It asks again after `delayMs`. */
+  /** Requeues the call without an attempt: the platform had no capacity for it. It asks again after `delayMs`. */
   async wait({ id, claimId, agentId, workspaceId, medium }: ClaimedCall, delayMs: number): Promise<void> {
     await this.database.transaction(async () => {
       const [row] = await this.database.query<{ dueAt: Date }>(sql.WAIT, [id, claimId, delayMs]);
@@ -237,6 +239,12 @@ export class ExecutionRepository {
       for (const job of slotJobs(medium, agent, slots)) await this.queue.enqueueAll(SLOTS[medium], [job]);
     }
     return waiting;
+  }
+
+  /** Ends calls as `error` that got no capacity in time, and those whose earlier attempt could not be ended. */
+  async endHopeless(): Promise<void> {
+    await this.database.query(sql.END_BUSY, [MAX_WAIT_MS]);
+    await this.database.query(sql.END_NOT_ENDED, []);
   }
 
   /** Open runs whose calls have all ended. */

@@ -3,13 +3,19 @@ const UNCLAIMED = 'claim_id = NULL, lease_until = NULL';
 
 /**
  * $1: agent; $2: medium; $3: fencing tokens, one per requested call; $4: duration of the leases in milliseconds; $5: runs whose
- * calls have just ended; $6: protocol, $7: credential and $8: number of the lines that calls need. Returns the claimed calls, and without a claim the runs of $5 in which no call is left.
+ * calls have just ended. Returns the claimed calls, and without a claim the runs of $5 in which no call is left.
  */
 export const CLAIM = `
   SELECT claim_id AS "claimId", id, run_id AS "runId", workspace_id AS "workspaceId", evaluation_id AS "evaluationId",
-         protocol, bills, line,
+         claimed.protocol, bills, line AS credential, CASE WHEN line IS NOT NULL THEN capacity END AS capacity,
          EXISTS (SELECT FROM calls c WHERE c.id = claimed.id AND c.attempts <> '[]'::jsonb) AS "isRepeated"
-    FROM claim_calls($1, $2, $3, $4 * interval '1 millisecond', $5, $6, $7, $8) claimed`;
+    FROM (SELECT 1) one
+    LEFT JOIN LATERAL (
+      SELECT k.protocol AS used, k.credential, k.capacity FROM agent_capacity k
+       WHERE k.agent_id = $1 AND EXISTS (
+         SELECT FROM calls c WHERE c.agent_id = $1 AND c.medium = $2 AND c.status = 'QUEUED' AND c.protocol = k.protocol)
+       LIMIT 1) known ON true
+   CROSS JOIN LATERAL claim_calls($1, $2, $3, $4 * interval '1 millisecond', $5, used, credential, known.capacity) claimed`;
 
 /**
  * $1: JSON list of ended calls (`EndedCall`); $2: ids of the calls; $3: their fencing tokens. Returns the calls whose
@@ -38,11 +44,11 @@ export const RETRY = `
   stored AS (INSERT INTO call_attempts (call_id, number, result) SELECT id, number, $5::jsonb FROM retried)
   SELECT due_at AS "dueAt" FROM retried`;
 
-/** Requeues a call for which the platform had no line, so that nothing is paid. $3: milliseconds until it asks again. */
+/** Requeues a call for which the platform had no capacity, so that nothing is paid. $3: milliseconds until it asks again. */
 export const WAIT = `
   WITH unpaid AS (
     UPDATE platform_calls SET placed_at = NULL, paid_seconds = NULL, paid_by = NULL WHERE claim_id = $2)
-  UPDATE calls SET status = 'QUEUED', due_at = now() + $3 * interval '1 millisecond', line_wait_since = now(),
+  UPDATE calls SET status = 'QUEUED', due_at = now() + $3 * interval '1 millisecond', capacity_wait_since = now(),
          ${UNCLAIMED}, ${CHANGED}
    WHERE id = $1 AND claim_id = $2 RETURNING due_at AS "dueAt"`;
 
@@ -124,3 +130,33 @@ export const FIND_OVER = `
    WHERE r.status IN ('QUEUED', 'RUNNING') AND EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id)
      AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.status IN ('QUEUED', 'RUNNING'))
    LIMIT 100`;
+
+/** Ends the queued calls `c` that the condition selects, with an attempt that says why. */
+const endAsError = (code: string, reason: string, condition: string) => `
+  UPDATE calls SET status = 'ENDED', outcome = 'error', reason = '${reason}.', ended_at = now(), updated_at = now(),
+         waited_for_line_ms = waited_for_line_ms + capacity_wait_ms(capacity_wait_since), capacity_wait_since = NULL,
+         attempts = attempts || jsonb_build_object('outcome', 'error', 'failureCode', '${code}', 'reason', '${reason}.',
+                                                   'startedAt', ${iso('now()')}, 'endedAt', ${iso('now()')}, 'callId', null),
+         changed_in = pg_current_xact_id()::text::bigint
+   WHERE id IN (SELECT c.id FROM calls c WHERE c.status = 'QUEUED' AND ${condition} ORDER BY c.id FOR UPDATE SKIP LOCKED)
+  RETURNING id`;
+
+/**
+ * $1: milliseconds. Only if the platform has carried no call of the agent in that time: a run that is wider than its capacity
+ * waits for itself.
+ */
+export const END_BUSY = endAsError(
+  'platform_busy',
+  'The platform had no line free for the call within 15 minutes',
+  `c.capacity_wait_since IS NOT NULL AND c.waited_for_line_ms + capacity_wait_ms(c.capacity_wait_since) > $1::integer
+   AND NOT EXISTS (
+     SELECT 1 FROM platform_calls p
+      WHERE p.agent_id = c.agent_id AND (p.placed_at IS NOT NULL OR NOT p.bills)
+        AND (p.ended_at IS NULL OR p.ended_at > now() - $1::integer * interval '1 millisecond'))`,
+);
+
+export const END_NOT_ENDED = endAsError(
+  'platform_unended',
+  'The platform could not be asked to end an earlier attempt at the call',
+  `c.bills AND EXISTS (SELECT 1 FROM platform_calls p WHERE p.call_id = c.id AND p.state = 'not_ended')`,
+);

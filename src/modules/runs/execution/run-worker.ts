@@ -28,6 +28,8 @@ import type { JobContext } from '../../../platform/queue/job.js';
 import { GroupCommit } from '../../../platform/queue/group-commit.js';
 import { Queue } from '../../../platform/queue/queue.js';
 import { QueueWorker } from '../../../platform/queue/queue-worker.js';
+import { ConnectionService } from '../../agents/connection/connection.service.js';
+import { CapacityService } from '../../capacity/capacity.service.js';
 import { MEDIA, type Medium } from '../call.entity.js';
 import { RUN_CANCELLED } from '../runs.repository.js';
 import { AttemptRecorder } from './attempt-recorder.js';
@@ -36,7 +38,6 @@ import { CallMetrics } from './call-metrics.js';
 import { type Claim, type ClaimedCall, ExecutionRepository, type FreeSlot, LEASE_MS } from './execution.repository.js';
 import { FairSlots } from './fair-slots.js';
 import { MAX_SLOTS, type SlotJob, slotKey, SLOTS } from '../slot-job.js';
-import { Lines } from '../lines/lines.js';
 import { RunFinisher } from '../run-ends/run-finisher.service.js';
 import { UndecidedCalls } from './undecided-calls.repository.js';
 
@@ -84,7 +85,8 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     private readonly finisher: RunFinisher,
     private readonly undecided: UndecidedCalls,
     private readonly metrics: CallMetrics,
-    private readonly lines: Lines,
+    private readonly capacity: CapacityService,
+    private readonly connections: ConnectionService,
     notifications: Notifications,
     @Inject(SETTINGS) { databasePoolSize }: Settings,
   ) {
@@ -94,6 +96,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     this.recorder = new AttemptRecorder(repository, this.database);
     for (const medium of MEDIA) queue.handle(SLOTS[medium], (job, context) => this.runSlot(medium, job, context));
     queue.onSweep(() => this.sweep());
+    capacity.onFreed(({ medium, ...agent }) => this.enqueue(medium, { ...agent, slot: 0 }));
     notifications.subscribe(RUN_CANCELLED, (runId) => this.drop(({ call }) => call.runId === runId));
   }
 
@@ -232,10 +235,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     if (!claims) {
       claims = new GroupCommit({
         maxItems: MAX_SLOTS,
-        execute: (slots) =>
-          this.database.run(async () =>
-            this.repository.claim(agentId, medium, slots, await this.lines.ruleOf(agentId, medium)),
-          ),
+        execute: (slots) => this.database.run(() => this.repository.claim(agentId, medium, slots)),
       });
       this.claims.set(key, claims);
     }
@@ -263,23 +263,23 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     let interrupted: CallResult | undefined;
     try {
       const onAborted = (known: CallResult) => (interrupted = known);
-      const freeLine = () => {
-        void this.lines.release(call);
+      const freeCapacity = () => {
+        void this.capacity.release(call);
         onHangUp();
       };
-      const result = await this.attempt(call, abort.signal, { onAborted, onHangUp: freeLine });
+      const result = await this.attempt(call, abort.signal, { onAborted, onHangUp: freeCapacity });
       // The platform's call has ended before another one is dialled.
-      await this.lines.release(call, result.failure?.code);
+      await this.capacity.release(call, result.failure?.code);
       await this.recorder.ended(call, result, startedAt);
     } catch (error) {
-      await this.lines.release(call);
+      await this.capacity.release(call);
       const { reason } = abort.signal as { reason: unknown };
       if (reason instanceof LeaseLost) return;
       if (!(reason instanceof ShuttingDown)) throw error;
       await this.recorder.interrupted(call, interrupted, startedAt);
     } finally {
       this.held.delete(call.claimId);
-      this.lines.forget(call);
+      this.capacity.forget(call);
       for (const stop of stops) stop.removeEventListener('abort', stopped);
     }
   }
@@ -303,7 +303,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     try {
       const renewed = await this.database.run(
         async () => {
-          await this.lines.renew(calls, LEASE_MS);
+          await this.capacity.renew(calls, LEASE_MS);
           return this.repository.renew(calls);
         },
         { isUrgent: true },
@@ -321,7 +321,10 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
 
   private async sweep(): Promise<void> {
     await this.undecided.decide();
-    this.metrics.setUnended(await this.lines.sweep());
+    await this.repository.endHopeless();
+    this.metrics.setUnended(
+      await this.capacity.sweep((agentId, protocol) => this.connections.endpoint(agentId, protocol)),
+    );
     this.metrics.setWaiting(await this.repository.sweep());
     for (const id of await this.repository.findOver()) await this.finisher.finish(id);
   }

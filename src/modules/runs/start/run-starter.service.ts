@@ -14,6 +14,7 @@ import { about, DomainError, conflict, invalidInput } from '../../../platform/er
 import { Queue } from '../../../platform/queue/queue.js';
 import { type AgentDescription, AgentsService } from '../../agents/agents.service.js';
 import { ConnectionService, type PlannedConnection } from '../../agents/connection/connection.service.js';
+import { CapacityService } from '../../capacity/capacity.service.js';
 import { EvaluationsService, type SelectedEvaluation } from '../../evaluations/evaluations.service.js';
 import { PersonalitiesService } from '../../personalities/personalities.service.js';
 import { BaselinesService } from '../comparison/baselines.service.js';
@@ -46,6 +47,7 @@ export class RunStarterService {
     private readonly personalities: PersonalitiesService,
     private readonly connections: ConnectionService,
     private readonly baselines: BaselinesService,
+    private readonly capacity: CapacityService,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -274,7 +276,9 @@ export class RunStarterService {
     // Lists are sorted by descending creation time and id: descending ids list the calls in plan order.
     const ids = sequentialIds(totalCalls).reverse();
     await this.repository.insertCalls(run, evaluations, ids, choice);
-    const { medium } = choice;
+    const { protocol, medium } = choice;
+    const endpoint = await this.connections.endpoint(agentId, protocol);
+    if (endpoint) await this.capacity.store(agentId, endpoint);
     const slots = slotJobs(medium, { id: agentId, workspaceId }, Math.min(concurrency, totalCalls), run.id);
     await this.queue.enqueueAll(SLOTS[medium], slots);
     return toDetails(run, { pending: totalCalls });

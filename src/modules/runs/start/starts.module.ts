@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AgentsModule } from '../../agents/agents.module.js';
+import { CapacityModule } from '../../capacity/capacity.module.js';
 import { EvaluationsModule } from '../../evaluations/evaluations.module.js';
 import { PersonalitiesModule } from '../../personalities/personalities.module.js';
 import { ComparisonModule } from '../comparison/comparison.module.js';
@@ -9,7 +10,7 @@ import { StartRepository } from './start.repository.js';
 import { StartsController } from './starts.controller.js';
 
 @Module({
-  imports: [AgentsModule, ComparisonModule, EvaluationsModule, PersonalitiesModule, RunsModule],
+  imports: [AgentsModule, CapacityModule, ComparisonModule, EvaluationsModule, PersonalitiesModule, RunsModule],
   controllers: [StartsController],
   providers: [RunStarterService, StartRepository],
   exports: [RunStarterService, StartRepository],

@@ -1,9 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
+import { ConnectionService } from '../../src/modules/agents/connection/connection.service.js';
 import { ExecutionRepository } from '../../src/modules/runs/execution/execution.repository.js';
-import { Lines } from '../../src/modules/runs/lines/lines.js';
-import { LinesRepository } from '../../src/modules/runs/lines/lines.repository.js';
+import { CapacityRepository } from '../../src/modules/capacity/capacity.repository.js';
+import { CapacityService, credentialOf } from '../../src/modules/capacity/capacity.service.js';
 import { addPaidPlatform } from '../../libs/simulation/testing/paid-platform/register.js';
 import { callEnv, prepareEvaluations } from '../support/run-app.js';
 import { sql } from '../support/sql.js';
@@ -11,12 +12,12 @@ import { createTestApp, type TestApp } from '../support/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 /** No process executes jobs here. */
-describe('lines of a platform', () => {
+describe('the capacity of a platform', () => {
   let database: TestDatabase;
   let app: TestApp;
   let undo: () => void;
   let execution: ExecutionRepository;
-  let lines: LinesRepository;
+  let capacity: CapacityRepository;
   /** A platform that never answers. */
   let silent: Server;
 
@@ -29,7 +30,7 @@ describe('lines of a platform', () => {
     const env = { ...callEnv(`http://127.0.0.1:${port}`), AGENT_PROVIDER_1_PROTOCOL: 'paid-text', ROLE: 'api' };
     app = await createTestApp({ env, databaseUrl: database.url });
     execution = app.nest.get(ExecutionRepository);
-    lines = app.nest.get(LinesRepository);
+    capacity = app.nest.get(CapacityRepository);
   });
   afterAll(async () => {
     await app.close();
@@ -53,54 +54,56 @@ describe('lines of a platform', () => {
     return { client, agentId, runId: response.body.data.id as string };
   };
   const claim = async (agentId: string, count: number, of: Rule | undefined) => {
+    if (of) await capacity.store(agentId, of.protocol, of.credential, of.limit);
     const slots = Array.from({ length: count }, () => ({ previousRun: undefined }));
-    return (await execution.claim(agentId, 'text', slots, of)).flatMap(({ call }) => call ?? []);
+    return (await execution.claim(agentId, 'text', slots)).flatMap(({ call }) => call ?? []);
   };
   const waitingOf = (runId: string) =>
-    query('SELECT id FROM calls WHERE run_id = $1 AND line_wait_since IS NOT NULL', [runId]);
+    query('SELECT id FROM calls WHERE run_id = $1 AND capacity_wait_since IS NOT NULL', [runId]);
 
   const failedOf = async (claimId: string): Promise<number> => {
     const [row] = await query('SELECT end_failures AS failures FROM platform_calls WHERE claim_id = $1', [claimId]);
     return row.failures;
   };
 
-  it('are taken in the transaction that claims, never more than there are', async () => {
+  it('is taken in the transaction that claims, never more than there is', async () => {
     const { agentId, runId } = await start(10);
     const of = rule(3);
     const claims = (await Promise.all(Array.from({ length: 8 }, () => claim(agentId, 1, of)))).flat();
     expect(claims).toHaveLength(3);
-    expect(claims).toEqual(Array(3).fill(expect.objectContaining({ line: of.credential, bills: true })));
+    expect(claims).toEqual(Array(3).fill(expect.objectContaining({ credential: of.credential, bills: true })));
     expect(await query('SELECT state FROM platform_calls WHERE run_id = $1', [runId])).toEqual(
-      Array(3).fill({ state: 'line' }),
+      Array(3).fill({ state: 'reserved' }),
     );
     expect((await waitingOf(runId)).length).toBeGreaterThan(0);
   });
 
-  it('are for calls to the platform only', async () => {
+  it('is for calls to the platform only', async () => {
     const { agentId } = await start(4);
+    await capacity.forget(agentId, 'paid-text');
     expect(await claim(agentId, 4, { ...rule(1), protocol: 'paid-voice' })).toEqual(
-      Array(4).fill(expect.objectContaining({ line: null })),
+      Array(4).fill(expect.objectContaining({ credential: null })),
     );
   });
 
-  it('go to the agent that has the fewest, and wake it when they are free', async () => {
+  it('goes to the agent that uses the least, and wakes it when it is free', async () => {
     const first = await start(5);
     const second = await start(5);
     const of = rule(3);
     const held = await claim(first.agentId, 5, of);
     expect(held).toHaveLength(3);
     expect(await claim(second.agentId, 5, of)).toEqual([]);
-    expect(await lines.release(held[0]!.claimId)).toMatchObject({ agentId: second.agentId, medium: 'text' });
+    expect(await capacity.release(held[0]!.claimId)).toMatchObject({ agentId: second.agentId, medium: 'text' });
     expect(await claim(first.agentId, 5, of)).toEqual([]);
     const [one] = await claim(second.agentId, 5, of);
-    expect(one).toMatchObject({ line: of.credential });
-    expect(await lines.release(held[1]!.claimId)).toMatchObject({ agentId: first.agentId });
+    expect(one).toMatchObject({ credential: of.credential });
+    expect(await capacity.release(held[1]!.claimId)).toMatchObject({ agentId: first.agentId });
     // Each has one: the one that has waited longer.
     expect(await claim(second.agentId, 5, of)).toEqual([]);
     expect(await claim(first.agentId, 5, of)).toHaveLength(1);
   });
 
-  it('go to the workspace that has the fewest, whatever its agents have', async () => {
+  it('goes to the workspace that uses the least, whatever its agents use', async () => {
     const prepared = await prepareEvaluations(app);
     const first = await start(5, prepared);
     const other = await start(5);
@@ -108,21 +111,21 @@ describe('lines of a platform', () => {
     const held = await claim(first.agentId, 2, of);
     expect(await claim(first.agentId, 1, of)).toEqual([]);
     expect(await claim(other.agentId, 1, of)).toEqual([]);
-    expect(await lines.release(held[0]!.claimId)).toMatchObject({ agentId: other.agentId });
+    expect(await capacity.release(held[0]!.claimId)).toMatchObject({ agentId: other.agentId });
   });
 
-  it('pass to others when an agent that waits is not heard of for 15 seconds', async () => {
+  it('passes to others when an agent that waits is not heard of for 15 seconds', async () => {
     const first = await start(5);
     const second = await start(5);
     const of = rule(1);
     const [held] = await claim(first.agentId, 1, of);
     expect(await claim(second.agentId, 1, of)).toEqual([]);
     await query(`UPDATE line_waits SET seen_at = now() - interval '16 s' WHERE agent_id = $1`, [second.agentId]);
-    expect(await lines.release(held!.claimId)).toBeUndefined();
+    expect(await capacity.release(held!.claimId)).toBeUndefined();
     expect(await claim(first.agentId, 1, of)).toHaveLength(1);
   });
 
-  it('count the time in which a call waits, and end it as an error after 15 minutes without a line', async () => {
+  it('counts the time in which a call waits, and ends it as an error after 15 minutes without capacity', async () => {
     const { agentId, runId, client } = await start(2);
     const other = await start(1);
     const of = rule(1);
@@ -130,18 +133,18 @@ describe('lines of a platform', () => {
     expect(await claim(agentId, 1, of)).toEqual([]);
     const set = (minutes: number) =>
       query(
-        `UPDATE calls SET line_wait_since = now() - $2 * interval '1 minute' WHERE run_id = $1 AND line_wait_since IS NOT NULL`,
+        `UPDATE calls SET capacity_wait_since = now() - $2 * interval '1 minute' WHERE run_id = $1 AND capacity_wait_since IS NOT NULL`,
         [runId, minutes],
       );
     await set(14);
-    await lines.endHopeless();
+    await execution.endHopeless();
     const [waiting] = await waitingOf(runId);
     expect((await client.get(`/calls/${waiting.id}`)).body.data).toMatchObject({
       status: 'QUEUED',
       platform: { id: null, paidSeconds: 0, isEstimated: false },
     });
     await set(16);
-    await lines.endHopeless();
+    await execution.endHopeless();
     const call = (await client.get(`/calls/${waiting.id}`)).body.data;
     expect(call).toMatchObject({
       status: 'ENDED',
@@ -151,38 +154,38 @@ describe('lines of a platform', () => {
       retries: 0,
     });
     expect(call.platform.waitedForLineMs).toBeGreaterThanOrEqual(16 * 60_000);
-    expect(await lines.release(held!.claimId)).toMatchObject({ agentId });
+    expect(await capacity.release(held!.claimId)).toMatchObject({ agentId });
     const [next] = await claim(agentId, 1, of);
-    expect(next).toMatchObject({ line: of.credential });
+    expect(next).toMatchObject({ credential: of.credential });
   });
 
-  it('never end a call whose own agent is on the line', async () => {
+  it('never ends a call that waits while the platform carries calls of its own agent', async () => {
     const { agentId, runId } = await start(2);
     const of = rule(1);
     const [held] = await claim(agentId, 1, of);
-    await lines.dial(held!.claimId);
-    expect(await lines.placed(held!.claimId, 'sealed', 'id-1')).toBe(true);
+    await capacity.dial(held!.claimId);
+    expect(await capacity.placed(held!.claimId, 'sealed', 'id-1')).toBe(true);
     expect(await claim(agentId, 1, of)).toEqual([]);
     await query(
-      `UPDATE calls SET line_wait_since = now() - interval '1 hour' WHERE run_id = $1 AND status = 'QUEUED'`,
+      `UPDATE calls SET capacity_wait_since = now() - interval '1 hour' WHERE run_id = $1 AND status = 'QUEUED'`,
       [runId],
     );
-    await lines.endHopeless();
+    await execution.endHopeless();
     expect(await query(`SELECT status FROM calls WHERE run_id = $1 ORDER BY position`, [runId])).toEqual([
       { status: 'RUNNING' },
       { status: 'QUEUED' },
     ]);
   });
 
-  it('are not given to a call while its platform may carry an earlier attempt', async () => {
+  it('is not given to a call while its platform may carry an earlier attempt', async () => {
     const { agentId } = await start(1);
     const of = rule(5);
     const [first] = await claim(agentId, 1, of);
-    await lines.dial(first!.claimId);
+    await capacity.dial(first!.claimId);
     await query(`UPDATE calls SET lease_until = now() - interval '1 s' WHERE id = $1`, [first!.id]);
     await execution.sweep();
     expect(await claim(agentId, 1, of)).toEqual([]);
-    await lines.release(first!.claimId);
+    await capacity.release(first!.claimId);
     const [again] = await claim(agentId, 1, of);
     expect(again).toMatchObject({ id: first!.id });
     expect(await query('SELECT attempt FROM platform_calls WHERE call_id = $1 ORDER BY attempt', [first!.id])).toEqual([
@@ -191,16 +194,16 @@ describe('lines of a platform', () => {
     ]);
   });
 
-  it('are given back after three failures to end a call, which ends as an error, an hour later', async () => {
+  it('is given back an hour after three failures to end a call, which ends as an error', async () => {
     const { agentId, client } = await start(1);
     const of = rule(1);
     const [first] = await claim(agentId, 1, of);
-    await lines.dial(first!.claimId);
-    for (const failures of [1, 2, 3]) expect(await lines.endFailed(first!.claimId)).toBe(failures);
-    expect(await lines.unended()).toBe(1);
+    await capacity.dial(first!.claimId);
+    for (const failures of [1, 2, 3]) expect(await capacity.endFailed(first!.claimId)).toBe(failures);
+    expect(await capacity.countNotEnded()).toBe(1);
     await query(`UPDATE calls SET lease_until = now() - interval '1 s' WHERE id = $1`, [first!.id]);
     await execution.sweep();
-    await lines.endHopeless();
+    await execution.endHopeless();
     expect((await client.get(`/calls/${first!.id}`)).body.data).toMatchObject({
       status: 'ENDED',
       outcome: 'error',
@@ -214,23 +217,23 @@ describe('lines of a platform', () => {
     expect(await claim(next.agentId, 1, of)).toHaveLength(1);
   });
 
-  it('know how many attempts were paid, and their seconds', async () => {
+  it('comes with how many attempts were paid, and their seconds', async () => {
     const { agentId, client, runId } = await start(1);
     const of = rule(1);
     const [first] = await claim(agentId, 1, of);
-    expect(await lines.dial(first!.claimId)).toEqual({ paidAttempts: 0, maxPaidAttempts: 2 });
-    expect(await lines.dial(first!.claimId)).toBeUndefined();
-    await lines.placed(first!.claimId, 'sealed', 'id-1');
+    expect(await capacity.dial(first!.claimId)).toEqual({ paidAttempts: 0, maxPaidAttempts: 2 });
+    expect(await capacity.dial(first!.claimId)).toBeUndefined();
+    await capacity.placed(first!.claimId, 'sealed', 'id-1');
     expect(await execution.history(first!.id)).toMatchObject({ isPaidUp: false });
     await query(`UPDATE platform_calls SET placed_at = now() - interval '30 s' WHERE claim_id = $1`, [first!.claimId]);
-    await lines.release(first!.claimId);
+    await capacity.release(first!.claimId);
     await execution.release(first!, new Date().toISOString());
     const [second] = await claim(agentId, 1, of);
-    expect(await lines.dial(second!.claimId)).toMatchObject({ paidAttempts: 1 });
-    await lines.placed(second!.claimId, 'sealed', 'id-2');
+    expect(await capacity.dial(second!.claimId)).toMatchObject({ paidAttempts: 1 });
+    await capacity.placed(second!.claimId, 'sealed', 'id-2');
     expect(await execution.history(first!.id)).toMatchObject({ isPaidUp: true });
-    await lines.release(second!.claimId);
-    await lines.paid(second!.claimId, 12.5);
+    await capacity.release(second!.claimId);
+    await capacity.paid(second!.claimId, 12.5);
     const { platform } = (await client.get(`/calls/${first!.id}`)).body.data;
     expect(platform).toMatchObject({ id: 'id-2', isEstimated: true });
     expect(platform.paidSeconds).toBeGreaterThanOrEqual(42.5);
@@ -243,7 +246,7 @@ describe('lines of a platform', () => {
     ]);
   });
 
-  it('are freed for each workspace in turn, and without waiting for the platform', async () => {
+  it('is freed for each workspace in turn, and without waiting for the platform', async () => {
     const [many, few] = [await start(30), await start(1)];
     const of = rule(50);
     const claims = await claim(many.agentId, 30, of);
@@ -260,7 +263,7 @@ describe('lines of a platform', () => {
     ]);
     expect(claims).toHaveLength(30);
     const begun = performance.now();
-    await app.nest.get(Lines).sweep();
+    await app.nest.get(CapacityService).sweep((agentId) => app.nest.get(ConnectionService).endpoint(agentId));
     expect(performance.now() - begun).toBeLessThan(5_000);
     const isTaken = `SELECT count(*)::int AS count FROM platform_calls WHERE lease_until > now() AND claim_id = ANY ($1)`;
     expect(await query(isTaken, [[other]])).toEqual([{ count: 1 }]);
@@ -268,7 +271,29 @@ describe('lines of a platform', () => {
     while (silent.listening && (await failedOf(other)) === 0) silent.closeAllConnections();
   });
 
-  it('are not used by processes of the version before, which get no calls that are billed', async () => {
+  it('is corrected when a connection has changed, and the call is not dialled with that of another credential', async () => {
+    const { agentId } = await start(2);
+    const connections = app.nest.get(ConnectionService);
+    const endpoint = (await connections.endpoint(agentId, 'paid-text'))!;
+    const stored = () =>
+      query('SELECT credential, capacity FROM agent_capacity WHERE agent_id = $1 AND protocol = $2', [
+        agentId,
+        'paid-text',
+      ]);
+    const [known] = await stored();
+    expect(known).toEqual({ credential: credentialOf(endpoint), capacity: 5 });
+    const service = app.nest.get(CapacityService);
+    const [call] = await claim(agentId, 1, rule(3));
+    expect(await service.correct(call!, endpoint)).toBe(true);
+    expect(await stored()).toEqual([known]);
+    await capacity.release(call!.claimId);
+    // Only the number differs: the call goes on.
+    const [next] = await claim(agentId, 1, rule(3, known.credential));
+    expect(await service.correct(next!, endpoint)).toBe(false);
+    expect(await stored()).toEqual([known]);
+  });
+
+  it('is not used by processes of the version before, which get no calls that are billed', async () => {
     const { agentId } = await start(1);
     const before = `SELECT id FROM claim_calls($1, 'text', ARRAY[gen_random_uuid()], interval '20 s', '{}') WHERE claim_id IS NOT NULL`;
     expect(await query(before, [agentId])).toEqual([]);

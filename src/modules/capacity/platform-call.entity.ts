@@ -1,16 +1,16 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
-import { oneOf } from '../../../platform/database/checks.js';
-import { UpdatedRow } from '../../../platform/database/timestamps.js';
-import type { Medium } from '../call.entity.js';
+import type { Medium } from '../../../libs/simulation/index.js';
+import { oneOf } from '../../platform/database/checks.js';
+import { UpdatedRow } from '../../platform/database/timestamps.js';
 
 /**
- * `line`: the attempt has a line and has not dialled. `dialling`: the platform may carry the call. `placed`: it does. `ended`: it
- * does not. `unended`: it may, and could not be asked to end it.
+ * `reserved`: the attempt has capacity and has not dialled. `dialling`: the platform may carry the call. `placed`: it does.
+ * `ended`: it does not. `not_ended`: it may, and could not be asked to end it.
  */
-export const PLATFORM_CALL_STATES = ['line', 'dialling', 'placed', 'ended', 'unended'] as const;
+export const PLATFORM_CALL_STATES = ['reserved', 'dialling', 'placed', 'ended', 'not_ended'] as const;
 const PAID_BY = ['platform', 'tester'] as const;
 
-/** An attempt at a call, or the test of a connection, that took a line of a platform (decision 159). */
+/** An attempt at a call, or the test of a connection, that uses capacity of a platform (decision 159). */
 @Entity('platform_calls')
 @Index('platform_calls_call_idx', ['callId'])
 @Index('platform_calls_run_idx', ['runId'])
@@ -42,7 +42,7 @@ export class PlatformCallEntity extends UpdatedRow {
   @Column({ type: 'text' })
   protocol: string;
 
-  /** Whether the platform bills it; else only its line is of interest. */
+  /** Whether the platform bills it; else only its capacity is of interest. */
   @Column({ type: 'boolean' })
   bills: boolean;
 
@@ -50,7 +50,7 @@ export class PlatformCallEntity extends UpdatedRow {
   @Column({ type: 'integer' })
   attempt: number;
 
-  /** Whose lines it uses: a keyed hash of platform, host and key. */
+  /** Whose capacity it uses: a keyed hash of platform, host and key. */
   @Column({ type: 'text' })
   credential: string;
 
@@ -85,29 +85,6 @@ export class PlatformCallEntity extends UpdatedRow {
   /** How often the platform could not be asked to end it. */
   @Column({ name: 'end_failures', type: 'integer' })
   endFailures: number;
-}
-
-/** An agent with calls that wait for a line. */
-@Entity('line_waits')
-export class LineWaitEntity {
-  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'line_waits_pkey' })
-  credential: string;
-
-  @PrimaryColumn({ name: 'agent_id', type: 'uuid', primaryKeyConstraintName: 'line_waits_pkey' })
-  agentId: string;
-
-  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'line_waits_pkey' })
-  medium: Medium;
-
-  @Column({ name: 'workspace_id', type: 'uuid' })
-  workspaceId: string;
-
-  @Column({ type: 'timestamptz', precision: 3 })
-  since: Date;
-
-  /** When a process last wanted a line for it. */
-  @Column({ name: 'seen_at', type: 'timestamptz', precision: 3 })
-  seenAt: Date;
 }
 
 /** Context that the ciphertext of a handle is bound to. */

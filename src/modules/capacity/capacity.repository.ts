@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../../platform/database/database.js';
-import type { Medium } from '../call.entity.js';
-import * as sql from './lines.sql.js';
+import type { Medium } from '../../../libs/simulation/index.js';
+import { Database } from '../../platform/database/database.js';
+import * as sql from './capacity.sql.js';
 
-/** What is known of an attempt that takes the line's call to the platform. */
+/** What is known of an attempt that makes the call. */
 export interface PaidAttempts {
   /** Attempts at the call that the platform has answered. */
   readonly paidAttempts: number;
@@ -17,27 +17,26 @@ export interface AbandonedCall {
   readonly workspaceId: string;
   readonly protocol: string;
   readonly bills: boolean;
-  readonly state: 'line' | 'dialling' | 'placed';
+  readonly state: 'reserved' | 'dialling' | 'placed';
   readonly handle: string | null;
   readonly endFailures: number;
 }
 
-/** The test of a connection that needs a line. */
-export interface LineForTest {
+/** The test of a connection that needs capacity. */
+export interface TestOfConnection {
   readonly claimId: string;
   readonly agentId: string;
   readonly workspaceId: string;
   readonly medium: Medium;
   readonly protocol: string;
   readonly bills: boolean;
-  /** The credential. */
-  readonly line: string;
-  readonly limit: number;
+  readonly credential: string;
+  readonly capacity: number;
   readonly leaseMs: number;
 }
 
-/** An agent for which a line is free. */
-export interface NextInLine {
+/** An agent for which capacity is free. */
+export interface FreeCapacity {
   readonly agentId: string;
   readonly medium: Medium;
   readonly workspaceId: string;
@@ -50,29 +49,37 @@ const MAX_ABANDONED = 20;
 /** Attempts to end a call, and the pause between them in milliseconds. */
 export const MAX_END_FAILURES = 3;
 const END_PAUSE_MS = 5_000;
-/** How long calls wait while their agent gets no line, in milliseconds. */
-export const MAX_WAIT_MS = 15 * 60_000;
 
-/** SQL for the lines of platforms and the ledger of their calls. */
+/** SQL for the capacity of platforms and the record of their calls. */
 @Injectable()
-export class LinesRepository {
+export class CapacityRepository {
   constructor(private readonly database: Database) {}
 
-  /** Takes a line for the test of a connection, which dials at once. @returns whether one was free */
-  async takeForTest(test: LineForTest): Promise<boolean> {
-    const { claimId, agentId, workspaceId, medium, protocol, bills, line, limit, leaseMs } = test;
-    const values = [claimId, agentId, workspaceId, medium, protocol, bills, line, limit, leaseMs];
-    const [row] = await this.database.query<{ isTaken: boolean }>(sql.TAKE_FOR_TEST, values);
-    return row!.isTaken;
+  /** Notes what calls of the agent over the protocol use. */
+  async store(agentId: string, protocol: string, credential: string, capacity: number): Promise<void> {
+    await this.database.query(sql.STORE, [agentId, protocol, credential, capacity]);
   }
 
-  /** Notes that the attempt dials, if the call may still be paid for. @returns undefined if it has lost its line */
+  /** Notes that they use no capacity. */
+  async forget(agentId: string, protocol: string): Promise<void> {
+    await this.database.query(sql.FORGET, [agentId, protocol]);
+  }
+
+  /** Reserves capacity for the test of a connection, which dials at once. @returns whether some was free */
+  async reserve(test: TestOfConnection): Promise<boolean> {
+    const { claimId, agentId, workspaceId, medium, protocol, bills, credential, capacity, leaseMs } = test;
+    const values = [claimId, agentId, workspaceId, medium, protocol, bills, credential, capacity, leaseMs];
+    const [row] = await this.database.query<{ isReserved: boolean }>(sql.RESERVE, values);
+    return row!.isReserved;
+  }
+
+  /** Notes that the attempt dials, if the call may still be paid for. @returns undefined if it has lost its capacity */
   async dial(claimId: string): Promise<PaidAttempts | undefined> {
     const [row] = await this.database.query<PaidAttempts>(sql.DIAL, [claimId]);
     return row;
   }
 
-  /** @param handle encrypted @returns false if the attempt has lost its line */
+  /** @param handle encrypted @returns false if the attempt has lost its capacity */
   async placed(claimId: string, handle: string, platformId: string | null): Promise<boolean> {
     return (await this.database.query(sql.PLACED, [claimId, handle, platformId])).length > 0;
   }
@@ -85,9 +92,9 @@ export class LinesRepository {
     await this.database.query(sql.PAID, [claimId, seconds]);
   }
 
-  /** Frees the line. @returns the agent that gets it */
-  async release(claimId: string): Promise<NextInLine | undefined> {
-    const [next] = await this.database.query<NextInLine>(sql.RELEASE, [claimId]);
+  /** Frees the capacity. @returns the agent that gets it */
+  async release(claimId: string): Promise<FreeCapacity | undefined> {
+    const [next] = await this.database.query<FreeCapacity>(sql.RELEASE, [claimId]);
     return next;
   }
 
@@ -107,17 +114,15 @@ export class LinesRepository {
     return this.database.query(sql.TAKE_ABANDONED, [MAX_ABANDONED, END_LEASE_MS]);
   }
 
-  /** Ends calls as `error` that got no line in time, and those whose earlier attempt could not be ended. */
-  async endHopeless(): Promise<void> {
-    await this.database.query(sql.END_BUSY, [MAX_WAIT_MS]);
-    await this.database.query(sql.END_UNENDED, []);
+  /** Forgets tests of connections and agents that no longer wait. */
+  async forgetOld(): Promise<void> {
     await this.database.query(sql.FORGET_WAITS, []);
     await this.database.query(sql.FORGET_TESTS, []);
   }
 
   /** Calls that the platform may still carry, because it could not be asked to end them. */
-  async unended(): Promise<number> {
-    const [row] = await this.database.query<{ count: number }>(sql.COUNT_UNENDED, []);
+  async countNotEnded(): Promise<number> {
+    const [row] = await this.database.query<{ count: number }>(sql.COUNT_NOT_ENDED, []);
     return row?.count ?? 0;
   }
 }
