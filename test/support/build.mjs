@@ -51,8 +51,8 @@ export async function buildSources() {
   );
   const files = folders.flat();
   const sources = files.filter(isSource);
-  const sounds = files.filter((file) => file.endsWith('.wav'));
-  await Promise.all([...sources.map(compile), ...sounds.map(copy)]);
+  const assets = files.filter((file) => /\.(wav|sql)$/.test(file));
+  await Promise.all([...sources.map(compile), ...assets.map(copy)]);
 }
 
 async function compile(file) {

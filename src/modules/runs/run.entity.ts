@@ -33,7 +33,7 @@ export interface AgentSnapshot {
 @Entity('runs')
 @Index('runs_list_idx', ['agentId', 'createdAt', 'id'])
 @Index('runs_status_idx', ['agentId', 'status', 'createdAt', 'id'])
-@Index('runs_open_idx', ['id'], { where: `status IN ('QUEUED', 'RUNNING')` })
+@Index('runs_open_idx', ['workspaceId', 'agentId', 'createdAt', 'id'], { where: `status IN ('QUEUED', 'RUNNING')` })
 @Index('runs_ended_idx', ['agentId', 'endedAt'], { where: 'ended_at IS NOT NULL' })
 @Index('runs_transcripts_idx', ['endedAt'], { where: 'ended_at IS NOT NULL AND transcripts_deleted_at IS NULL' })
 @Index('runs_derived_transcripts_idx', ['derivedFrom'], {

@@ -28,6 +28,7 @@ import { LeftOutCalls1733400700000 } from './migrations/1733400700000-left-out-c
 import { PlatformCalls1733400760000 } from './migrations/1733400760000-platform-calls.js';
 import { AgentVariables1733400760100 } from './migrations/1733400760100-agent-variables.js';
 import { Capacity1733400760200 } from './migrations/1733400760200-capacity.js';
+import { ClaimCalls1733400760300 } from './migrations/1733400760300-claim-calls.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -71,6 +72,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       PlatformCalls1733400760000,
       AgentVariables1733400760100,
       Capacity1733400760200,
+      ClaimCalls1733400760300,
     ],
   });
 }
