@@ -16,23 +16,30 @@ const shared = {
 
 const project = (displayName, ...testMatch) => ({ ...shared, displayName, testMatch });
 
+/** What must work before anything else, end to end: few of the long tests, as far as the sample goes. */
+const SMOKE = [
+  '<rootDir>/test/smoke/**/*.test.ts',
+  '<rootDir>/test/e2e/{conformance,first-start,guide-commands,isolation,killed-paid-calls}.test.ts',
+  '<rootDir>/test/simulators/{agent/voice,elevenlabs,openai-realtime,vapi}/accuracy.spec.ts',
+  '<rootDir>/test/simulators/{agent/voice/telephone-words,openai-realtime/calls}.spec.ts',
+];
 /**
  * Tests that start many processes (the service, `vat`, npx, Redis, PostgreSQL), make thousands of requests, messages or
  * calls, compute for seconds, or wait for retries.
  */
 const LONG = [
   '<rootDir>/libs/embedded-postgres/**/*.spec.ts',
-  '<rootDir>/test/e2e/{call-metrics,client-package,client-upgrade,cluster,embedded-database,first-start}.test.ts',
-  '<rootDir>/test/e2e/{guide-commands,import-lifetimes,killed-platform-calls,killed-paid-calls,killed-run,operation,pipelines,rate-limits-redis}.test.ts',
+  '<rootDir>/test/e2e/{call-metrics,client-package,client-upgrade,cluster,embedded-database}.test.ts',
+  '<rootDir>/test/e2e/{import-lifetimes,killed-platform-calls,killed-run,operation,pipelines,rate-limits-redis}.test.ts',
   '<rootDir>/test/e2e/{vat,vat-certificates,vat-connection,vat-suites}.test.ts',
-  '<rootDir>/test/e2e/{conformance,evaluation-export,evaluation-import,evaluation-import-faults,hostile-forms,hostile-input,import-limits,suite-moves}.test.ts',
+  '<rootDir>/test/e2e/{evaluation-export,evaluation-import,evaluation-import-faults,hostile-forms,hostile-input,import-limits,suite-moves}.test.ts',
   '<rootDir>/test/e2e/{abandoned-processes,environment,uncaught-errors}.test.ts',
   '<rootDir>/test/e2e/{paid-calls,platform-calls,speech-servers,vapi-calls}.test.ts',
-  '<rootDir>/test/e2e/{assistants,call-import,compressed-bodies,conformance-fields,erased-agents,isolation}.test.ts',
+  '<rootDir>/test/e2e/{assistants,call-import,compressed-bodies,conformance-fields,erased-agents}.test.ts',
   '<rootDir>/test/e2e/{rate-limits,run-comparison,run-failures,run-outcomes,webhooks-receivers}.test.ts',
   '<rootDir>/test/integration/{database-server,database-settings,openapi,webhook-delivery}.test.ts',
   '<rootDir>/src/modules/evaluations/import-export/formats.spec.ts',
-  '<rootDir>/test/simulators/{agent/voice,elevenlabs,openai-realtime,vapi}/**/{accuracy,calls,guide,imported,imported-words,interruptions,hearing,lag,misbehaving-models,replay,speech-failures,telephone-words}.spec.ts',
+  '<rootDir>/test/simulators/{agent/voice,openai-realtime}/**/{guide,imported,imported-words,interruptions,hearing,lag,misbehaving-models,replay,speech-failures}.spec.ts',
   '<rootDir>/libs/simulation/call/{faulty-agents,misbehaving-models}.spec.ts',
   '<rootDir>/libs/simulation/voice/call/{sent-too-much,stalled-delivery,stalled-tester}.spec.ts',
   '<rootDir>/libs/simulation/transports/**/{calls,contract,fixture-wire,platform-sound}.spec.ts',
@@ -47,7 +54,21 @@ const REAL_TIME = [
   '<rootDir>/libs/simulation/transports/http/websocket.spec.ts',
 ];
 // Jest does not replace <rootDir> after an exclamation mark.
-const except = [...LONG, ...REAL_TIME].map((pattern) => pattern.replace('<rootDir>', `!${import.meta.dirname}`));
+const except = [...SMOKE, ...LONG, ...REAL_TIME].map((pattern) =>
+  pattern.replace('<rootDir>', `!${import.meta.dirname}`),
+);
+
+const projects = [
+  project('unit', '<rootDir>/{src,libs,test/simulators}/**/*.spec.ts', ...except),
+  project('integration', '<rootDir>/test/integration/**/*.test.ts', ...except),
+  project('e2e', '<rootDir>/test/e2e/**/*.test.ts', ...except),
+  project('smoke', ...SMOKE),
+  project('long', ...LONG),
+  project('browser', '<rootDir>/test/browser/**/*.test.ts'),
+  project('realtime', ...REAL_TIME),
+];
+/** Those of `npm test`; absent: all, as for `npm run test:all` and `npx jest path/to/file`. */
+const chosen = process.env.TEST_PROJECTS?.split(' ');
 
 export default {
   testTimeout: 120_000,
@@ -56,12 +77,5 @@ export default {
   // A worker keeps what it has loaded; it is replaced after a test file if it has grown to this.
   workerIdleMemoryLimit: '1GB',
   reporters: ['default', '<rootDir>/test/support/count-reporter.mjs'],
-  projects: [
-    project('unit', '<rootDir>/{src,libs,test/simulators}/**/*.spec.ts', ...except),
-    project('integration', '<rootDir>/test/integration/**/*.test.ts', ...except),
-    project('e2e', '<rootDir>/test/e2e/**/*.test.ts', ...except),
-    project('long', ...LONG),
-    project('browser', '<rootDir>/test/browser/**/*.test.ts'),
-    project('realtime', ...REAL_TIME),
-  ],
+  projects: chosen ? projects.filter(({ displayName }) => chosen.includes(displayName)) : projects,
 };

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { HAS_ALL_CASES, sample } from '../../libs/statistics/testing/sample.js';
 import { ApiKeysService } from '../../src/modules/api-keys/api-keys.service.js';
 import type { Role } from '../../src/platform/access/caller.js';
 import {
@@ -9,6 +10,7 @@ import {
   BODY_LIMITS,
   isForm,
   mediaTypeOf,
+  RENAMED_TABLES,
   renameTables,
   LOCKED_TABLES,
   requiresAdmin,
@@ -37,30 +39,15 @@ import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-/** Documented statuses that cannot be provoked, each with the reason. There are none. */
-const UNPROVOKED: Readonly<Record<string, string>> = {};
-
-/**
- * Renamed to cause 500, as `table` or `table.column`: one entry for each resource, nothing that the lookup of API keys
- * reads. An operation that returns another status lacks its table here.
- */
-const RENAMED_TABLES = [
-  'agents',
-  'personalities',
-  'evaluations',
-  'runs',
-  'provider_keys',
-  'webhook_endpoints',
-  'webhook_deliveries',
-  'api_keys.name',
-  'workspaces.name',
-];
-
 /** What a query parameter needs beside it: the last page exists only if pages are small, a medium is that of a plan. */
 const QUERY_BESIDE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   page: { limit: '1' },
   medium: { dryRun: 'true' },
 };
+
+let samples = 0;
+/** The tests together have all operations of a sample. */
+const forEach = <Case>(cases: readonly Case[]) => it.each(sample(cases, samples++));
 
 describe('every response conforms to the served OpenAPI document', () => {
   let database: TestDatabase;
@@ -126,7 +113,7 @@ describe('every response conforms to the served OpenAPI document', () => {
   });
 
   describe('success', () => {
-    it.each(operations)('$name succeeds', async (operation) => {
+    forEach(operations)('$name succeeds', async (operation) => {
       const bodies = operation.bodies.length > 0 ? operation.bodies : [undefined];
       // Each example body is sent unchanged.
       for (const body of bodies) {
@@ -134,14 +121,14 @@ describe('every response conforms to the served OpenAPI document', () => {
       }
     });
 
-    it.each(operations.filter(({ method }) => method === 'PATCH'))(
+    forEach(operations.filter(({ method }) => method === 'PATCH'))(
       '$name accepts an empty object',
       async (operation) => {
         await prober.expect(operation, 200, { ...(await request(operation)), body: {} });
       },
     );
 
-    it.each(operations.filter(({ operation }) => operation.security && operation.requestBody))(
+    forEach(operations.filter(({ operation }) => operation.security && operation.requestBody))(
       '$name has an example body',
       ({ bodies }) => {
         expect(bodies.length).toBeGreaterThan(0);
@@ -153,7 +140,7 @@ describe('every response conforms to the served OpenAPI document', () => {
       expect(retryable).toEqual(posts);
     });
 
-    it.each(retryable)('$name replays its response for the same Idempotency-Key', async (operation) => {
+    forEach(retryable)('$name replays its response for the same Idempotency-Key', async (operation) => {
       const first = await retryableRequest(operation);
       const response = await prober.expect(operation, successStatus(operation), first);
       const again = await prober.expect(operation, successStatus(operation), first);
@@ -170,7 +157,7 @@ describe('every response conforms to the served OpenAPI document', () => {
   );
 
   describe('query parameters', () => {
-    it.each(parameters)(
+    forEach(parameters)(
       '$name accepts and rejects $parameter.name as documented',
       async ({ parameter, ...operation }) => {
         for (const value of allowedValues(parameter.schema)) {
@@ -200,14 +187,14 @@ describe('every response conforms to the served OpenAPI document', () => {
   });
 
   describe('400', () => {
-    it.each(operationsWithStatus(400))('$name returns 400 for an unknown query parameter', async (operation) => {
+    forEach(operationsWithStatus(400))('$name returns 400 for an unknown query parameter', async (operation) => {
       const { path, ...rest } = await rejectedRequest(operation);
       const { body } = await prober.expect(operation, 400, { ...rest, path: withQuery(path, { colour: 'red' }) });
       expect(body.message).toBe('Invalid input data');
       expect(body.issues).toEqual([{ message: expect.stringMatching(/^colour /), field: 'colour' }]);
     });
 
-    it.each(operationsWithStatus(400).filter(bodySchema))('$name returns 400 for invalid bodies', async (operation) => {
+    forEach(operationsWithStatus(400).filter(bodySchema))('$name returns 400 for invalid bodies', async (operation) => {
       const { path, key, body } = await rejectedRequest(operation);
       const ofObjects = [{ ...(body as object), colour: 'red' }, { ...(body as object), name: 7 }, []];
       for (const wrong of [...(bodySchema(operation)?.properties ? ofObjects : [{}, [7]]), '{', 'null']) {
@@ -215,19 +202,19 @@ describe('every response conforms to the served OpenAPI document', () => {
       }
     });
 
-    it.each(retryable)('$name returns 400 for an Idempotency-Key that is too long', async (operation) => {
+    forEach(retryable)('$name returns 400 for an Idempotency-Key that is too long', async (operation) => {
       await prober.expect(operation, 400, await retryableRequest(operation, 'x'.repeat(256)));
     });
   });
 
   describe('401', () => {
-    it.each(operationsWithStatus(401))('$name returns 401 without a key', async (operation) => {
+    forEach(operationsWithStatus(401))('$name returns 401 without a key', async (operation) => {
       const { key: _key, ...rest } = await rejectedRequest(operation);
       const response = await prober.expect(operation, 401, rest);
       expect(response.body).toEqual({ code: 'UNAUTHORIZED', message: 'Authorization not provided' });
     });
 
-    it.each(operationsWithStatus(401))('$name returns 401 for an unknown key', async (operation) => {
+    forEach(operationsWithStatus(401))('$name returns 401 for an unknown key', async (operation) => {
       const { key, ...rest } = await rejectedRequest(operation);
       const response = await prober.expect(operation, 401, { ...rest, key: `${key.slice(0, -1)}!` });
       expect(response.body).toEqual({ code: 'UNAUTHORIZED', message: 'Invalid API key' });
@@ -243,14 +230,14 @@ describe('every response conforms to the served OpenAPI document', () => {
         .map((operation) => ({ ...operation, role: 'an EDITOR', keyOfRole: () => editorKey })),
     ];
 
-    it.each(forbidden)('$name returns 403 to $role', async ({ keyOfRole, ...operation }) => {
+    forEach(forbidden)('$name returns 403 to $role', async ({ keyOfRole, ...operation }) => {
       const { body } = await prober.expect(operation, 403, { ...(await rejectedRequest(operation)), key: keyOfRole() });
       expect(body).toEqual({ code: 'FORBIDDEN', message: 'Insufficient access' });
     });
 
     const naming = operationsWithStatus(403).filter(({ template }) => template.includes('{'));
 
-    it.each(naming.filter(({ template }) => !NAMED_ALIKE.includes(collectionOf(template))))(
+    forEach(naming.filter(({ template }) => !NAMED_ALIKE.includes(collectionOf(template))))(
       "$name returns 403 for another workspace's resource",
       async (operation) => {
         const { body } = await prober.expect(operation, 403, {
@@ -271,7 +258,7 @@ describe('every response conforms to the served OpenAPI document', () => {
       );
     });
 
-    it.each(withWorkspaceId)('$name returns 403 for the workspaceId of another workspace', async (operation) => {
+    forEach(withWorkspaceId)('$name returns 403 for the workspaceId of another workspace', async (operation) => {
       const { path, key, body } = await rejectedRequest(operation);
       const otherBody = { ...(body as object), workspaceId: foreign.workspaceId };
       await prober.expect(operation, 403, { path, key, body: otherBody });
@@ -279,7 +266,7 @@ describe('every response conforms to the served OpenAPI document', () => {
   });
 
   describe('404', () => {
-    it.each(operationsWithStatus(404))('$name returns 404 for an unknown id', async (operation) => {
+    forEach(operationsWithStatus(404))('$name returns 404 for an unknown id', async (operation) => {
       const existing = await rejectedRequest(operation);
       for (const id of [randomUUID(), 'nope', '%25', 'ä€🙂'].map(encodeURI)) {
         const path = operation.template.replace(/\{\w+\}/, id);
@@ -297,7 +284,7 @@ describe('every response conforms to the served OpenAPI document', () => {
   });
 
   describe('409 and 422', () => {
-    it.each(retryable)(
+    forEach(retryable)(
       '$name returns 409 for a concurrent request with the same Idempotency-Key, and 422 for another body',
       async (operation) => {
         const first = await retryableRequest(operation);
@@ -332,7 +319,7 @@ describe('every response conforms to the served OpenAPI document', () => {
   });
 
   describe('413 and 415', () => {
-    it.each(operationsWithStatus(413))(
+    forEach(operationsWithStatus(413))(
       '$name returns 413 for a large body and 415 for another media type',
       async (operation) => {
         const { path, key, body, headers } = await rejectedRequest(operation);
@@ -346,7 +333,7 @@ describe('every response conforms to the served OpenAPI document', () => {
   });
 
   describe('429', () => {
-    it.each(operationsWithStatus(429))('$name returns 429 over the rate limit', async (operation) => {
+    forEach(operationsWithStatus(429))('$name returns 429 over the rate limit', async (operation) => {
       const limited = await app.createWorkspace({ requestsPerMinute: 1 });
       const valid = await rejectedRequest(operation);
       await new HttpClient(app.url, limited.apiKey).get('/agents');
@@ -356,8 +343,9 @@ describe('every response conforms to the served OpenAPI document', () => {
   });
 
   describe('500, with the tables renamed', () => {
+    const withoutTables = sample(operationsWithStatus(500), 3);
     beforeAll(async () => {
-      for (const operation of operationsWithStatus(500)) await rejectedRequest(operation);
+      for (const operation of withoutTables) await rejectedRequest(operation);
       await renameTables(database.url, RENAMED_TABLES, '', '_away');
     });
     afterAll(() => renameTables(database.url, RENAMED_TABLES, '_away', ''));
@@ -368,7 +356,7 @@ describe('every response conforms to the served OpenAPI document', () => {
       expect([unknown.status, status, body.code]).toEqual([401, 403, 'FORBIDDEN']);
     });
 
-    it.each(operationsWithStatus(500))('$name returns 500 if its tables are missing', async (operation) => {
+    it.each(withoutTables)('$name returns 500 if its tables are missing', async (operation) => {
       const { body } = await prober.expect(operation, 500, await rejectedRequest(operation));
       expect(body).toEqual({ code: 'INTERNAL_SERVER_ERROR', message: 'Internal server error' });
     });
@@ -376,12 +364,13 @@ describe('every response conforms to the served OpenAPI document', () => {
 
   // Must be last: the database is unavailable from here on.
   describe('503, with the database unavailable', () => {
+    const withoutDatabase = sample(operationsWithStatus(503), 4);
     beforeAll(async () => {
-      for (const operation of operationsWithStatus(503)) await rejectedRequest(operation);
+      for (const operation of withoutDatabase) await rejectedRequest(operation);
       await proxy.close();
     });
 
-    it.each(operationsWithStatus(503))('$name returns 503 if the database is unavailable', async (operation) => {
+    it.each(withoutDatabase)('$name returns 503 if the database is unavailable', async (operation) => {
       const { body } = await prober.expect(operation, 503, await rejectedRequest(operation));
       expect(body).toEqual({ code: 'SERVICE_UNAVAILABLE', message: 'Service is temporarily unavailable' });
     });
@@ -394,7 +383,9 @@ describe('every response conforms to the served OpenAPI document', () => {
     expect((await new HttpClient(app.url).get('/docs')).status).toBe(200);
   });
 
-  it('has covered every status of every operation', () => {
-    expect(prober.uncovered()).toEqual(Object.keys(UNPROVOKED));
-  });
+  if (HAS_ALL_CASES) {
+    it('has covered every status of every operation', () => {
+      expect(prober.uncovered()).toEqual([]);
+    });
+  }
 });

@@ -12,7 +12,7 @@ import { createValidator, type OpenApiDocument } from '../support/openapi-valida
 import { collectionOf, WITHOUT_WORKER, withoutWebhookLimits } from '../support/resources.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
-/** In CI 2,500 (.ci/run). Full run: `HOSTILE_REQUESTS=20000 npx jest test/e2e/hostile-input.test.ts`; HOSTILE_SEED sets another seed. */
+/** In `npm run test:all` 2,500. Full run: `HOSTILE_REQUESTS=20000 npx jest test/e2e/hostile-input.test.ts`; HOSTILE_SEED sets another seed. */
 const REQUESTS = Number(process.env['HOSTILE_REQUESTS'] ?? 500);
 const SEED = Number(process.env['HOSTILE_SEED'] ?? 20_261_121);
 /** Number of requests that are sent concurrently. */

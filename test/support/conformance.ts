@@ -172,6 +172,22 @@ export class Prober {
   }
 }
 
+/**
+ * Renamed to cause 500, as `table` or `table.column`: one entry for each resource, nothing that the lookup of API keys
+ * reads. An operation that returns another status lacks its table here.
+ */
+export const RENAMED_TABLES = [
+  'agents',
+  'personalities',
+  'evaluations',
+  'runs',
+  'provider_keys',
+  'webhook_endpoints',
+  'webhook_deliveries',
+  'api_keys.name',
+  'workspaces.name',
+];
+
 /** Replaces the suffix `from` by `to` in the names of tables and columns, given as `table` or `table.column`. */
 export async function renameTables(
   databaseUrl: string,

@@ -2,9 +2,10 @@ import { availableParallelism } from 'node:os';
 import TestRunner from 'jest-runner';
 
 const projectOf = ({ context }) => context.config.displayName?.name;
-const isRealTime = (test) => projectOf(test) === 'realtime';
-const RANKS = { long: 0, realtime: 2 };
-const rank = (test) => RANKS[projectOf(test)] ?? 1;
+/** Also the calls of `smoke`. */
+const isRealTime = (test) => projectOf(test) === 'realtime' || test.path.endsWith('/test/smoke/voice-calls.test.ts');
+const RANKS = { smoke: 0, long: 0 };
+const rank = (test) => (isRealTime(test) ? 2 : (RANKS[projectOf(test)] ?? 1));
 
 /** With one per worker, three per core, calls compute for five sixths of the time, and some of them are late. */
 const REAL_TIME_FILES = 2 * availableParallelism();

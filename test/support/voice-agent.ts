@@ -8,9 +8,11 @@ import {
 } from '../simulators/agent/index.js';
 import { CachedSpeech, FliteEngine } from '../../libs/speech/index.js';
 
-export interface VoiceAgentOptions extends Omit<ReferenceAgentServerOptions, 'telephone' | 'realtime'> {
+type Platform = 'realtime' | 'elevenlabs' | 'vapi';
+
+export interface VoiceAgentOptions extends Omit<ReferenceAgentServerOptions, 'telephone' | Platform> {
   /** By default with a telephone. */
-  readonly as?: 'realtime';
+  readonly as?: Platform;
   /** Whose sentences are prepared, too. */
   readonly faults?: readonly FaultName[];
   /** What callers say to the agent. */
@@ -19,14 +21,13 @@ export interface VoiceAgentOptions extends Omit<ReferenceAgentServerOptions, 'te
   readonly slowMs?: number;
 }
 
-/** Starts the reference agent with a telephone that answers at once, or as a Realtime server. Its sentences are synthesised once for all test runs. */
+/** Starts the reference agent with a telephone that answers at once, or as a server of a platform. Its sentences are synthesised once for all test runs. */
 export async function startVoiceAgent({ lines, slowMs, as, faults = [], ...options }: VoiceAgentOptions) {
   const engine = new FliteEngine();
   const speech = new CachedSpeech(engine, { folder: path.join(tmpdir(), 'reference-agent-speech') });
   const prepared = await prepareVoice({ speech, today: Date.now(), lines, faults });
   const voice = { prepare: async () => prepared, ...(slowMs !== undefined && { slowMs }) };
-  const served = as === 'realtime' ? { realtime: voice } : { telephone: voice };
-  const { url, close } = await startReferenceAgent({ port: 0, ...options, ...served });
+  const { url, close } = await startReferenceAgent({ port: 0, ...options, [as ?? 'telephone']: voice });
   return {
     url,
     speech,

@@ -1,5 +1,5 @@
-/** CI executes all cases (.ci/run); other runs of the tests execute some of them, to be over sooner. */
-const HAS_ALL_CASES = process.env['ALL_CASES'] === 'true';
+/** `npm run test:all` executes all cases; other runs of the tests execute some of them, to be over sooner. */
+export const HAS_ALL_CASES = process.env['ALL_CASES'] === 'true';
 /** The sample has every sixth case. */
 const SHARE = 6;
 
@@ -31,11 +31,6 @@ export function sampleOfAgent<Cell>(
   return sample(found.length > 0 ? found : cells, offset);
 }
 
-/**
- * Cases that several test files have in common, each of which executes its share of them; with `ALL_CASES=true` each executes
- * all.
- * @param part of the file, from 0
- * @param parts number of files
- */
-export const partOf = <Case>(cases: readonly Case[], part: number, parts: number): readonly Case[] =>
-  HAS_ALL_CASES ? cases : cases.filter((_, index) => index % parts === part);
+/** The cases that stand for all others; with `ALL_CASES=true` all of them. */
+export const sentinels = <Case>(cases: readonly Case[], isSentinel: (one: Case) => boolean): readonly Case[] =>
+  HAS_ALL_CASES ? cases : cases.filter(isSentinel);

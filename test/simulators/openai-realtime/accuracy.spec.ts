@@ -1,4 +1,3 @@
-import { partOf } from '../../../libs/statistics/testing/sample.js';
 import { RealtimeCells } from '../agent/voice/testing/realtime-cells.js';
 import { VoiceCalls } from '../agent/voice/testing/voice-call.js';
 import { WORD_FAULT_NAMES } from '../agent/voice/word-faults.js';
@@ -10,7 +9,7 @@ beforeAll(() => calls.prepare(), 180_000);
 afterAll(() => calls.close());
 
 describe('the evaluations of the text agent over OpenAI Realtime', () => {
-  it.each([undefined, ...partOf(WORD_FAULT_NAMES, 2, 3)])(
+  it.each([undefined, ...WORD_FAULT_NAMES])(
     'have the same results as over text with the fault %s',
     async (fault) => {
       expect(await cells.deviations({ platform: 'openai-realtime', about: 'words', fault })).toEqual([]);

@@ -1,7 +1,8 @@
-import { sampleOfAgent } from '../../../../libs/statistics/testing/sample.js';
+import { sampleOfAgent, sentinels } from '../../../../libs/statistics/testing/sample.js';
 import { VOICE_EVALUATION_KEYS, type VoiceEvaluationKey, voiceEvaluations } from './evaluations.js';
 import { isExpected, voiceExpectationOf } from './expected.js';
 import { CALLER_VOICES } from './prepare.js';
+import { isSentinel } from '../testing/sentinels.js';
 import { VoiceCalls } from './testing/voice-call.js';
 import type { AnswerStamp } from './voice-agent.js';
 import { VOICE_FAULT_NAMES, type VoiceFaultName } from './voice-faults.js';
@@ -46,7 +47,10 @@ describe('accuracy of the evaluations for the telephone', () => {
     expect({ outcome, reason }).toMatchObject({ outcome: 'passed' });
   });
 
-  it.each(VOICE_FAULT_NAMES.map((fault, index) => [fault, CALLER_VOICES[index % CALLER_VOICES.length]!] as const))(
+  const planted = VOICE_FAULT_NAMES.map(
+    (fault, index) => [fault, CALLER_VOICES[index % CALLER_VOICES.length]!] as const,
+  );
+  it.each(sentinels(planted, ([fault]) => isSentinel(fault)))(
     'finds %s in exactly the expected evaluations, for the expected reason (voice %s)',
     async (fault, voice) => {
       expect(await deviations(fault, voice)).toEqual([]);
