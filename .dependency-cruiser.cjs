@@ -135,7 +135,12 @@ module.exports = {
         'A fault that both sides share would not be found: a double is written from what the platform documents.',
       severity: 'error',
       from: {
-        path: ['^test/simulators/[^/]+/double/', '^test/simulators/.+/server\\.ts$', '/wires/testing/fixture-double/'],
+        path: [
+          '^test/simulators/[^/]+/double/',
+          '^test/simulators/.+/server\\.ts$',
+          '^test/simulators/(?!elevenlabs/).+/(messages|scripted|contract)\\.ts$',
+          '/wires/testing/fixture-double/',
+        ],
       },
       to: { path: '^(src|libs)/', pathNot: '/wires/testing/fixture-double/' },
     },

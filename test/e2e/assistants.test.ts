@@ -1,5 +1,5 @@
 import { ElevenLabsServer } from '../../libs/simulation/testing/elevenlabs.js';
-import { RetellServer } from '../../libs/simulation/testing/retell.js';
+import { RetellServer } from '../simulators/retell/server.js';
 import { VapiServer } from '../../libs/simulation/testing/vapi.js';
 import { ApiKeysService } from '../../src/modules/api-keys/api-keys.service.js';
 import type { Role } from '../../src/platform/access/caller.js';

@@ -1,5 +1,5 @@
 import { ElevenLabsServer } from '../../libs/simulation/testing/elevenlabs.js';
-import { RetellServer } from '../../libs/simulation/testing/retell.js';
+import { RetellServer } from '../simulators/retell/server.js';
 import { TestServers } from '../simulators/servers.js';
 import { VapiServer } from '../../libs/simulation/testing/vapi.js';
 import { compared } from '../support/hostile/compared.js';

@@ -1,5 +1,5 @@
 import { ElevenLabsServer, says, server } from '../../libs/simulation/testing/elevenlabs.js';
-import { RetellServer } from '../../libs/simulation/testing/retell.js';
+import { RetellServer } from '../simulators/retell/server.js';
 import { chatSays, says as vapiSays, VapiServer } from '../../libs/simulation/testing/vapi.js';
 import { sample } from '../../libs/statistics/testing/sample.js';
 import { type PaidAgent, PaidService } from '../support/paid-service.js';

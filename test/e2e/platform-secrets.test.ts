@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ElevenLabsServer, says, server, type ServerMessage } from '../../libs/simulation/testing/elevenlabs.js';
-import { RetellServer } from '../../libs/simulation/testing/retell.js';
+import { RetellServer } from '../simulators/retell/server.js';
 import {
   chatCalls,
   chatResult,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RetellServer } from '../../libs/simulation/testing/retell.js';
+import { RetellServer } from '../simulators/retell/server.js';
 import { platformApps } from '../support/platform-app.js';
 import { executeRun } from '../support/run-app.js';
 

@@ -6,7 +6,8 @@ import { promisify } from 'node:util';
 import { executeCall, transportTo } from '../../libs/simulation/index.js';
 import { normalise } from '../../libs/evaluation-definition/index.js';
 import { OutboundClient } from '../../libs/outbound-http/index.js';
-import { type CompletionAnswer, RetellServer } from '../../libs/simulation/testing/retell.js';
+import type { CompletionAnswer } from '../simulators/retell/messages.js';
+import { RetellServer } from '../simulators/retell/server.js';
 import { formsOfSecret } from '../support/secret-forms.js';
 import { compilerErrors } from '../support/vendor-types.js';
 

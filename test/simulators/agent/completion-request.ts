@@ -1,3 +1,4 @@
+import { objectOf, readObject, RequestError } from '../http.js';
 import type { Message } from './conversation.js';
 
 /** The fields of a chat-completion request that the agent uses. */
@@ -7,25 +8,6 @@ export interface CompletionRequest {
   readonly hostedTools: ReadonlySet<string>;
   readonly isStreamed: boolean;
   readonly includesUsage: boolean;
-}
-
-/** Rejects a request, with the fields of an OpenAI API error. */
-export class RequestError extends Error {
-  override readonly name = 'RequestError';
-
-  constructor(
-    readonly status: number,
-    message: string,
-    readonly param: string | null = null,
-    readonly code: string | null = null,
-  ) {
-    super(message);
-  }
-
-  get body() {
-    const type = this.status >= 500 ? 'server_error' : 'invalid_request_error';
-    return { error: { message: this.message, type, param: this.param, code: this.code } };
-  }
 }
 
 /** Limits the work per answer, which processes the whole history. */
@@ -54,17 +36,6 @@ export function readCompletionRequest(body: string): CompletionRequest {
   };
 }
 
-/** The JSON object that a body has. @throws RequestError */
-export function readObject(body: string): Readonly<Record<string, unknown>> {
-  let value: unknown;
-  try {
-    value = JSON.parse(body);
-  } catch {
-    throw new RequestError(400, 'The body must be valid JSON', null, 'invalid_json');
-  }
-  return objectOf(value, null);
-}
-
 function readMessage(value: unknown, param: string): Message {
   const { role, content, tool_call_id: id } = objectOf(value, param);
   if (!ROLES.has(role)) throw invalid(`${param}.role`, `must be one of ${[...ROLES].join(', ')}`);
@@ -91,10 +62,4 @@ function readTool(value: unknown, param: string): string {
   return name;
 }
 
-/** @param param its path, null for the body @throws RequestError */
-export function objectOf(value: unknown, param: string | null): Readonly<Record<string, unknown>> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw invalid(param, 'must be an object');
-}
-
-const invalid = (param: string | null, what: string) => new RequestError(400, `${param ?? 'The body'} ${what}`, param);
+const invalid = (param: string, what: string) => new RequestError(400, `${param} ${what}`, param);

@@ -10,13 +10,15 @@ import {
   type ReferenceAgentOptions,
 } from './agent.js';
 import { ChunkWriter, completion, type CompletionHead } from './completion-format.js';
-import { type CompletionRequest, readCompletionRequest, RequestError } from './completion-request.js';
+import { type CompletionRequest, readCompletionRequest } from './completion-request.js';
 import { FAULT_NAMES, type FaultName, isFault, isHealthy } from './faults.js';
-import { answer, readBody } from './http.js';
-import { RetellService, type RetellServiceOptions } from '../retell/service.js';
+import { answer, readBody, RequestError } from '../http.js';
+import { ReferenceRetell, type ReferenceRetellOptions } from '../retell/reference.js';
+import { RetellPlatform } from '../retell/server.js';
 import { ElevenLabsService, type ElevenLabsServiceOptions } from '../elevenlabs/service.js';
 import { RealtimeService, type RealtimeServiceOptions } from '../openai-realtime/service.js';
-import { VapiService, type VapiServiceOptions } from '../vapi/service.js';
+import { ReferenceVapi, type ReferenceVapiOptions } from '../vapi/reference.js';
+import { VapiPlatform } from '../vapi/server.js';
 import { Telephone, type TelephoneOptions } from '../twilio/telephone.js';
 
 export interface ReferenceAgentServerOptions extends ReferenceAgentOptions {
@@ -30,9 +32,9 @@ export interface ReferenceAgentServerOptions extends ReferenceAgentOptions {
   /** In place of the telephone, the agent is one of ElevenLabs, over voice and text. */
   readonly elevenlabs?: ElevenLabsServiceOptions;
   /** In place of the telephone, the agent is an assistant of Vapi, over voice and chat. */
-  readonly vapi?: VapiServiceOptions;
+  readonly vapi?: ReferenceVapiOptions;
   /** In place of the telephone, the agent is one of Retell, in text. */
-  readonly retell?: RetellServiceOptions;
+  readonly retell?: ReferenceRetellOptions & { readonly apiKey?: string | undefined };
 }
 
 /** What answers on the agent's port beside chat completions. */
@@ -85,9 +87,9 @@ export async function startReferenceAgent(options: ReferenceAgentServerOptions =
 
 function voiceServiceOf(options: ReferenceAgentServerOptions): VoiceService | undefined {
   const { telephone, realtime, elevenlabs, retell, vapi } = options;
-  if (retell) return new RetellService({ ...options, ...retell });
+  if (retell) return new RetellPlatform(new ReferenceRetell({ ...options, ...retell }), retell);
   if (elevenlabs) return new ElevenLabsService(elevenlabs);
-  if (vapi) return new VapiService(vapi);
+  if (vapi) return new VapiPlatform(new ReferenceVapi(vapi), { apiKey: vapi.apiKey });
   return realtime ? new RealtimeService(realtime) : telephone && new Telephone(telephone);
 }
 

@@ -2,8 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { isHealthy } from '../agent/faults.js';
 import { noSuchFault } from '../agent/voice/platform-faults.js';
-import { preparedOnce, SessionSockets, type VoiceServiceOptions } from '../agent/voice/session-sockets.js';
-import { refuse } from '../twilio/telephone.js';
+import { preparedOnce, type VoiceServiceOptions } from '../agent/voice/voice-service.js';
+import { SessionSockets } from '../session-sockets.js';
+import { refuse } from '../http.js';
 import { isRealtimeFault, type RealtimeFaultName } from './realtime-faults.js';
 import { RealtimeAgentSession, type RealtimeSessionOptions } from './session.js';
 

@@ -4,7 +4,8 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { isHealthy } from '../agent/faults.js';
 import { noSuchFault } from '../agent/voice/platform-faults.js';
 import type { PreparedVoice } from '../agent/voice/prepare.js';
-import { preparedOnce } from '../agent/voice/session-sockets.js';
+import { refuse } from '../http.js';
+import { preparedOnce } from '../agent/voice/voice-service.js';
 import { connectStream, dial, HANG_UP, isSignedByTwilio } from './twiml.js';
 import { TwilioAgentSession } from './twilio-session.js';
 import type { AnswerStamp, VoiceAgentOptions } from '../agent/voice/voice-agent.js';
@@ -173,10 +174,4 @@ async function readForm(request: IncomingMessage): Promise<ReadonlyMap<string, s
 function respond(response: ServerResponse, status: number, xml: string): void {
   response.writeHead(status, { 'Content-Type': 'text/xml; charset=utf-8', 'Content-Length': Buffer.byteLength(xml) });
   response.end(xml);
-}
-
-/** @param reason why, as plain text */
-export function refuse(socket: Duplex, status: string, reason = ''): void {
-  const head = `Content-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(reason)}`;
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n${head}\r\n\r\n${reason}`);
 }

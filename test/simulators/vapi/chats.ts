@@ -1,54 +1,51 @@
 import { randomUUID } from 'node:crypto';
-import { createReferenceAgent, type ReferenceAgent, type ReferenceAgentOptions } from '../agent/agent.js';
-import type { Message } from '../agent/conversation.js';
+
+/** A message of the output of a chat. */
+export interface ChatMessage {
+  readonly role: 'assistant' | 'tool' | 'system' | 'user';
+  readonly content?: string;
+  readonly [field: string]: unknown;
+}
+
+export const says = (content: string): ChatMessage => ({ role: 'assistant', content });
+
+export const calls = (id: string, name: string, args: object): ChatMessage => ({
+  role: 'assistant',
+  tool_calls: [{ id, type: 'function', function: { name, arguments: JSON.stringify(args) } }],
+});
+
+export const result = (tool_call_id: string, content: string): ChatMessage => ({ role: 'tool', tool_call_id, content });
 
 const MAX_CHATS = 10_000;
 
-/** Chats with the agent: each goes on from the one that it names. */
+/** The chats of an account: each names the one before it. */
 export class Chats {
-  private readonly histories = new Map<string, readonly Message[]>();
+  private readonly chats = new Map<string, { readonly history: readonly ChatMessage[]; readonly turns: number }>();
 
-  /** @returns undefined if the previous chat does not exist @throws AgentFailure */
+  /** @param reply what the assistant answers, after this many turns */
   async answer(
-    input: string,
-    previousChatId: unknown,
-    options: Pick<ReferenceAgentOptions, 'fault' | 'now' | 'slowMs'>,
-  ): Promise<object | undefined> {
-    const before = previousChatId === undefined ? [] : this.histories.get(previousChatId as string);
-    if (!before) return undefined;
-    const history: Message[] = [...before, { role: 'user', content: input }];
-    const output = await outputOf(createReferenceAgent(options), history);
-    const content = output.map((one) => ('content' in one && one.role === 'assistant' ? one.content : '')).join('');
+    { previousChatId, assistantId, input }: Readonly<Record<string, unknown>>,
+    reply: (history: readonly ChatMessage[], turns: number) => Promise<readonly ChatMessage[]>,
+  ): Promise<[number, unknown]> {
+    if (typeof input !== 'string' || input === '') return badRequest('input should not be empty');
+    const before = previousChatId === undefined ? { history: [], turns: 0 } : this.chats.get(previousChatId as string);
+    if (!before) return badRequest('Previous chat not found');
+    const history: ChatMessage[] = [...before.history, { role: 'user', content: input }];
+    const output = await reply(history, before.turns);
     const id = randomUUID();
-    this.histories.set(id, [...history, { role: 'assistant', content }]);
-    if (this.histories.size > MAX_CHATS) this.histories.delete(this.histories.keys().next().value!);
+    this.chats.set(id, { history: [...history, ...output], turns: before.turns + 1 });
+    if (this.chats.size > MAX_CHATS) this.chats.delete(this.chats.keys().next().value!);
     const now = new Date().toISOString();
-    const messages = [{ role: 'user', content: input }];
-    return { id, orgId: 'org_reference', messages, output, createdAt: now, updatedAt: now };
+    return [
+      201,
+      {
+        ...{ id, orgId: 'org_1', assistantId, createdAt: now, updatedAt: now },
+        ...(previousChatId !== undefined && { previousChatId }),
+        messages: [{ role: 'user', content: input }],
+        output,
+      },
+    ];
   }
 }
 
-type Output =
-  | { readonly role: 'assistant'; readonly content: string }
-  | { readonly role: 'assistant'; readonly tool_calls: readonly object[] }
-  | { readonly role: 'tool'; readonly content: string; readonly tool_call_id: string };
-
-/** The platform runs the tools, and shows what they were called with. */
-async function outputOf(agent: ReferenceAgent, history: readonly Message[]): Promise<Output[]> {
-  const output: Output[] = [];
-  let content = '';
-  const say = () => {
-    if (content !== '') output.push({ role: 'assistant', content });
-    content = '';
-  };
-  for await (const part of agent.respond(history)) {
-    if (part.type === 'text') content += part.text;
-    if (part.type !== 'tool_call') continue;
-    say();
-    const { id, name, arguments: json } = part;
-    output.push({ role: 'assistant', tool_calls: [{ id, type: 'function', function: { name, arguments: json } }] });
-    if (name !== 'end_call') output.push({ role: 'tool', tool_call_id: id, content: '{"status":"ok"}' });
-  }
-  say();
-  return output;
-}
+const badRequest = (message: string): [number, unknown] => [400, { message, error: 'Bad Request', statusCode: 400 }];

@@ -1,23 +1,23 @@
-import { decodeMulaw, encodeAudio, StreamResampler } from '../../../libs/audio/index.js';
+import { type AudioFormat, decodeMulaw, encodeAudio, StreamResampler } from '../../../libs/audio/index.js';
 import type { ToolName } from '../agent/tools.js';
 import { CallerFrames } from '../agent/voice/caller-frames.js';
 import { RATE } from '../agent/voice/frames.js';
 import type { AgentLine } from '../agent/voice/mouth.js';
 import { plantedBy } from '../agent/voice/word-faults.js';
 import { VoiceAgent, type VoiceAgentOptions } from '../agent/voice/voice-agent.js';
-import * as messages from './messages.js';
+import type { Session, SessionSocket } from '../session-sockets.js';
+import { client, type ClientMessage, type Format, isEndCall, toolCalls } from './messages.js';
 import { isVapiOnlyFault, type VapiFaultName, type VapiOnlyFaultName } from './vapi-faults.js';
 
 export interface VapiSessionOptions extends Omit<VoiceAgentOptions, 'fault' | 'wordFault' | 'hostedTools'> {
   readonly fault?: VapiFaultName | undefined;
-  readonly format?: messages.CallFormat;
+  readonly format?: Format;
 }
 
-/** The agent's end of a WebSocket connection. */
-export interface VapiSocket {
-  send(data: string | Uint8Array): void;
-  close(code?: number): void;
-}
+const AUDIO: Readonly<Record<Format, AudioFormat>> = {
+  pcm_s16le: { encoding: 'pcm16', rate: 16_000 },
+  mulaw: { encoding: 'mulaw', rate: 8_000 },
+};
 
 /** Tools that its platform runs. */
 const TOOLS: ReadonlySet<string> = new Set<ToolName>(['check_availability', 'book_table', 'cancel_booking']);
@@ -27,15 +27,12 @@ const FAULTY_ANSWER = 2;
 /** Later than a platform could still report the caller's line before. */
 const FALSE_INTERRUPTION_AFTER_MS = 2_200;
 
-/**
- * The agent as an assistant of Vapi: one call. It has no socket and no timer: its driver passes the messages and calls `tick`
- * at least every 20 ms, all with times in milliseconds of one clock.
- */
-export class VapiAgentSession {
+/** The agent as an assistant of Vapi: one call. */
+export class VapiAgentSession implements Session {
   private readonly agent: VoiceAgent;
   private readonly fault: VapiOnlyFaultName | undefined;
   private readonly frames: CallerFrames;
-  private readonly format: messages.CallFormat;
+  private readonly format: Format;
   private resampler: StreamResampler | undefined;
   private now = 0;
   private answers = 0;
@@ -48,13 +45,13 @@ export class VapiAgentSession {
   private isOver = false;
 
   constructor(
-    private readonly socket: VapiSocket,
+    private readonly socket: SessionSocket,
     options: VapiSessionOptions,
   ) {
     const { fault, format = 'pcm_s16le', ...rest } = options;
     this.format = format;
     this.fault = fault !== undefined && isVapiOnlyFault(fault) ? fault : undefined;
-    this.frames = new CallerFrames(messages.CALL_FORMATS[format]);
+    this.frames = new CallerFrames(AUDIO[format]);
     const planted = fault === undefined || isVapiOnlyFault(fault) ? {} : plantedBy(fault);
     this.agent = new VoiceAgent(this.line(), { ...rest, ...planted, hostedTools: () => TOOLS });
   }
@@ -65,7 +62,7 @@ export class VapiAgentSession {
     if (typeof data !== 'string') {
       return this.frames.push(data, (frame, laterMs) => this.agent.hear(this.now - laterMs, frame));
     }
-    if (!messages.isEndCall(data)) return;
+    if (!isEndCall(data)) return;
     this.isOver = true;
     this.socket.close();
   }
@@ -86,7 +83,7 @@ export class VapiAgentSession {
   private start(): void {
     if (this.hasStarted) return;
     this.hasStarted = true;
-    this.socket.send(messages.started());
+    this.send(client.started());
     this.agent.start(this.now);
   }
 
@@ -99,7 +96,7 @@ export class VapiAgentSession {
   }
 
   private line(): AgentLine {
-    const { rate } = messages.CALL_FORMATS[this.format];
+    const { rate } = AUDIO[this.format];
     return {
       answer: ({ text }, bytes) => {
         this.answers += 1;
@@ -107,30 +104,30 @@ export class VapiAgentSession {
         this.text = text;
         this.resampler = rate === RATE ? undefined : new StreamResampler(RATE, rate);
         if (bytes === 0 || this.isMute) return;
-        this.socket.send(messages.speech('assistant', 'started', this.answers - 1));
-        if (this.fault === 'broken-message') this.socket.send(messages.broken());
+        this.send(client.speech('assistant', 'started', this.answers - 1));
+        if (this.fault === 'broken-message') this.send({ type: 'transcript', role: 'assistant' });
         // The first message is a setting, and no output of the model.
-        if (this.answers > 1) this.say(...messages.tokens(this.turnId, text));
+        if (this.answers > 1) this.say(...tokensOf(text).map((token) => client.model(token, this.turnId)));
       },
       media: (bytes) => this.media(bytes),
       mark: () => {
         if (this.resampler) this.audio(this.resampler.flush());
         if (this.isMute) return;
-        this.say(messages.transcript('assistant', this.text));
-        this.socket.send(messages.speech('assistant', 'stopped', this.answers - 1));
+        this.say(client.transcript('assistant', this.text));
+        this.send(client.speech('assistant', 'stopped', this.answers - 1));
       },
-      clear: () => this.socket.send(messages.interrupted(this.turnId)),
+      clear: () => this.send(client.interrupted(this.turnId)),
       callTools: (calls) => {
-        this.socket.send(messages.tools(calls));
+        this.send(toolCalls(calls));
         this.running = calls.map(({ id }) => id);
       },
       hangUp: () => {
         if (this.isMute) return;
-        this.socket.send(messages.ended('assistant-ended-call'));
+        this.send(client.ended('assistant-ended-call'));
         this.socket.close();
       },
-      callerStarts: () => this.socket.send(messages.speech('user', 'started', this.answers)),
-      callerEnds: (heard) => this.socket.send(messages.transcript('user', heard)),
+      callerStarts: () => this.send(client.speech('user', 'started', this.answers)),
+      callerEnds: (heard) => this.send(client.transcript('user', heard)),
     };
   }
 
@@ -149,11 +146,18 @@ export class VapiAgentSession {
   }
 
   private audio(pcm: Int16Array): void {
-    if (pcm.length > 0) this.socket.send(encodeAudio(messages.CALL_FORMATS[this.format], pcm));
+    if (pcm.length > 0) this.socket.send(encodeAudio(AUDIO[this.format], pcm));
   }
 
-  private say(...words: readonly string[]): void {
+  private say(...words: readonly ClientMessage[]): void {
     if (this.fault === 'no-word-messages') return;
-    for (const one of words) this.socket.send(one);
+    for (const one of words) this.send(one);
+  }
+
+  private send(message: ClientMessage): void {
+    this.socket.send(JSON.stringify(message));
   }
 }
+
+/** The words of an answer as a model generates them. */
+const tokensOf = (text: string): string[] => text.match(/\s*\S{1,6}/g) ?? [];

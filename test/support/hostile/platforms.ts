@@ -1,5 +1,5 @@
 import { ElevenLabsServer, server as elevenlabs } from '../../../libs/simulation/testing/elevenlabs.js';
-import { RetellServer } from '../../../libs/simulation/testing/retell.js';
+import { RetellServer } from '../../simulators/retell/server.js';
 import { delta, event, TestServers } from '../../simulators/servers.js';
 import { chatCalls, chatResult, chatSays, VapiServer } from '../../../libs/simulation/testing/vapi.js';
 

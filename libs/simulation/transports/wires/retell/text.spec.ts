@@ -6,11 +6,8 @@ import { executeCall } from '../../../call/call.js';
 import { testConnection } from '../../../connection-test/test-connection.js';
 import type { AgentCall } from '../../modules/endpoint.js';
 import { retellText } from './index.js';
-import {
-  type CompletionAnswer,
-  RetellServer,
-  type RetellServerOptions,
-} from '../../../../../test/simulators/retell/double/server.js';
+import type { CompletionAnswer } from '../../../../../test/simulators/retell/messages.js';
+import { RetellServer, type RetellServerOptions } from '../../../../../test/simulators/retell/server.js';
 
 const KEY = 'key_1234567890abcdef';
 const ASKS = { script: [{ say: 'When are you open?' }, { end: 'Done' }] } as const satisfies DefinitionInput;

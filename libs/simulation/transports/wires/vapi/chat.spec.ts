@@ -3,8 +3,9 @@ import { OutboundClient } from '../../../../outbound-http/index.js';
 import { executeCall } from '../../../call/call.js';
 import { testConnection } from '../../../connection-test/test-connection.js';
 import { vapiChat } from './index.js';
-import { calls, type ChatScript, result, says } from '../../../../../test/simulators/vapi/double/chats.js';
-import { VapiServer, type VapiServerOptions } from '../../../../../test/simulators/vapi/double/server.js';
+import { calls, result, says } from '../../../../../test/simulators/vapi/chats.js';
+import type { ChatScript } from '../../../../../test/simulators/vapi/scripted.js';
+import { VapiServer, type VapiServerOptions } from '../../../../../test/simulators/vapi/server.js';
 
 const KEY = '4f6a1b2c-1234-4c56-9abc-def012345678';
 const ASKS = {

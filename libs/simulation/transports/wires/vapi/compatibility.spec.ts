@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { shareOf } from '../../../../statistics/testing/sample.js';
 import { readMessage } from './messages.js';
-import { type Act, audio, says } from '../../../../../test/simulators/vapi/double/agent.js';
-import { client, type ClientMessage, progress } from '../../../../../test/simulators/vapi/double/messages.js';
+import { type Act, audio, says } from '../../../../../test/simulators/vapi/scripted.js';
+import { client, type ClientMessage, progress } from '../../../../../test/simulators/vapi/messages.js';
 import { codesOf, execute, type Executed, spoken } from './testing/scripted-call.js';
 import { AgentWords } from './words.js';
 

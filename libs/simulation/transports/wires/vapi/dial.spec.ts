@@ -7,10 +7,10 @@ import type { JsonValue } from '../../../timeline/text.js';
 import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
 import { StubClient } from '../testing/stub-client.js';
 import { vapi, vapiChat } from './index.js';
-import { CONTROL_URL, createdCall, TRANSPORT_URL } from '../../../../../test/simulators/vapi/double/contract.js';
-import { audio, says } from '../../../../../test/simulators/vapi/double/agent.js';
-import { client } from '../../../../../test/simulators/vapi/double/messages.js';
-import { VapiServer, type VapiServerOptions } from '../../../../../test/simulators/vapi/double/server.js';
+import { CONTROL_URL, createdCall, TRANSPORT_URL } from '../../../../../test/simulators/vapi/contract.js';
+import { audio, says } from '../../../../../test/simulators/vapi/scripted.js';
+import { client } from '../../../../../test/simulators/vapi/messages.js';
+import { VapiServer, type VapiServerOptions } from '../../../../../test/simulators/vapi/server.js';
 
 const KEY = '4f6a1b2c-1234-4c56-9abc-def012345678';
 const ATTEMPT = '0b7f8a52-77d1-4a0e-8b5e-1f8d0a6c9e21';

@@ -1,10 +1,5 @@
-import { audio, says, type Act } from '../../../../../test/simulators/vapi/double/agent.js';
-import {
-  alignment,
-  client,
-  type ClientMessage,
-  progress,
-} from '../../../../../test/simulators/vapi/double/messages.js';
+import { audio, says, type Act } from '../../../../../test/simulators/vapi/scripted.js';
+import { alignment, client, type ClientMessage, progress } from '../../../../../test/simulators/vapi/messages.js';
 import { BARGES_IN, codesOf, execute, type Executed, spoken, WAITS } from './testing/scripted-call.js';
 
 const GREETING = 'Good evening, this is Bella Vista, how can I help you tonight?';

@@ -5,7 +5,7 @@ import { collected, SOUNDS } from '../../../../voice/testing/virtual-calls.js';
 import { lineRateOf } from '../../../modules/common-options.js';
 import { formatOf, type VapiOptions } from '../options.js';
 import vapiEntry from '../wire.js';
-import { ScriptedVapi, type VapiScript } from '../../../../../../test/simulators/vapi/double/agent.js';
+import { ScriptedVapi, type VapiScript } from '../../../../../../test/simulators/vapi/scripted.js';
 
 export const WAITS = { script: [{ waitSeconds: 6 }, { end: 'Done' }] } as const satisfies DefinitionInput;
 /** The caller barges in 1,000 ms after the agent's onset, and speaks for 900 ms. */

@@ -1,62 +1,35 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
 import { AgentFailure, createReferenceAgent, type ReferenceAgentOptions } from '../agent/agent.js';
 import type { Message } from '../agent/conversation.js';
-import { type FaultName, isFault, isHealthy } from '../agent/faults.js';
-import { objectOf, readObject, RequestError } from '../agent/completion-request.js';
-import { answer, decoded, readBody } from '../agent/http.js';
+import { FAULT_NAMES, type FaultName, isFault, isHealthy } from '../agent/faults.js';
 import { noSuchFault } from '../agent/voice/platform-faults.js';
-import { refuse } from '../twilio/telephone.js';
+import { objectOf, RequestError } from '../http.js';
+import { type CompletionBody, CUT, type ListedAgent, refusal, type Reply, type RetellAgents } from './messages.js';
 
-export interface RetellServiceOptions extends ReferenceAgentOptions {
-  /** Other keys are refused. */
-  readonly apiKey?: string | undefined;
-}
+export type ReferenceRetellOptions = ReferenceAgentOptions;
 
 type Json = Readonly<Record<string, unknown>>;
 
-const COMPLETION = /^\/agent-playground-completion\/([^/]{1,200})$/;
 const MAX_ROUNDS = 8;
+const PROMPT = 'You take reservations for the restaurant Bella Vista.';
 
-/** The agent as one of Retell, in text: each request has the whole conversation, and nothing of it is kept. */
-export class RetellService {
-  constructor(private readonly options: RetellServiceOptions) {}
+/** The reference agent as agents of Retell, in text: one without a fault, and one with each fault. */
+export class ReferenceRetell implements RetellAgents {
+  readonly listed: readonly ListedAgent[] = ['booking', ...FAULT_NAMES.map((fault) => `booking:${fault}`)].map(
+    (id) => ({ id, name: id.replace('booking', 'Bella Vista').replace(':', ', '), language: 'en-US', prompt: PROMPT }),
+  );
 
-  /** Nothing is prepared: there is no voice. */
-  async prepare(): Promise<void> {}
+  constructor(private readonly options: ReferenceRetellOptions) {}
 
-  upgrade(_request: IncomingMessage, socket: Duplex): Promise<void> {
-    return Promise.resolve(refuse(socket, '404 Not Found'));
-  }
-
-  close(): void {}
-
-  async handle(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
-    const path = (request.url ?? '').split('?')[0]!;
-    const [, agent] = COMPLETION.exec(path) ?? [];
-    const isConcurrency = path === '/get-concurrency' && request.method === 'GET';
-    if (!isConcurrency && (agent === undefined || request.method !== 'POST')) return false;
-    const { apiKey } = this.options;
-    if (apiKey !== undefined && request.headers.authorization !== `Bearer ${apiKey}`) {
-      answer(response, 401, error('Invalid API Key'));
-    } else if (agent === undefined) answer(response, 200, { current_concurrency: 0, concurrency_limit: 20 });
-    else await this.complete(decoded(agent), request, response);
-    return true;
-  }
-
-  private async complete(agent: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async complete(agent: string, body: CompletionBody): Promise<Reply> {
     const fault = this.faultOf(agent);
-    if (fault === null) return answer(response, 422, error(`Agent ${agent} not found. ${noSuchFault('retell')}`));
-    const body = readObject(await readBody(request));
+    if (fault === null) return refusal(422, `Agent ${agent} not found. ${noSuchFault('retell')}`);
     const [messages, mocks] = [listOf(body, 'messages'), listOf({ tool_mocks: [], ...body }, 'tool_mocks')];
     try {
       const { fault: _, ...options } = this.options;
-      answer(response, 200, await respond(messages, mocks, { ...options, fault }));
+      return { status: 200, body: await respond(messages, mocks, { ...options, fault }) };
     } catch (failure) {
       if (!(failure instanceof AgentFailure)) throw failure;
-      if (failure.status !== undefined) return answer(response, failure.status, error(failure.message));
-      // The planted fault cuts the answer.
-      response.writeHead(200, { 'content-length': '1000' }).write('{"messages":[', () => response.destroy());
+      return failure.status === undefined ? CUT : refusal(failure.status, failure.message);
     }
   }
 
@@ -125,10 +98,8 @@ function mockFor(mocks: readonly Json[], name: string, args: Json): string {
 }
 
 /** @throws RequestError unless the field is a list of objects */
-function listOf(body: Json, field: string): Json[] {
-  const list = body[field];
+function listOf(body: object, field: string): Json[] {
+  const list = (body as Json)[field];
   if (!Array.isArray(list)) throw new RequestError(400, `${field} must be a list`, field);
   return list.map((entry, index) => objectOf(entry, `${field}[${index}]`));
 }
-
-const error = (message: string) => ({ status: 'error', message });

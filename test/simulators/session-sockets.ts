@@ -1,61 +1,39 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { PreparedVoice } from './prepare.js';
-import type { AnswerStamp } from './voice-agent.js';
-
-/** Of an agent that is called over a WebSocket. */
-export interface VoiceServiceOptions {
-  /** Must be sent by callers, if it is given. */
-  readonly apiKey?: string | undefined;
-  readonly now?: () => number;
-  /** Synthesises what the agent speaks and hears with. */
-  readonly prepare: () => Promise<PreparedVoice>;
-  /** Called with the agent's own times of each answer, on the clock of `performance.now()`. */
-  readonly onAnswer?: (stamp: AnswerStamp) => void;
-}
-
-/** Starts to prepare a voice, once; calls wait for it, and a failure is reported to each of them. */
-export function preparedOnce(prepare: () => Promise<PreparedVoice>): () => Promise<PreparedVoice> {
-  let prepared: Promise<PreparedVoice> | undefined;
-  return () => {
-    if (!prepared) {
-      prepared = prepare();
-      prepared.catch(() => undefined);
-    }
-    return prepared;
-  };
-}
 
 const TICK_MS = 10;
 const MAX_MESSAGE = 1024 * 1024;
 
-/** One call of the agent over a WebSocket. */
-export interface SocketSession {
+export interface SessionSocket {
+  send(data: string | Uint8Array): void;
+  /** @param code 1006 drops the connection */
+  close(code?: number, reason?: string): void;
+}
+
+/** The platform's side of one call: it has neither socket nor timer. All times are milliseconds of one clock. */
+export interface Session {
   onMessage(now: number, data: string | Uint8Array): void;
+  /** Called at least every 20 ms. */
   tick(now: number): void;
 }
 
 /** The calls of a server, on one timer. */
 export class SessionSockets {
   private readonly webSockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE });
-  private readonly sessions = new Map<WebSocket, SocketSession>();
+  private readonly sessions = new Map<WebSocket, Session>();
   private ticker: NodeJS.Timeout | undefined;
 
   /** @param oneWayMs delay of the connection in each direction */
   constructor(private readonly oneWayMs = 0) {}
 
   /** @param begin makes the session of the connection */
-  accept(
-    request: IncomingMessage,
-    socket: Duplex,
-    head: Buffer,
-    begin: (socket: { send(data: string | Uint8Array): void; close(code?: number): void }) => SocketSession,
-  ): void {
+  accept(request: IncomingMessage, socket: Duplex, head: Buffer, begin: (socket: SessionSocket) => Session): void {
     this.webSockets.handleUpgrade(request, socket, head, (webSocket) => {
       const session = begin({
         send: (data) => this.later(() => webSocket.send(data)),
-        close: (code = 1000) => this.later(() => (code === 1006 ? webSocket.terminate() : webSocket.close(code))),
+        close: (code = 1000, reason) =>
+          this.later(() => (code === 1006 ? webSocket.terminate() : webSocket.close(code, reason))),
       });
       this.sessions.set(webSocket, session);
       this.ticker ??= setInterval(() => this.tick(), TICK_MS);

@@ -1,3 +1,6 @@
+import type { Session, SessionSocket } from '../session-sockets.js';
+import { doesNotExist, type VapiAssistants } from './assistants.js';
+import type { ChatMessage } from './chats.js';
 import { client, type ClientMessage, type Format, silence, tone } from './messages.js';
 
 type Message = string | Uint8Array;
@@ -22,9 +25,16 @@ export interface VapiScript {
   readonly isPaced?: boolean;
 }
 
-export interface Socket {
-  send(data: Message): void;
-  close(code?: number, reason?: string): void;
+/** The outputs of a chat, turn by turn. */
+export type ChatScript = readonly (readonly ChatMessage[])[];
+
+export interface ScriptedAccount {
+  /** Other assistants are not known. */
+  readonly assistantId?: string;
+  readonly script?: VapiScript;
+  readonly chat?: ChatScript;
+  /** What the list of assistants returns. */
+  readonly assistants?: readonly object[];
 }
 
 export interface Received {
@@ -54,8 +64,8 @@ export function says(turnId: string, text: string, ms: number, format?: Format):
 export const audio = (ms: number, format?: Format): Buffer[] =>
   Array.from({ length: Math.ceil(ms / CHUNK_MS) }, (_, n) => tone(Math.min(CHUNK_MS, ms - n * CHUNK_MS), format));
 
-/** A call of the platform whose agent does what its script says; shares no module with the wire. */
-export class ScriptedVapi {
+/** A call whose agent does what its script says. */
+export class ScriptedVapi implements Session {
   /** Without the caller's audio. */
   readonly received: Received[] = [];
   /** Bytes of the caller's audio. */
@@ -69,7 +79,7 @@ export class ScriptedVapi {
   private hasStarted = false;
 
   constructor(
-    private readonly socket: Socket,
+    private readonly socket: SessionSocket,
     private readonly script: VapiScript,
   ) {}
 
@@ -140,5 +150,34 @@ export class ScriptedVapi {
     if (!isLoud) return;
     this.loudSince ??= now;
     this.loudAt = now;
+  }
+}
+
+/** Assistants that do what a test chooses. */
+export class ScriptedAssistants implements VapiAssistants {
+  readonly calls: ScriptedVapi[] = [];
+  readonly listed: readonly object[];
+
+  constructor(private readonly account: ScriptedAccount) {
+    this.listed = account.assistants ?? [];
+  }
+
+  async prepare(): Promise<void> {}
+
+  missing(id: unknown): string | undefined {
+    const { assistantId = id } = this.account;
+    return id === assistantId ? undefined : doesNotExist(id);
+  }
+
+  begin(): Promise<(socket: SessionSocket) => Session> {
+    return Promise.resolve((socket) => {
+      const call = new ScriptedVapi(socket, this.account.script ?? {});
+      this.calls.push(call);
+      return call;
+    });
+  }
+
+  reply(_id: unknown, _history: readonly ChatMessage[], turn: number): Promise<readonly ChatMessage[]> {
+    return Promise.resolve(this.account.chat?.[turn] ?? []);
   }
 }

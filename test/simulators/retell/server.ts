@@ -1,0 +1,181 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { decoded, readBody, readObject, refuse, RequestError } from '../http.js';
+import {
+  type CompletionBody,
+  type ListedAgent,
+  NOT_FOUND,
+  refusal,
+  type Reply,
+  type RetellAgents,
+} from './messages.js';
+import { type RetellScript, ScriptedRetell } from './scripted.js';
+
+interface Requested {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface RetellPlatformOptions {
+  /** Other keys are refused. */
+  readonly apiKey?: string | undefined;
+  /** Calls at once of the account, and how many of them are in use; `missing`: no such path. */
+  readonly concurrency?: { readonly current: number; readonly limit: number } | 'missing';
+  /** Called for each request; with false it is lost. */
+  readonly onRequest?: (requested: Requested) => Promise<boolean>;
+}
+
+const PAGE_SIZE = 50;
+const PATHS =
+  /^\/(get-concurrency|v2\/list-agents|(get-agent|get-retell-llm|agent-playground-completion)\/([^/]{1,200}))$/;
+
+/** The API of the platform. It keeps nothing of a conversation: each request has all of it. */
+export class RetellPlatform {
+  constructor(
+    private readonly agents: RetellAgents,
+    private readonly options: RetellPlatformOptions,
+  ) {}
+
+  /** Nothing is prepared: there is no voice. */
+  async prepare(): Promise<void> {}
+
+  upgrade(_request: IncomingMessage, socket: Duplex): Promise<void> {
+    return Promise.resolve(refuse(socket, '404 Not Found'));
+  }
+
+  close(): void {}
+
+  /** @returns whether the path is one of the platform, so that it was answered */
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+    const { method = '', url = '', headers } = request;
+    const { pathname, searchParams } = new URL(url, 'http://localhost');
+    const [, route, kind = route, id = ''] = PATHS.exec(pathname) ?? [];
+    if (kind === undefined) return false;
+    let reply: Reply;
+    try {
+      const body = await readBody(request);
+      if ((await this.options.onRequest?.({ method, url, headers, body })) === false) {
+        response.destroy();
+        return true;
+      }
+      const isKnown = this.options.apiKey === undefined || headers.authorization === `Bearer ${this.options.apiKey}`;
+      reply = isKnown
+        ? await this.answer(`${method} ${kind}`, decoded(id), searchParams, body, headers)
+        : refusal(401, 'Invalid API Key');
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error;
+      reply = refusal(error.status, error.message);
+    }
+    send(response, reply);
+    return true;
+  }
+
+  private async answer(
+    route: string,
+    id: string,
+    query: URLSearchParams,
+    body: string,
+    headers: IncomingHttpHeaders,
+  ): Promise<Reply> {
+    const { concurrency = { current: 0, limit: 20 } } = this.options;
+    switch (route) {
+      case 'GET get-concurrency':
+        if (concurrency === 'missing') break;
+        return ok({ current_concurrency: concurrency.current, concurrency_limit: concurrency.limit });
+      case 'POST v2/list-agents':
+        return ok(this.page(query));
+      case 'GET get-agent': {
+        const agent = this.agents.listed.find((one) => one.id === id);
+        return agent ? ok(descriptionOf(agent)) : refusal(422, NOT_FOUND);
+      }
+      case 'GET get-retell-llm': {
+        const agent = this.agents.listed.find((one) => `llm_${one.id}` === id);
+        return ok({ llm_id: id, general_prompt: agent?.prompt ?? null });
+      }
+      case 'POST agent-playground-completion':
+        return this.agents.complete(id, readObject(body) as unknown as CompletionBody, headers);
+    }
+    return refusal(404, 'Cannot find the requested path');
+  }
+
+  private page(query: URLSearchParams): object {
+    const { listed } = this.agents;
+    const from = Number(query.get('pagination_key') ?? 0);
+    const until = from + Math.min(PAGE_SIZE, Number(query.get('limit') ?? PAGE_SIZE));
+    const items = listed.slice(from, until).map(({ id, name = '' }) => ({ agent_id: id, agent_name: name }));
+    const has_more = until < listed.length;
+    return { items, has_more, ...(has_more && { pagination_key: String(until) }) };
+  }
+}
+
+const ok = (body: object): Reply => ({ status: 200, body });
+
+function descriptionOf({ id, name, language, prompt }: ListedAgent): object {
+  const engine = prompt === undefined ? { type: 'conversation-flow' } : { type: 'retell-llm', llm_id: `llm_${id}` };
+  return { agent_id: id, agent_name: name, language, response_engine: engine };
+}
+
+function send(response: ServerResponse, { status, body, headers, isCut }: Reply): void {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    ...headers,
+    ...(isCut && { 'content-length': '1000' }),
+  });
+  if (isCut) response.write(text, () => response.destroy());
+  else response.end(text);
+}
+
+export interface RetellServerOptions extends RetellScript, Pick<RetellPlatformOptions, 'apiKey' | 'concurrency'> {}
+
+/** The platform on the loopback, with scripted agents; it keeps what it was asked. */
+export class RetellServer {
+  readonly requests: Requested[] = [];
+  /** Called for a turn, with the id of the attempt; tests may hold it back. With false it is lost on its way. */
+  onEvent: (event: 'asked', attempt: string) => Promise<boolean | void> | boolean | void = () => undefined;
+  private readonly scripted: ScriptedRetell;
+  private readonly http;
+
+  private constructor(options: RetellServerOptions) {
+    this.scripted = new ScriptedRetell(options);
+    const platform = new RetellPlatform(this.scripted, { ...options, onRequest: (requested) => this.asked(requested) });
+    this.http = createServer((request, response) => {
+      void platform.handle(request, response).then((isKnown) => {
+        if (!isKnown) send(response, refusal(404, 'Cannot find the requested path'));
+      });
+    });
+  }
+
+  static async start(options: RetellServerOptions = {}): Promise<RetellServer> {
+    const server = new RetellServer(options);
+    server.http.listen(0, '127.0.0.1');
+    await once(server.http, 'listening');
+    return server;
+  }
+
+  /** Base of the API. */
+  get url(): string {
+    return `http://127.0.0.1:${(this.http.address() as AddressInfo).port}`;
+  }
+
+  /** What agents were asked, without refused requests. */
+  get completions(): readonly CompletionBody[] {
+    return this.scripted.completions;
+  }
+
+  async stop(): Promise<void> {
+    this.http.closeAllConnections();
+    await new Promise((resolve) => this.http.close(resolve));
+  }
+
+  private async asked(requested: Requested): Promise<boolean> {
+    const attempt = String(requested.headers['x-call-id'] ?? '');
+    if (attempt !== '' && (await this.onEvent('asked', attempt)) === false) return false;
+    this.requests.push(requested);
+    return true;
+  }
+}

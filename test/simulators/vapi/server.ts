@@ -1,0 +1,384 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { readBody, readObject, refuse, RequestError } from '../http.js';
+import { type Session, type SessionSocket, SessionSockets } from '../session-sockets.js';
+import { ChatFailure, type Reply, type VapiAssistants } from './assistants.js';
+import { Chats } from './chats.js';
+import { isEndCall } from './messages.js';
+import { type ScriptedAccount, ScriptedAssistants, type ScriptedVapi } from './scripted.js';
+
+export interface VapiPlatformOptions {
+  /** Other keys are refused. */
+  readonly apiKey?: string | undefined;
+  /** Answers every request of the API with it. */
+  readonly refusal?: { readonly status: number; readonly body: string; readonly headers?: Record<string, string> };
+  /** In place of the own address. */
+  readonly websocketCallUrl?: string;
+  /** In the query of the own address. */
+  readonly transportSecret?: string;
+  /** `none`: controlEnabled of the assistant is false; `broken`: it answers with 500. */
+  readonly control?: 'none' | 'broken';
+  /** In the path of controlUrl. */
+  readonly controlSecret?: string;
+  /** How long a call may be awaited, and how long it goes on without a connection. */
+  readonly validMs?: number;
+  readonly maxDurationMs?: number;
+  /** Calls at once; beyond them a call is created that is blocked. */
+  readonly maxCalls?: number;
+  /** What the list of telephone numbers returns. */
+  readonly phoneNumbers?: readonly object[];
+}
+
+type Body = Readonly<Record<string, unknown>>;
+
+interface Requested {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Body;
+}
+
+interface PlacedCall {
+  readonly record: Body;
+  readonly control: string;
+  /** That of the request that created it. */
+  readonly attempt: string;
+  status: 'queued' | 'in-progress' | 'ended';
+  close: () => void;
+}
+
+type Event = 'asked' | 'dialled' | 'begun' | 'ending';
+type End = 'control' | 'message' | 'agent' | 'limit';
+
+const VALID_MS = 20_000;
+const MAX_DURATION_MS = 600_000;
+const MAX_CALLS = 10_000;
+const ROUTE = /^\/(call|chat|assistant|phone-number)(?:\/([^/]+))?$/;
+
+/** The API and the calls of the platform, with its own account of calls; it is served by an HTTP server. */
+export class VapiPlatform {
+  /**
+   * Called for a request that creates a call or is a turn of a chat, for a WebSocket, for its first message, and for an
+   * end that is asked for, with the id of the attempt. Tests may hold it back, and with false it is lost on its way, except
+   * for the first message.
+   */
+  onEvent: (event: Event, attempt: string) => Promise<boolean | void> | boolean | void = () => undefined;
+  protected readonly calls = new Map<string, PlacedCall>();
+  protected readonly relayed = new Map<string, PlacedCall>();
+  private readonly controls = new Map<string, PlacedCall>();
+  private readonly chats = new Chats();
+  private readonly sockets = new SessionSockets();
+  private readonly timers = new Set<NodeJS.Timeout>();
+
+  constructor(
+    private readonly assistants: VapiAssistants,
+    private readonly options: VapiPlatformOptions,
+  ) {}
+
+  prepare(): Promise<unknown> {
+    return this.assistants.prepare();
+  }
+
+  close(): void {
+    for (const timer of this.timers) clearTimeout(timer);
+    this.sockets.close();
+  }
+
+  /** Calls that cost money now: a lost connection does not end one. */
+  get openCalls(): number {
+    return [...this.calls.values()].filter(({ status }) => status !== 'ended').length;
+  }
+
+  /** @returns whether the path is one of the platform, so that it was answered */
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+    const { method = '', url = '', headers } = request;
+    const path = url.split('?')[0]!;
+    const controlled = this.controls.get(path);
+    const [, route, id] = ROUTE.exec(path) ?? [];
+    if (!controlled && route === undefined) return false;
+    try {
+      const body = method === 'POST' ? readObject(await readBody(request)) : {};
+      const attempt = String(headers['x-call-id'] ?? '');
+      const isTaken = attempt === '' || (await this.onEvent('asked', attempt)) !== false;
+      if (isTaken) this.onRequest({ method, url, headers, body });
+      if (!isTaken) response.destroy();
+      // On another host of the platform: it knows no keys.
+      else if (controlled) await this.controlled(controlled, body, response);
+      else await this.answer(`${method} ${route}${id === undefined ? '' : '/{id}'}`, id, body, request, response);
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error;
+      send(response, [error.status, { message: error.message, error: 'Bad Request', statusCode: error.status }]);
+    }
+    return true;
+  }
+
+  async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    socket.on('error', () => undefined);
+    const { url = '', headers } = request;
+    this.onUpgrade({ url, headers });
+    const call = this.awaited(url);
+    if (!call) return refuse(socket, '404 Not Found');
+    if ((await this.onEvent('dialled', call.attempt)) === false) return void socket.destroy();
+    const begin = await this.assistants.begin(call.record['assistantId'], formatOf(call.record['transport']));
+    if (!begin) return refuse(socket, '503 Service Unavailable');
+    if (call.status !== 'queued') return refuse(socket, '404 Not Found');
+    this.sockets.accept(request, socket, head, (line) => this.connected(call, line, begin));
+  }
+
+  protected onRequest(_requested: Requested): void {}
+
+  protected onUpgrade(_requested: { readonly url: string; readonly headers: IncomingHttpHeaders }): void {}
+
+  protected onEnd(_how: End): void {}
+
+  protected onCreate(): void {}
+
+  /** Of the addresses of a call. */
+  protected baseOf({ host = 'localhost' }: IncomingHttpHeaders): string {
+    return `http://${host}`;
+  }
+
+  private async answer(
+    route: string,
+    id: string | undefined,
+    body: Body,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const { refusal, apiKey } = this.options;
+    if (refusal) return send(response, [refusal.status, refusal.body], refusal.headers);
+    if (apiKey !== undefined && request.headers.authorization !== `Bearer ${apiKey}`)
+      return send(response, INVALID_KEY);
+    const reply = await this.api(route, id, body, request);
+    if (reply[0] === 0) request.socket.destroy();
+    else send(response, reply);
+  }
+
+  private api(route: string, id: string | undefined, body: Body, request: IncomingMessage): Reply | Promise<Reply> {
+    switch (route) {
+      case 'POST call': {
+        const missing = this.assistants.missing(body['assistantId'], 'call');
+        return missing === undefined ? [201, recordOf(this.create(body, request.headers))] : notFound(missing);
+      }
+      case 'POST chat':
+        return this.chat(body);
+      case 'GET call':
+        return [200, [...this.calls.values()].map(recordOf)];
+      case 'GET call/{id}': {
+        const call = this.calls.get(id!);
+        return call ? [200, recordOf(call)] : notFound(`Call ${id} not found`);
+      }
+      case 'GET assistant':
+        return [200, this.assistants.listed];
+      case 'GET phone-number':
+        return [200, this.options.phoneNumbers ?? []];
+      default:
+        return notFound(`Cannot ${request.method} ${request.url}`);
+    }
+  }
+
+  private async chat(body: Body): Promise<Reply> {
+    const { assistantId } = body;
+    const missing = this.assistants.missing(assistantId, 'chat');
+    if (missing !== undefined) return notFound(missing);
+    try {
+      return await this.chats.answer(body, (history, turns) => this.assistants.reply(assistantId, history, turns));
+    } catch (error) {
+      if (error instanceof ChatFailure) return error.reply;
+      throw error;
+    }
+  }
+
+  protected create(body: Body, headers: IncomingHttpHeaders): PlacedCall {
+    const { control, controlSecret = randomUUID(), maxCalls = Infinity } = this.options;
+    const { transportSecret, websocketCallUrl } = this.options;
+    const id = randomUUID();
+    const base = this.baseOf(headers);
+    const isBlocked = this.openCalls >= maxCalls;
+    const path = `/control-host/${encodeURIComponent(controlSecret)}/${id}`;
+    const now = new Date().toISOString();
+    const query = transportSecret === undefined ? '' : `?token=${encodeURIComponent(transportSecret)}`;
+    const call: PlacedCall = {
+      record: {
+        ...{ id, orgId: 'org_1', type: 'vapi.websocketCall', cost: 0, createdAt: now, updatedAt: now },
+        ...{ assistantId: body['assistantId'], name: body['name'] },
+        transport: {
+          ...(body['transport'] as object),
+          websocketCallUrl: websocketCallUrl ?? `${base.replace('http', 'ws')}/${id}/transport${query}`,
+        },
+        monitor: control === 'none' ? {} : { controlUrl: `${base}${path}` },
+        subscriptionLimits: { concurrencyBlocked: isBlocked, concurrencyLimit: 10, remainingConcurrentCalls: 0 },
+      },
+      ...{ control: path, attempt: String(headers['x-call-id'] ?? ''), status: 'queued' },
+      close: () => undefined,
+    };
+    this.calls.set(id, call);
+    this.controls.set(path, call);
+    if (this.calls.size > MAX_CALLS) this.forget(this.calls.keys().next().value!);
+    this.later(this.options.validMs ?? VALID_MS, () => call.status === 'queued' && this.end(call, 'limit'));
+    this.onCreate();
+    return call;
+  }
+
+  private forget(id: string): void {
+    this.controls.delete(this.calls.get(id)!.control);
+    this.calls.delete(id);
+  }
+
+  private async controlled(call: PlacedCall, { type }: Body, response: ServerResponse): Promise<void> {
+    if ((await this.onEvent('ending', call.attempt)) === false) return void response.destroy();
+    if (this.options.control === 'broken') return send(response, [500, 'Internal error']);
+    if (call.status === 'ended') return send(response, [404, { message: 'Call not found' }]);
+    if (type === 'end-call') this.end(call, 'control');
+    send(response, [201, {}]);
+  }
+
+  private awaited(url: string): PlacedCall | undefined {
+    const path = url.split('?')[0]!;
+    const call = this.relayed.get(path) ?? this.calls.get(/^\/([^/]+)\/transport$/.exec(path)?.[1] ?? '');
+    return call?.status === 'queued' ? call : undefined;
+  }
+
+  private connected(call: PlacedCall, line: SessionSocket, begin: (socket: SessionSocket) => Session): Session {
+    call.status = 'in-progress';
+    call.close = () => line.close();
+    const session = begin({
+      send: (data) => line.send(data),
+      close: (code, reason) => {
+        this.end(call, 'agent');
+        line.close(code, reason);
+      },
+    });
+    this.later(this.options.maxDurationMs ?? MAX_DURATION_MS, () => this.end(call, 'limit'));
+    let hasBegun = false;
+    return {
+      onMessage: (now, data) => {
+        if (!hasBegun) void this.onEvent('begun', call.attempt);
+        hasBegun = true;
+        session.onMessage(now, data);
+        if (typeof data === 'string' && isEndCall(data)) void this.hungUp(call);
+      },
+      tick: (now) => session.tick(now),
+    };
+  }
+
+  private async hungUp(call: PlacedCall): Promise<void> {
+    if ((await this.onEvent('ending', call.attempt)) !== false) this.end(call, 'message');
+  }
+
+  private end(call: PlacedCall, how: End): void {
+    if (call.status === 'ended') return;
+    call.status = 'ended';
+    this.onEnd(how);
+    if (how !== 'agent') call.close();
+  }
+
+  private later(ms: number, act: () => void): void {
+    const timer = setTimeout(() => {
+      this.timers.delete(timer);
+      act();
+    }, ms);
+    this.timers.add(timer.unref());
+  }
+}
+
+const INVALID_KEY: Reply = [
+  401,
+  {
+    message: 'Invalid Key. Hot tip, you may be using the private key instead of the public key, or vice versa.',
+    ...{ error: 'Unauthorized', statusCode: 401 },
+  },
+];
+
+const notFound = (message: string): Reply => [404, { message, error: 'Not Found', statusCode: 404 }];
+
+const recordOf = ({ record, status }: PlacedCall): object => ({ ...record, status });
+
+function formatOf(transport: unknown): 'mulaw' | 'pcm_s16le' {
+  const { audioFormat } = (transport ?? {}) as { readonly audioFormat?: { readonly format?: unknown } };
+  return audioFormat?.format === 'mulaw' ? 'mulaw' : 'pcm_s16le';
+}
+
+function send(response: ServerResponse, [status, value]: Reply, headers: Readonly<Record<string, string>> = {}): void {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
+}
+
+export interface VapiServerOptions extends VapiPlatformOptions, ScriptedAccount {}
+
+/** The platform on the loopback, with scripted assistants; it keeps what it was asked. */
+export class VapiServer extends VapiPlatform {
+  readonly requests: Requested[] = [];
+  readonly upgrades: { readonly url: string; readonly headers: IncomingHttpHeaders }[] = [];
+  /** How calls ended, in order. */
+  readonly ends: End[] = [];
+  mostCalls = 0;
+  private readonly http = createServer((request, response) => void this.serve(request, response));
+
+  private constructor(
+    options: VapiServerOptions,
+    private readonly scripted = new ScriptedAssistants(options),
+  ) {
+    super(scripted, options);
+    this.http.on('upgrade', (request, socket, head) => void this.upgrade(request, socket, head));
+  }
+
+  static async start(options: VapiServerOptions = {}): Promise<VapiServer> {
+    const server = new VapiServer(options);
+    server.http.listen(0, '127.0.0.1');
+    await once(server.http, 'listening');
+    return server;
+  }
+
+  /** Base of the API. */
+  get url(): string {
+    return `http://127.0.0.1:${(this.http.address() as AddressInfo).port}`;
+  }
+
+  get agents(): readonly ScriptedVapi[] {
+    return this.scripted.calls;
+  }
+
+  /** Calls that were created. */
+  get placedCalls(): number {
+    return this.calls.size;
+  }
+
+  async stop(): Promise<void> {
+    this.close();
+    this.http.closeAllConnections();
+    await new Promise((resolve) => this.http.close(resolve));
+  }
+
+  /** Takes a connection at this path, as of a call that was created. */
+  awaitAt(path: string): void {
+    this.relayed.set(path, this.create({}, {}));
+  }
+
+  protected override onRequest(requested: Requested): void {
+    this.requests.push(requested);
+  }
+
+  protected override onUpgrade(requested: VapiServer['upgrades'][number]): void {
+    this.upgrades.push(requested);
+  }
+
+  protected override onCreate(): void {
+    this.mostCalls = Math.max(this.mostCalls, this.openCalls);
+  }
+
+  protected override onEnd(how: End): void {
+    this.ends.push(how);
+  }
+
+  protected override baseOf(): string {
+    return this.url;
+  }
+
+  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (!(await this.handle(request, response))) send(response, notFound(`Cannot ${request.method} ${request.url}`));
+  }
+}
