@@ -5,22 +5,22 @@ import type { HeardCallerFact, SaidFact, ToolCallFact, VoiceFacts } from '../fac
 import type { VoiceCallPlan } from '../facts/plan.js';
 import type { WireSide } from '../wire/wire.js';
 
-/** Reports of each kind that are kept, and characters of one. */
+/** Maximum number of reports of each kind, and of characters in one. */
 const MAX_REPORTS = 10_000;
 const MAX_REPORT = 64 * 1024;
-/** Words with places in one report; of more, none has its place. */
+/** Maximum number of words with places in one report; with more words, none keeps its place. */
 const MAX_WORDS = 5_000;
-/** What a report or a word keeps beside its text, with its copy in the main thread. */
+/** Memory of a report or a word beside its text, including the copy in the main thread. */
 const REPORT_BYTES = 256;
-/** Of a structural character of JSON, once it is parsed. */
+/** Memory of a structural character of JSON after parsing. */
 const STRUCTURE_BYTES = 128;
 
-/** What the platform reports beside audio: words of the agent, what it understood of the caller, and tool calls. */
+/** Reports of the platform beside audio: words of the agent, words understood of the caller, and tool calls. */
 export class AgentReports {
   private readonly said: SaidFact[] = [];
   private readonly heardCaller: HeardCallerFact[] = [];
   private readonly toolCalls: ToolCallFact[] = [];
-  /** Tool calls whose result the wire has not been given. */
+  /** Tool calls whose result the wire still expects. */
   private readonly unanswered: { readonly id: string; readonly call: ToolCallFact }[] = [];
   private readonly answers: ToolAnswers;
   private kept = 0;
@@ -53,7 +53,7 @@ export class AgentReports {
     if (isAwaited) this.unanswered.push({ id, call });
   }
 
-  /** Answers the tool calls that wait. @param answer takes the result as JSON */
+  /** Answers the pending tool calls. @param answer receives the result as JSON */
   answerTools(atMs: number, answer: (id: string, json: string) => void): void {
     for (const { id, call } of this.unanswered.splice(0)) {
       const result = this.answers(call.name, parseArguments(call.json ?? ''));
@@ -62,7 +62,7 @@ export class AgentReports {
     }
   }
 
-  /** Bytes that the reports keep, about. */
+  /** Approximate memory of the reports in bytes. */
   get bytes(): number {
     return this.kept;
   }

@@ -6,7 +6,7 @@ import type { ScriptPort } from './script-port.js';
 
 type BargeInStep = SayStep & { readonly bargeIn: { readonly afterMs: number } };
 
-/** A step that is spoken or heard during the agent's turn. */
+/** A step during the agent's turn. */
 type ArmedStep = BargeInStep | (SoundStep & { afterMs: number });
 
 export const isArmed = (step: PreparedStep): step is ArmedStep =>

@@ -9,10 +9,10 @@ export interface Closing {
 
 export type CallEnd = Omit<VoiceFacts['end'], 'atMs'>;
 
-/** Codes of RFC 6455, section 7.4.1, with which an agent that hangs up closes its connection; 1005 is none at all. */
+/** Close codes of an agent that hangs up (RFC 6455, section 7.4.1); 1005 means that there was no code. */
 export const HANG_UP_CODES: ReadonlySet<number> = new Set([1000, 1001, 1005]);
 
-/** What the close code means for the call. @param isBegun whether the platform was ready for audio */
+/** How a close code ends the call. @param isBegun whether the platform was ready for audio */
 export function endByClosing({ code, reason }: Closing, isBegun: boolean): { end: CallEnd; broken?: Failure } {
   const why = reason === '' ? '' : `: ${reason}`;
   if (!isBegun) return brokenOff(failure('not_ready', `it closed the connection with code ${code}${why}`));
@@ -25,6 +25,6 @@ export const brokenOff = (broken: Failure): { end: CallEnd; broken: Failure } =>
   broken,
 });
 
-/** @param came what the platform sent in the time, in a few words */
+/** @param came what the platform sent in that time, in a few words */
 export const notReady = (ms: number, came = 'nothing'): Failure =>
   failure('not_ready', `${came} within ${ms / 1_000} s of the connection`);

@@ -2,14 +2,14 @@ import { Random } from '../../../audio/index.js';
 import type { VoiceCallPlan } from '../facts/plan.js';
 import type { CallerActs } from '../speaking/caller-acts.js';
 
-/** The caller thinks for so long before it says that. */
+/** How long the caller thinks before it says a filler. */
 const FILLER_AFTER_MS = 2_500;
 
-/** Lets a caller that thinks for long say so: once before each of its lines. */
+/** Fillers of a caller that thinks for long: at most one before each of its lines. */
 export class Fillers {
   private readonly sounds: NonNullable<VoiceCallPlan['fillers']>;
   private readonly random: Random;
-  /** The turn that has had its filler, and when that ends. */
+  /** The latest turn with a filler, and when that ends. */
   private turn: number | undefined;
   private endMs = 0;
 
@@ -22,8 +22,8 @@ export class Fillers {
   }
 
   /**
-   * Whether a filler is heard, which now begins if it is due; the caller's line waits for its end.
-   * @param turn of the caller that it thinks about @param earliestMs when a sound can begin
+   * Begins a filler if it is due. @returns whether a filler is heard, for whose end the caller's line waits
+   * @param turn the caller's turn that it thinks about @param earliestMs when a sound can begin
    */
   isHeard(turn: number, thinkingSinceMs: number, untilMs: number, earliestMs: number): boolean {
     const isDue = this.turn !== turn && untilMs >= thinkingSinceMs + FILLER_AFTER_MS;

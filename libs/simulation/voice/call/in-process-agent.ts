@@ -1,13 +1,13 @@
 /**
- * An agent in this process on the other end of a protocol of voice calls. It has no thread, timer or socket: everything
- * happens in these methods, and `now` is the virtual clock in milliseconds (the call's stream starts at 0).
+ * An agent in this process at the other end of a protocol for voice calls. It has no thread, timer or socket: everything happens
+ * in these methods. `now` is the virtual clock in milliseconds; the stream of the call starts at 0.
  */
 export interface InProcessMediaAgent {
   /** A message of the protocol, text or binary, as the agent's WebSocket would receive it. */
   onMessage(now: number, data: string | Uint8Array): void;
-  /** Called every 10 ms of virtual time, after the messages of that moment. */
+  /** Called every 10 ms of virtual time, after the messages of that time. */
   tick(now: number): void;
-  /** The caller has hung up, or the agent has closed the connection itself; nothing is called afterwards. */
+  /** Called last, after the caller has hung up or the agent has closed the connection. */
   onClose?(now: number): void;
 }
 

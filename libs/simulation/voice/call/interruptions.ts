@@ -2,25 +2,25 @@ import { Random } from '../../../audio/index.js';
 import type { VoiceCallPlan } from '../facts/plan.js';
 import type { SayStep } from '../speaking/caller-acts.js';
 
-/** Audible milliseconds of the agent's answer before that. */
+/** Audible milliseconds of the agent's answer before the interruption. */
 const AFTER_MS = { least: 800, most: 1_800, step: 20 } as const;
-/** The first answer that is interrupted is one of the first `FIRST`, and between two of them lie at least `APART`. */
+/** The caller first interrupts one of the first `FIRST` answers, and leaves at least `APART` between two interruptions. */
 const FIRST = 2;
 const APART = 2;
 
-/** From the beginning of the interruption the agent has this long to stop; then the caller goes on over it. */
+/** How long the agent may take to stop, from the onset of the interruption; then the caller continues over it. */
 export const STOPPING_MS = 2_000;
 
-/** A line that is begun over the agent, and after which the caller is asked how it goes on. */
+/** A line over the agent, after which the caller is asked how it continues. */
 export type InterruptionStep = SayStep & { readonly bargeIn: { readonly afterMs: number }; readonly interrupts: true };
 
 export const isInterruption = (step: SayStep | undefined): step is InterruptionStep => step?.interrupts === true;
 
-/** Which answers of the agent the caller interrupts, by the seed of the call. */
+/** Chooses the answers of the agent that the caller interrupts, by the seed of the call. */
 export class Interruptions {
   private readonly lines: NonNullable<VoiceCallPlan['interruptions']>;
   private readonly random: Random;
-  /** Answers that are left alone before the next interruption. */
+  /** Number of answers before the next interruption. */
   private spared: number;
 
   constructor({ interruptions = [], seed }: Pick<VoiceCallPlan, 'interruptions' | 'seed'>) {
@@ -29,7 +29,7 @@ export class Interruptions {
     this.spared = this.below(FIRST);
   }
 
-  /** With what the caller interrupts the answer for which it now waits; undefined if it does not. */
+  /** The interruption of the next answer; undefined if none is due. */
   next(): InterruptionStep | undefined {
     if (this.lines.length === 0 || this.spared-- > 0) return undefined;
     this.spared = 0;
@@ -38,7 +38,7 @@ export class Interruptions {
     return { type: 'say', step: null, text, parts: [sound], bargeIn: { afterMs }, interrupts: true };
   }
 
-  /** The caller has interrupted an answer. An answer that was too short leaves it to the next one. */
+  /** Schedules the next interruption after one took place. If an answer was too short for it, the next answer is interrupted. */
   happened(): void {
     this.spared = APART + this.below(FIRST);
   }

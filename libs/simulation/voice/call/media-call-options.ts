@@ -6,19 +6,19 @@ export interface MediaCallOptions {
   /** Sends a message to the agent. */
   readonly send: (data: string | Uint8Array) => void;
   readonly recording?: RecordingSink;
-  /** What happened between the answer and the start of the stream. */
+  /** Events between the answer and the start of the stream. */
   readonly prelude?: Prelude;
-  /** Asks the caller what it does, if the plan says that it is asked; `answer` takes its answer. */
+  /** Asks the caller what it does, if the plan does not decide that; `answer` receives the answer. */
   readonly onTurn?: (question: TurnQuestion) => void;
-  /** Takes audio of the agent for a recogniser, whose words then count; without it nothing is cut. */
+  /** Receives audio of the agent to transcribe. Its transcription then counts; without this, no audio is cut. */
   readonly onPiece?: ((piece: HeardPiece) => void) | undefined;
-  /** The platform said the id of the call in its records. */
+  /** The platform reported its id of the call. */
   readonly onIdentified?: (platformId: string) => void;
 }
 
 export interface Prelude {
-  /** The answer, on the clock of the driver. */
+  /** Time of the answer on the driver's clock. */
   readonly answeredAt: number;
-  /** What the platform played for the agent, at the rate of the line; times are milliseconds from the answer, in order. */
+  /** Audio that the platform played for the agent, at the rate of the line, in order; times are milliseconds from the answer. */
   readonly sounds: readonly { readonly atMs: number; readonly pcm: Int16Array }[];
 }

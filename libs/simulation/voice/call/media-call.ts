@@ -26,16 +26,16 @@ import { TickTiming } from './tick-timing.js';
 import { TurnPolicy } from './turn-policy.js';
 import { WireFindings } from './wire-findings.js';
 
-/** How long the platform may take to be ready for audio. */
+/** Maximum time until the platform is ready for audio. */
 const READY_MS = 10_000;
-/** Clock times with fractions are rounded: a frame is due if no more than this is missing. */
+/** Tolerance for rounding of clock times: a frame is due if at most this is missing. */
 const EPSILON_MS = 1e-6;
 const MAX_PLATFORM_EVENTS = 1_000;
 const DISCARDED = 'More audio arrived than is kept';
 
 /**
- * One voice call: streams the caller's audio, plays the agent's, decides when the caller acts and observes what happens. Its driver
- * calls `tick` at least every 20 ms and passes on what the agent sends. A late tick catches up with all frames that are due.
+ * One voice call: streams the caller's audio, plays the agent's, decides when the caller acts, and observes. Its driver calls `tick` at
+ * least every 20 ms and passes on messages of the agent. A late tick catches up with all frames that are due.
  */
 export class MediaCall {
   private readonly wire: Wire;
@@ -53,20 +53,20 @@ export class MediaCall {
   private readonly recorder: Recorder | undefined;
   private caller!: CallerActs;
   private policy!: TurnPolicy;
-  /** The answer, on the driver's clock. */
+  /** Time of the answer on the driver's clock. */
   private origin = 0;
   private streamStartMs = 0;
   /** Number of the next frame. */
   private frame = 0;
   private ended: Pick<VoiceFacts, 'end' | 'failure'> | undefined;
   private observed: VoiceFacts | undefined;
-  /** When the connection was open, on the driver's clock. */
+  /** When the connection was opened, on the driver's clock. */
   private openedAt: number | undefined;
   private isReady = false;
-  /** Given up before it began. */
+  /** Why the call was given up before it began. */
   private isAborted = false;
   private unready: Failure | undefined;
-  /** Asked for by the wire, and done when its method has returned. */
+  /** End that the wire requested; it takes effect when the method of the wire returns. */
   private requestedEnd: { readonly end: CallEnd; readonly broken?: Failure } | undefined;
 
   constructor(
@@ -95,7 +95,7 @@ export class MediaCall {
     for (const data of this.intake.takeEarly()) this.onMessage(now, data);
   }
 
-  /** The stream starts, and with it the call, unless a prelude says that it was answered before. */
+  /** The stream starts, and with it the call, unless a prelude has an earlier answer. */
   private begin(now: number, formats: WireFormats | undefined): void {
     if (formats) {
       this.callerLine.format = formats.toAgent;
@@ -104,7 +104,7 @@ export class MediaCall {
     }
     if (this.isReady) return;
     const { prelude } = this.options;
-    // The gate hears whole frames from the answer on, so the stream starts with one.
+    // The gate hears whole frames from the answer on, so the stream starts at the beginning of one.
     this.streamStartMs = prelude ? Math.max(0, Math.ceil((now - prelude.answeredAt) / FRAME_MS)) * FRAME_MS : 0;
     this.origin = now - this.streamStartMs;
     this.caller = new CallerActs(this.mouth, this.line, this.streamStartMs);
@@ -147,14 +147,14 @@ export class MediaCall {
     this.endIfTooMuch(now);
   }
 
-  /** Frames of the connection beside its messages. */
+  /** Frames of the connection that carry no message. */
   onFrames(now: number, kind: 'control' | 'continuation', count: number): void {
     if (this.isOver) return;
     this.intake.frames(now, kind, count);
     this.endIfTooMuch(now);
   }
 
-  /** Nothing of the agent was read, because too much had arrived at once. */
+  /** Reading from the agent paused, because too much had arrived at once. */
   onPaused(from: number, to: number): void {
     if (this.isReady && !this.isOver) this.timing.paused(this.callTime(from), to - from);
   }
@@ -172,7 +172,7 @@ export class MediaCall {
     this.endAsRequested(now);
   }
 
-  /** The agent has closed the connection: it hangs up, or the connection broke off. */
+  /** The agent has hung up, or the connection broke off. */
   onClose(now: number, closing: Closing): void {
     this.tick(now);
     if (this.isOver) return;
@@ -183,7 +183,7 @@ export class MediaCall {
     this.endAsRequested(now);
   }
 
-  /** The tester gives the call up; what was recorded is passed on. */
+  /** The tester gives up the call. The recording so far is passed on. */
   abort(now: number): void {
     if (this.isOver) return;
     if (this.isReady) return this.finish(now, { by: 'tester', code: 'failure', reason: 'The call was aborted' });
@@ -205,12 +205,12 @@ export class MediaCall {
     return this.origin + this.streamStartMs;
   }
 
-  /** Whether it was ended because of what the agent sent or made it keep. */
+  /** Whether the agent exceeded a limit on what it sends or makes the call keep. */
   get hasTooMuch(): boolean {
     return (this.unready ?? this.ended?.failure)?.code === 'answer_too_large';
   }
 
-  /** What it keeps because of the agent, by its own count: what is heard, waits to be played, or is not yet logged. */
+  /** Approximate memory that the agent causes: heard audio, audio to be played, and messages not logged yet. */
   get bytes(): number {
     return this.intake.bytes + this.ear.bytes + this.reports.bytes + (this.recorder?.bytes ?? 0);
   }
@@ -220,7 +220,7 @@ export class MediaCall {
     return this.unready;
   }
 
-  /** What was observed. @throws Error before the call is over */
+  /** The facts of the call. @throws Error before the call is over */
   facts(): VoiceFacts {
     if (!this.ended) throw new Error('The call is not over.');
     return (this.observed ??= this.observe(this.ended));
@@ -234,7 +234,7 @@ export class MediaCall {
         const { said } = this.reports.facts;
         const from = hasInterrupted ? caller.turn - 1 : caller.turn;
         const heard = this.ear.factsSince(from, ...this.callerTimes);
-        // Those of a recogniser are not known here.
+        // Words of a recogniser are not known here.
         const facts = { ...heard, said: this.options.onPiece ? [] : said, end: { atMs: untilMs } };
         return utterancesOf(facts).filter(({ turn }) => turn >= from);
       },
@@ -242,7 +242,7 @@ export class MediaCall {
     };
   }
 
-  /** What hearing needs to know of the caller. */
+  /** Facts about the caller that hearing needs. */
   private get callerTimes(): Parameters<Ear['facts']> {
     return [(at) => this.caller.turnAt(at), (at) => this.caller.lineEndBefore(at)];
   }
@@ -294,7 +294,7 @@ export class MediaCall {
 
   private finish(now: number, end: CallEnd, broken?: Failure): void {
     const heardUntilMs = this.nextDueMs - FRAME_MS;
-    // What the caller ends, ends with a frame.
+    // If the caller ends the call, it ends with a frame.
     const isOfFrame = end.by !== 'agent' && (!broken || this.policy.failure !== undefined);
     const atMs = !isOfFrame ? Math.max(heardUntilMs, this.callTime(now)) : heardUntilMs;
     const rest = this.ear.finish(atMs);
@@ -306,7 +306,7 @@ export class MediaCall {
 
   private stop(now: number): void {
     if (this.openedAt !== undefined) this.wire.stop(now);
-    // Of a call that has not begun, times are from the connection.
+    // Before the call has begun, times count from the connection.
     this.recorder?.begin(this.openedAt ?? 0);
     this.recorder?.flush();
   }
@@ -345,7 +345,7 @@ export class MediaCall {
 
   private side(): WireSide {
     const { ear, findings, intake, platformEvents, recorder, reports } = this;
-    // Before the call it is as if everything happened at its beginning.
+    // Events before the call count as if they happened at its beginning.
     const at = (now: number) => (this.isReady ? this.callTime(now) : 0);
     return {
       send: this.options.send,
@@ -396,5 +396,5 @@ export class MediaCall {
   }
 }
 
-/** How a connection test ends that has heard the agent. */
+/** End of a connection test that has heard the agent. */
 const HEARD: CallEnd = { by: 'caller', code: 'caller_done', reason: 'The agent was heard' };

@@ -8,8 +8,8 @@ import { wordsOfItems } from '../words/item-words.js';
 type Observed = Omit<VoiceFacts, 'wireFindings' | 'stalled'>;
 
 /**
- * What was observed with its findings. Underruns and findings that a stall of the tester may have caused are kept apart.
- * @param observed with all underruns @param findingsOf the findings that follow from what was observed
+ * Adds the findings to the observed facts. Underruns and findings that a stall of the tester may have caused are kept apart.
+ * @param observed facts with all underruns @param findingsOf derives the findings from facts
  */
 export function withFindings(
   observed: Observed,
@@ -34,6 +34,6 @@ export const wordFindings = (facts: WordFacts): WireFinding[] =>
     return [{ ...commonFinding('words_exceed_audio', detail), atMs: played.startMs }];
   });
 
-/** Whether the tester stalled in a span, or so shortly before that it read messages late. */
+/** Whether the tester stalled in a span, or so shortly before it that messages were read late. */
 const isStalledIn = ({ stalls }: MediaTiming, { startMs, endMs }: Span): boolean =>
   stalls.some(({ at, ms }) => at - FRAME_MS < endMs && at + ms > startMs - FRAME_MS);

@@ -2,29 +2,29 @@ import type { Failure } from '../../timeline/failure.js';
 import type { LineRest } from '../facts/plan.js';
 import type { TurnAnswer } from '../facts/turn-question.js';
 
-/** Between two sentences of a line that are synthesised one after the other. */
+/** Pause between two sentences of a line that are synthesised one by one. */
 export const SENTENCE_PAUSE_MS = 250;
 
 type Received = LineRest | { readonly failure: Failure };
 
-/** A line of the caller that is spoken while its later sentences are synthesised. */
+/** A line that the caller speaks while its later sentences are synthesised. */
 export class OpenLine {
-  /** Whether the caller has said all that was ready, and waits. */
+  /** Whether the caller has said all ready sentences, and waits for the next one. */
   isAwaited = false;
-  /** What was said of the line when its rest was dropped. */
+  /** The spoken part of the line, if its rest was dropped. */
   dropped: string | undefined;
   private readonly received: Received[] = [];
   private isOpen = false;
   private said = '';
 
-  /** The caller begins a line, or goes on with the one that has a rest. */
+  /** The caller begins a line, or continues the open one. */
   say(text: string, hasRest: boolean): void {
     this.said = this.isOpen ? `${this.said} ${text}` : text;
     this.isOpen = hasRest;
     this.dropped = undefined;
   }
 
-  /** What was received so far belongs to no line that is still to come. */
+  /** Discards what was received so far, which belongs to no later line. */
   forget(): void {
     this.received.length = 0;
   }
@@ -34,7 +34,7 @@ export class OpenLine {
     else if ('failure' in answer) this.received.push({ failure: answer.failure });
   }
 
-  /** Whether more of the line is to be said. */
+  /** Whether the line has more to be said. */
   get hasRest(): boolean {
     return this.isOpen;
   }
@@ -44,13 +44,13 @@ export class OpenLine {
     return this.isOpen ? this.received.shift() : undefined;
   }
 
-  /** A sentence that is ready. */
+  /** Receives a ready sentence. */
   takeSentence(): LineRest | undefined {
     const [first] = this.received;
     return first && !('failure' in first) ? (this.take() as LineRest | undefined) : undefined;
   }
 
-  /** The agent has taken the turn: what is left is not said. */
+  /** Drops the rest of the line, because the agent has taken the turn. */
   drop(): void {
     if (!this.isOpen) return;
     this.isOpen = false;

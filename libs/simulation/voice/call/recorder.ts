@@ -5,21 +5,21 @@ import type { RecordingSink } from '../wire/voice-transport.js';
 import { WireLog } from './wire-log.js';
 
 const MAX_LINES = 500;
-/** What a message keeps beside its text. */
+/** Memory of a message beside its text. */
 const MESSAGE_BYTES = 64;
 
 type Direction = 'sent' | 'received';
 
-/** Collects the two channels and the wire log of a call and passes them on in batches. */
+/** Collects the two channels and the wire log of a call, and passes them on in batches. */
 export class Recorder {
-  /** Audio and log are passed on about once a second. */
+  /** Interval at which audio and log are passed on. */
   private readonly stereo: Int16Array;
   private readonly format: WavFormat;
   private filled = 0;
   private readonly log = new WireLog();
   /** Call time 0 on the driver's clock. */
   private origin: number | undefined;
-  /** Messages that are logged when call time 0 is known. */
+  /** Messages to log once call time 0 is known. */
   private early: { readonly now: number; readonly direction: Direction; readonly json: string }[] = [];
   private earlyBytes = 0;
 
@@ -31,12 +31,12 @@ export class Recorder {
     this.stereo = new Int16Array(rate * this.format.channels);
   }
 
-  /** Bytes of the messages that were not passed on. */
+  /** Bytes of the messages not passed on yet. */
   get bytes(): number {
     return this.log.bytes + this.earlyBytes;
   }
 
-  /** Call time 0 is known; only the first time counts. Times of messages before it are negative. */
+  /** Sets call time 0; only the first call counts. Earlier messages have negative times. */
   begin(origin: number): void {
     if (this.origin !== undefined) return;
     this.origin = origin;
@@ -46,7 +46,7 @@ export class Recorder {
   }
 
   /**
-   * Appends the next samples of both channels; a channel that is shorter or missing is silent.
+   * Appends the next samples of both channels. A shorter or missing channel is filled with silence.
    * @param caller as sent @param agent as heard
    */
   audio(length: number, caller: Int16Array | null, agent: Int16Array): void {
@@ -65,7 +65,7 @@ export class Recorder {
     this.earlyBytes += json.length + MESSAGE_BYTES;
   }
 
-  /** Passes on what was collected, at the end of the call. */
+  /** Passes on the rest at the end of the call. */
   flush(): void {
     this.flushAudio();
     this.flushLines(true);

@@ -4,49 +4,49 @@ import type { LineRest, PreparedStep, VoiceCallPlan } from '../facts/plan.js';
 import { OpenLine } from './open-line.js';
 import type { AgentUtterance, TurnAnswer, TurnQuestion } from '../facts/turn-question.js';
 
-/** After this many attempts the last answer is spoken as soon as the agent is silent for `SILENCE_MS`. */
+/** After this many attempts, the caller speaks its last answer as soon as the agent is silent for `SILENCE_MS`. */
 const MAX_ATTEMPTS = 5;
 const SILENCE_MS = 1_000;
-/** All attempts of a turn together. */
+/** Maximum time of all attempts of a turn together. */
 const MAX_THINKING_MS = 30_000;
-/** It is asked again because of words after so much more of its time: each question costs the words of the turn. */
+/** Growth of the thinking time between two questions for new words: each question sends all words of the turn. */
 const ASKED_AGAIN_SHARE = 0.25;
 
-/** How the caller is asked. */
+/** Access to the caller that is asked. */
 export interface CallerPort {
   /** Answered by `ScriptPort.answer`. */
   ask(question: TurnQuestion): void;
-  /** The agent's utterances since the caller's line; if it interrupted the agent, since the line before. */
+  /** The agent's utterances since the caller's line; after an interruption, since the line before. */
   utterances(untilMs: number, hasInterrupted: boolean): readonly AgentUtterance[];
   /** Increases when words of the agent arrive. */
   wordReports(): number;
 }
 
-/** What became of the present question; undefined while the caller thinks. */
+/** Outcome of the present question; undefined while the caller thinks. */
 export type Decision = 'decided' | { readonly failure: Failure } | { readonly unusable: string } | undefined;
 
-/** The caller's next steps: those that are prepared, and after them what it answers when it is asked. */
+/** The caller's next steps: the prepared ones, then its answers to questions. */
 export class ScriptPort {
-  /** The line whose sentences follow one after the other. */
+  /** The line whose sentences arrive one by one. */
   readonly line = new OpenLine();
   private readonly thoughts: ThinkingFact[] = [];
   private readonly steps: PreparedStep[];
   private isComplete: boolean;
   private position = 0;
-  /** The latest question, and how many reports of words it knows. */
+  /** The latest question, and how many reports of words it includes. */
   private question: TurnQuestion | undefined;
   private reports = 0;
-  /** Not asked again before. */
+  /** Earliest time of the next question. */
   private askAgainMs = 0;
   /** The answer to it. */
   private answered: TurnAnswer | undefined;
-  /** Number of the turn that is asked about, how often it was, and for how long the caller has thought about it. */
+  /** Number of the turn in question, number of its attempts, and how long the caller has thought about it. */
   private turn = 1;
   private attempts = 0;
   private spentMs = 0;
-  /** Since when the caller thinks. */
+  /** When the caller began to think. */
   private sinceMs: number | undefined;
-  /** Whether there is no further attempt. */
+  /** Whether this is the last attempt. */
   private isHeldBack = false;
 
   constructor(
@@ -57,7 +57,7 @@ export class ScriptPort {
     this.isComplete = plan.asked === undefined;
   }
 
-  /** The next step, which is only looked at; `asked`: the caller has to be asked; undefined: it has nothing more to do. */
+  /** Peeks at the next step. `asked`: the caller must be asked; undefined: it has nothing more to do. */
   next(): PreparedStep | 'asked' | undefined {
     return this.steps[this.position] ?? (this.isComplete ? undefined : 'asked');
   }
@@ -76,7 +76,7 @@ export class ScriptPort {
     return this.sinceMs ?? Infinity;
   }
 
-  /** Whether the caller decides what it does when the agent does not answer its line. */
+  /** Whether the caller is asked when the agent does not answer its line. */
   get decidesInSilence(): boolean {
     return this.plan.asked?.inSilence === true && this.next() === 'asked';
   }
@@ -94,7 +94,7 @@ export class ScriptPort {
     this.post({ ...of, utterances: this.utterances(of, sinceMs) });
   }
 
-  /** The caller's answer to a question. Ignored if it is not that to the latest one. */
+  /** Receives the caller's answer. Answers to earlier questions are ignored. */
   answer(answer: TurnAnswer): void {
     const isLatest = answer.turn === this.question?.turn && answer.attempt === this.question.attempt;
     if (!isLatest) return;
@@ -102,14 +102,14 @@ export class ScriptPort {
     else this.answered ??= answer;
   }
 
-  /** The caller waits for the rest of its line. @param sinceMs end of what was spoken of it */
+  /** The caller waits for the rest of its line. @param sinceMs end of the spoken part */
   awaitRest(sinceMs: number): void {
     this.sinceMs = sinceMs;
     this.isHeldBack = false;
     this.line.isAwaited = true;
   }
 
-  /** The agent speaks before the caller has acted. @param turn of the caller that follows @param onsetMs when it began */
+  /** The agent speaks before the caller has acted. @param turn the caller's next turn @param onsetMs when the agent began */
   interrupt(turn: number, onsetMs: number): void {
     if (this.sinceMs === undefined) return;
     const attempts = Math.max(1, this.attempts);
@@ -123,7 +123,7 @@ export class ScriptPort {
   }
 
   /**
-   * Whether the caller has decided; its steps are then the next ones.
+   * Whether the caller has decided. If so, its steps come next.
    * @param atMs when it can act @param silentSinceMs end of the agent's latest sound
    */
   decide(turn: number, atMs: number, silentSinceMs: number): Decision {
@@ -164,7 +164,7 @@ export class ScriptPort {
     return 'decided';
   }
 
-  /** When the caller thought, until the end of the call. */
+  /** Spans in which the caller thought, until the end of the call. */
   thoughtUntil(turn: number, callEndMs: number): readonly ThinkingFact[] {
     this.interrupt(turn, callEndMs);
     return this.thoughts;
@@ -176,7 +176,7 @@ export class ScriptPort {
     this.caller.ask(question);
   }
 
-  /** Words that were missing may have arrived since the caller was asked. */
+  /** Asks again if words have arrived since the latest question. */
   private tellWords(atMs: number): void {
     const { question } = this;
     if (!question || !lacksWords(question) || this.caller.wordReports() === this.reports) return;
@@ -203,5 +203,5 @@ const stepOf = ({ text, sound, hasRest }: LineRest): PreparedStep => ({
   ...(hasRest && { hasRest }),
 });
 
-/** Whether a question has to wait for words. */
+/** Whether a question must wait for words. */
 export const lacksWords = ({ utterances }: TurnQuestion): boolean => utterances.some(({ text }) => text === null);

@@ -1,6 +1,6 @@
 import { SEND_LIMITS } from '../../other-side/send-limits.js';
 
-/** What takes one from the bucket, in the words of the failure: singular and plural. */
+/** Units that the bucket counts, as the failure names them: singular and plural. */
 const KINDS = {
   mark: ['mark', 'marks'],
   clear: ['clear', 'clears'],
@@ -14,7 +14,7 @@ const KINDS = {
 export type SentKind = keyof typeof KINDS;
 
 /**
- * Counts what an agent sends against `SEND_LIMITS`. Times are milliseconds on one clock; a time before the latest one counts
+ * Counts what an agent sends against `SEND_LIMITS`. Times are milliseconds on one clock. A time before the latest one counts
  * as the latest.
  */
 export class SendBudget {
@@ -24,7 +24,7 @@ export class SendBudget {
   private readonly counts = new Map<SentKind, number>();
   private excess: string | undefined;
 
-  /** What was exceeded, in a few words; undefined: nothing. */
+  /** The exceeded limit in a few words; undefined if there is none. */
   get exceeded(): string | undefined {
     return this.excess;
   }
@@ -39,7 +39,7 @@ export class SendBudget {
     if (this.left < 0) this.excess ??= this.described();
   }
 
-  /** @param lineBytesPerSecond of the wire's audio format @param callMs time of the call so far */
+  /** @param lineBytesPerSecond of the wire's audio format @param callMs length of the call so far */
   receive(bytes: number, lineBytesPerSecond: number, callMs: number): void {
     const { factor, aheadSeconds, extra } = SEND_LIMITS.bytes;
     this.bytes += bytes;

@@ -1,15 +1,15 @@
 import type { Wire } from '../wire/wire.js';
 
-/** While the caller thinks, the wire is called at this interval. */
+/** Interval of the calls to the wire while the caller thinks. */
 const EVERY_MS = 1_000;
 
-/** Lets a wire say that the caller thinks: when it begins, once a second, and when it is over. */
+/** Lets a wire signal that the caller thinks: at the beginning, once a second, and at the end. */
 export class ThinkingSign {
   private nextMs: number | undefined;
 
   constructor(private readonly wire: Pick<Wire, 'callerThinking'>) {}
 
-  /** @param callMs end of the present frame; frames may be late, and the times between two signs are not */
+  /** @param callMs end of the present frame: even if frames are late, the intervals stay exact */
   show(now: number, callMs: number, isThinking: boolean): void {
     if (!isThinking) {
       if (this.nextMs !== undefined) this.wire.callerThinking?.(now, false);

@@ -1,12 +1,12 @@
 import type { MediaTiming } from '../facts/facts.js';
 
-/** Lateness is counted in steps of this size; the worst one is exact. */
+/** Step in which lateness is counted; the worst value is exact. */
 const STEP_MS = 0.1;
-/** Lateness beyond the last step counts as the last one, except for the worst. */
+/** Lateness beyond the last step counts as the last step, except for the worst value. */
 const STEPS = 5_000;
-/** A later tick is a stall. Timers are up to 2 ms late in an idle process. */
+/** A tick that is later than this is a stall. In an idle process, timers are up to 2 ms late. */
 export const STALLED_MS = 25;
-/** Sound of the caller that is sent later than this is not what was planned. */
+/** Audio of the caller that is later than this differs from the plan. */
 export const LATE_SOUND_MS = 200;
 const MAX_STALLS = 1_000;
 
@@ -14,16 +14,16 @@ const MAX_STALLS = 1_000;
 export class TickTiming {
   private readonly counts = new Uint32Array(STEPS);
   private readonly stalls: { at: number; ms: number }[] = [];
-  /** Times in which a flood of the agent was not read. */
+  /** Spans in which reading paused because the agent sent too much. */
   private pauses: { at: number; ms: number }[] = [];
   private frames = 0;
   private worst = 0;
   private sentAsPlanned = true;
-  /** Frames up to here were due during the stall that was noted last. */
+  /** Frames up to here were due during the latest stall. */
   private stalledUntil = -Infinity;
 
   /**
-   * Notes a frame. @param dueMs when it should have been sent, in call time @param lateMs how much later it was
+   * Records a frame. @param dueMs when it was due, in call time @param lateMs how much later it was sent
    * @param hasSound whether the caller was heard in it
    */
   frame(dueMs: number, lateMs: number, hasSound: boolean): void {
@@ -33,18 +33,18 @@ export class TickTiming {
     this.frames++;
     if (late > this.worst) this.worst = late;
     if (hasSound && late > LATE_SOUND_MS) this.sentAsPlanned = false;
-    // The frames that are caught up after a stall are late because of the same stall.
+    // All frames that a tick catches up with are late because of the same stall.
     if (late < STALLED_MS || dueMs < this.stalledUntil) return;
     this.stalledUntil = dueMs + late;
     if (this.stalls.length < MAX_STALLS) this.stalls.push({ at: dueMs, ms: tenth(late) });
   }
 
-  /** Notes a time in which the agent was not read. */
+  /** Records a span in which reading from the agent paused. */
   paused(at: number, ms: number): void {
     if (this.pauses.length < MAX_STALLS) this.pauses.push({ at, ms: tenth(ms) });
   }
 
-  /** The agent itself caused the pauses by more than it may send. */
+  /** The agent caused the pauses itself by sending more than it may. */
   forgetPauses(): void {
     this.pauses = [];
   }

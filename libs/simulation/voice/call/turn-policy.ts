@@ -14,47 +14,47 @@ import { type CallerPort, ScriptPort } from './script-port.js';
 
 /** How long the caller waits for a greeting before it speaks first. */
 export const GREETING_MS = 3_000;
-/** How often a long turn is searched for background audio. */
+/** Interval at which a long turn is searched for background audio. */
 const ENDLESS_EVERY_MS = 200;
 /** The caller hangs up after this many unanswered lines in a row. */
 const MAX_SILENCES = 2;
-/** After a noise in silence the caller keeps quiet for so long: an agent that answers a noise does it in this time. */
+/** How long the caller stays silent after a noise in silence: an agent that answers noises does so in this time. */
 const QUIET_AFTER_NOISE_MS = 2_000;
 
 export interface TurnPolicyOptions {
   readonly plan: VoiceCallPlan;
   readonly heard: HeardAgent & {
-    /** State of the playout buffer at a moment. @param sinceMs end of the caller's line before */
+    /** State of the playout buffer at a given time. @param sinceMs end of the caller's previous line */
     playoutAt(atMs: number, sinceMs: number): { readonly bufferedMs: number; readonly heardUntilMs: number };
   };
   readonly caller: CallerActs;
-  /** How the caller is asked what it does, if the plan does not say it. */
+  /** Access to the caller, which is asked what it does if the plan does not decide it. */
   readonly port: CallerPort;
-  /** Call time at which the caller's sound can begin. */
+  /** Earliest call time at which a sound of the caller can begin. */
   readonly streamStartMs: number;
 }
 
-/** What the caller waits for, and with that what it does when nothing is heard. */
+/** What the caller waits for, which decides what it does if nothing is heard. */
 type Awaited = 'greeting' | 'answer' | 'answer_to_keys';
 type State =
   | { readonly name: 'speaking'; readonly line: Span }
-  /** The agent has the floor. */
+  /** The agent has the turn. */
   | { readonly name: 'listening'; readonly sinceMs: number; readonly awaits: Awaited | null }
-  /** The caller has the floor and says nothing. */
+  /** The caller has the turn and says nothing. */
   | { readonly name: 'pausing'; readonly untilMs: number }
-  /** The caller has the floor and thinks. */
+  /** The caller has the turn and thinks. */
   | { readonly name: 'deciding' };
 
 /**
- * Decides when the caller acts, from what is heard of the agent; what it does stands in the script, or the caller is asked.
- * Deciding never stops hearing: it is asked after each frame, and both sides may make sound at any time. All times are call
+ * Decides when the caller acts, by what it hears of the agent. What the caller does comes from the script, or the caller is asked.
+ * Hearing never stops: the policy is consulted after each frame, and both sides may make sound at any time. All times are call
  * time.
  */
 export class TurnPolicy {
   readonly silences: VoiceFacts['silences'][number][] = [];
   /** Set when the caller or a limit has ended the call. */
   end: Omit<VoiceFacts['end'], 'atMs'> | undefined;
-  /** Set with `end` if the caller could not tell whose turn it was. */
+  /** Set with `end` if the call failed, for instance because the end of a turn stayed unknown. */
   failure: Failure | undefined;
 
   private readonly turns: AgentTurns;
@@ -66,13 +66,13 @@ export class TurnPolicy {
   private floor: Span | undefined;
   private lastLine: SayStep | undefined;
   private unanswered = 0;
-  /** Caller's turns that the agent answered; -1: none. */
+  /** Number of the latest turn of the caller that the agent answered; -1: none. */
   private lastAnswered = -1;
   private answered = 0;
   private hasGreeted = false;
-  /** End of keys that the agent has not been given time to answer. */
+  /** End of keys for which the agent has not had time to answer yet. */
   private keysEndMs: number | undefined;
-  /** Earliest moment at which a sound can still begin. */
+  /** Earliest time at which a sound can still begin. */
   private earliest = 0;
   private wait: { readonly startMs: number; readonly endMs: number } | undefined;
 
@@ -90,22 +90,22 @@ export class TurnPolicy {
     }
   }
 
-  /** Number of the caller's turns that the agent answered, and its greeting. */
+  /** Number of the caller's turns that the agent answered, including the greeting. */
   get answeredTurns(): number {
     return this.answered + (this.hasGreeted ? 1 : 0);
   }
 
-  /** Whether the caller thinks about what it does. */
+  /** Whether the caller thinks. */
   get isThinking(): boolean {
     return this.script.isThinking;
   }
 
-  /** What the caller does, as it was asked. */
+  /** Steps of the caller's answers. */
   answer(answer: TurnAnswer): void {
     this.script.answer(answer);
   }
 
-  /** Acts on what was heard until a moment. @param earliestMs earliest moment at which a sound can still begin */
+  /** Acts on what was heard until a given time. @param earliestMs earliest time at which a sound can still begin */
   decide(untilMs: number, earliestMs: number): void {
     this.earliest = earliestMs;
     this.turns.listen(this.floor);
@@ -124,12 +124,12 @@ export class TurnPolicy {
   }
 
   agentTurns(callEndMs: number): AgentTurnFact[] {
-    // An answer that the end of the call cut off was one.
+    // An answer that the end of the call cut off counts.
     if (this.turns.isAnswer) this.noteAnswer();
     return this.turns.until(callEndMs);
   }
 
-  /** Silences until the end of the call, with the caller's wait that it cut off. */
+  /** Silences until the end of the call, including the caller's last wait, which the end cut off. */
   silencesUntil(callEndMs: number): VoiceFacts['silences'] {
     const { wait } = this;
     if (wait && wait.startMs < callEndMs) this.noteSilence('caller', wait.startMs, Math.min(wait.endMs, callEndMs));
@@ -161,7 +161,7 @@ export class TurnPolicy {
     }
   }
 
-  /** Until the caller has decided, sound of the agent takes the floor back; the caller is then asked again. */
+  /** Until the caller has decided, a sound of the agent takes the turn back, and the caller is asked again. */
   private finishThinking(untilMs: number): boolean {
     const turn = this.caller.turn + 1;
     const { openSinceMs } = this.turns;
@@ -187,7 +187,7 @@ export class TurnPolicy {
     return this.enter({ name: 'deciding' });
   }
 
-  /** Whether the agent still speaks that the caller has just interrupted. */
+  /** Whether the agent still speaks after the caller has interrupted it. */
   private isAgentStopping(untilMs: number): boolean {
     return isInterruption(this.lastLine) && this.turns.isTailOpen && untilMs < this.floor!.startMs + STOPPING_MS;
   }
@@ -245,7 +245,7 @@ export class TurnPolicy {
     return untilMs >= giveUpAt && !this.options.heard.isOnsetPending && this.actAfterTurn(giveUpAt);
   }
 
-  /** Gives up waiting for the end of a turn that background audio hides. */
+  /** Gives up the wait for an end of turn that background audio hides. */
   private endIfNeverSilent(untilMs: number): boolean {
     if (untilMs % ENDLESS_EVERY_MS !== 0) return false;
     const levels = this.options.heard.endless;
@@ -254,7 +254,7 @@ export class TurnPolicy {
     return true;
   }
 
-  /** Performs the armed steps whose time has come. */
+  /** Performs the pending steps that are due. */
   private fireArmed(untilMs: number): boolean {
     const due = this.armed.takeDue(this.turns, untilMs);
     if (!due) return false;
@@ -280,7 +280,7 @@ export class TurnPolicy {
     return this.actAfterTurn(givesUpAt);
   }
 
-  /** The agent's turn has ended, or there was none: what was armed for it is no longer possible. */
+  /** Drops the pending steps after the agent's turn has ended, or if there was none. */
   private actAfterTurn(atMs: number): boolean {
     const { bargeIn: barge } = this.armed;
     this.armed.leaveOut(atMs);
@@ -293,7 +293,7 @@ export class TurnPolicy {
   private act(atMs: number): boolean {
     const next = this.script.next();
     const step = next === 'asked' ? undefined : next;
-    // After a pause the agent may be speaking; the caller only keeps silent over it.
+    // After a pause the agent may be speaking; the caller just stays silent.
     if (this.turns.isOpen && step?.type !== 'wait')
       return this.enter({ name: 'listening', sinceMs: atMs, awaits: null });
     const dependsOnAgent = !step || step.type === 'end' || isArmed(step);
@@ -326,7 +326,7 @@ export class TurnPolicy {
   }
 
   private pause(startMs: number, endMs: number): boolean {
-    // Keys before it were given their time.
+    // The agent has had its time to answer earlier keys.
     this.keysEndMs = undefined;
     this.wait = { startMs, endMs };
     return this.enter({ name: 'pausing', untilMs: endMs });
@@ -363,7 +363,7 @@ export class TurnPolicy {
     };
   }
 
-  /** @param isCut by the caller of its own accord: such an answer, and one to the interruption, are not counted */
+  /** @param isCut whether the caller cut the answer of its own accord; neither that answer nor one to the interruption counts */
   private noteAnswer(isCut = false): void {
     this.unanswered = 0;
     const { turn } = this.caller;

@@ -12,24 +12,24 @@ import type { WireFactory } from '../wire/wire.js';
 
 /** Virtual time between two steps of both sides. */
 const STEP_MS = 10;
-/** Number of steps after which other work of the process runs. */
+/** Number of steps after which the event loop gets a turn. */
 const STEPS_BETWEEN_YIELDS = 3_000;
 
 export interface VirtualCallOptions {
   readonly wire: WireFactory;
   readonly lineRate?: LineRate;
-  /** Removed from what the agent says, as on a call over a socket. */
+  /** Secrets to remove from what the agent says, as on a call over a socket. */
   readonly secrets?: SentSecrets;
   /** Answers each call. */
   readonly agent: InProcessMediaAgentFactory;
   /**
-   * Times in which the tester does nothing, to test how it treats its own faults; the agent goes on. `unreadMs`: for how long
-   * afterwards nothing is read.
+   * Spans in which the tester does nothing while the agent continues, to test how it treats its own faults. `unreadMs`: how long
+   * nothing is read afterwards.
    */
   readonly stalls?: readonly { readonly atMs: number; readonly ms: number; readonly unreadMs?: number }[];
 }
 
-/** Calls an agent in this process on virtual time: deterministic, and a minute takes some milliseconds. */
+/** Calls an agent in this process in virtual time: deterministic, and a minute takes only milliseconds. */
 export function virtualCalls(options: VirtualCallOptions): VoiceTransport {
   const { lineRate = TELEPHONE_RATE, secrets } = options;
   return {
@@ -81,7 +81,7 @@ class VirtualCall {
       }
       this.step(now);
       now += STEP_MS;
-      // The caller takes its time to answer, on its own clock.
+      // The caller thinks on its own clock.
       if (plan.asked && !this.call.isOver) await clock?.sleep(STEP_MS);
     }
     for (const data of this.toAgent) this.agent.onMessage(now, data);

@@ -1,6 +1,6 @@
 import type { WireFinding } from '../facts/facts.js';
 
-/** The wire findings of a call. A deviation that occurs thousands of times is one finding, with the time of the first. */
+/** The wire findings of a call. A repeated deviation is one finding, with the time of the first occurrence. */
 export class WireFindings {
   private readonly byCode = new Map<string, { readonly first: WireFinding; count: number }>();
 
@@ -18,7 +18,7 @@ export class WireFindings {
     return copy;
   }
 
-  /** In order of their first occurrence; those before the answer first. */
+  /** In order of the first occurrence, starting before the answer. */
   list(): WireFinding[] {
     return [...this.byCode.values()]
       .map(({ first, count }) => (count === 1 ? first : { ...first, detail: `${first.detail} (${count} times)` }))

@@ -2,7 +2,7 @@ import { SEND_LIMITS } from '../../other-side/send-limits.js';
 
 const MINUTE_MS = 60_000;
 const SECOND_MS = 1_000;
-/** What a line keeps beside its text. */
+/** Memory of a line beside its text. */
 const LINE_BYTES = 64;
 
 interface Line {
@@ -11,8 +11,8 @@ interface Line {
 }
 
 /**
- * Which lines of a wire log are written: up to the limits all of them, then one line a second on what was left out, and the
- * last messages. Lines wait until they are taken.
+ * Chooses the lines of a wire log: all of them up to the limits, then one line a second about omitted messages, and the last
+ * messages. Lines wait until they are taken.
  */
 export class WireLog {
   private lines: string[] = [];
@@ -20,18 +20,18 @@ export class WireLog {
   private minute = -1;
   private minuteBytes = 0;
   private totalBytes = 0;
-  /** The last messages beyond the limits, oldest first from `oldest` on. */
+  /** Ring of the last messages beyond the limits; `oldest` is the first. */
   private last: Line[] = [];
   private oldest = 0;
   private lastBytes = 0;
   private omitted: { readonly second: number; messages: number; bytes: number; readonly fromMs: number } | undefined;
 
-  /** Bytes that are kept. */
+  /** Memory use in bytes. */
   get bytes(): number {
     return this.waitingBytes + this.lastBytes;
   }
 
-  /** Number of lines that wait to be taken. */
+  /** Number of waiting lines. */
   get length(): number {
     return this.lines.length;
   }
@@ -41,7 +41,7 @@ export class WireLog {
     if (minute > this.minute) {
       this.minute = minute;
       this.minuteBytes = 0;
-      // The new minute has room: what still waits is written before what follows.
+      // The new minute has room: messages that still wait are written first.
       if (this.totalBytes + this.lastBytes <= SEND_LIMITS.wireLog.bytes) this.writeLast();
     }
     const bytes = text.length + 1;
@@ -51,7 +51,7 @@ export class WireLog {
     else this.keep({ atMs, text });
   }
 
-  /** The lines that wait. @param isEnd whether no more follow */
+  /** Takes the waiting lines. @param isEnd whether these are the last ones */
   take(isEnd: boolean): string[] {
     if (isEnd) this.writeLast();
     const { lines } = this;

@@ -6,19 +6,19 @@ import type { AgentUtterance, TurnAnswer, TurnQuestion } from '../facts/turn-que
 import type { PreparedSound } from '../facts/plan.js';
 import type { PreparedSteps } from '../speaking/prepare.js';
 
-/** How long the caller waits for words of the agent, and then for its own decision, in one attempt. */
+/** How long one attempt waits for words of the agent, and then for the decision of the caller. */
 const WORDS_MS = 3_000;
 const DECISION_MS = 10_000;
 
 export interface AnsweringCallerOptions {
   readonly caller: Caller;
-  /** Its steps from an action on, as far as they are known, with their sounds. */
+  /** The known steps from an action on, with their sounds. */
   readonly prepare: (action: Awaited<ReturnType<Caller['next']>>, signal: AbortSignal) => Promise<PreparedSteps>;
   /** The sound of a sentence. */
   readonly speak: (text: string, signal: AbortSignal) => Promise<PreparedSound>;
-  /** What speaks, for failures. */
+  /** Name of the speech engine, for failures. */
   readonly engine?: string | undefined;
-  /** The utterances with the words that a recogniser knows by now, and why others will not be known. */
+  /** Fills in the words that a recogniser knows so far, and says why others will stay unknown. */
   readonly heard?: (utterances: readonly AgentUtterance[]) => {
     readonly utterances: readonly AgentUtterance[];
     readonly failure?: Failure;
@@ -29,19 +29,19 @@ export interface AnsweringCallerOptions {
 
 type Answer = (answer: TurnAnswer) => void;
 
-/** Answers the questions of a voice call: waits for the agent's words, asks the caller, and prepares the sound. */
+/** Answers the questions of a voice call: waits for the agent's words, asks the caller and prepares the audio. */
 export class AnsweringCaller {
   private attempt: Attempt | undefined;
-  /** The agent's latest words. */
+  /** The agent's words in the latest turn. */
   private heard = '';
   private working: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: AnsweringCallerOptions) {}
 
-  /** A recogniser knows more words. */
+  /** Called when a recogniser knows more words. */
   readonly wordsArrived = (): void => this.attempt?.wordsArrived();
 
-  /** An attempt that is asked again has more words than before; a further attempt takes the place of the one before. */
+  /** The same attempt, asked again, has more words; a new attempt replaces the previous one. */
   readonly ask = (question: TurnQuestion, answer: Answer): void => {
     const { attempt: present } = this;
     if (present?.turn === question.turn && present.attempt === question.attempt) return present.tell(question);
@@ -61,12 +61,12 @@ export class AnsweringCaller {
 class Attempt {
   readonly turn: number;
   readonly attempt: number;
-  /** Whether the caller was asked: its decision is taken back if the attempt comes to nothing. */
+  /** Whether the caller was asked; if so, its decision is retracted when the attempt is abandoned. */
   wasAsked = false;
-  /** Another attempt has taken its place. */
+  /** Whether another attempt has replaced this one. */
   private isAbandoned = false;
   private readonly abort = new AbortController();
-  /** Milliseconds that each of them took. */
+  /** Milliseconds by reason. */
   private readonly spent: Record<ThinkingReason, number> = { words: 0, model: 0, speech: 0 };
   private onWords: () => void = () => undefined;
 
@@ -102,7 +102,7 @@ class Attempt {
     this.abort.abort(new Error('The agent went on speaking'));
   }
 
-  /** @param before the agent's latest words before this turn @param answer not called if nothing waits for it */
+  /** @param before the agent's words in the previous turn @param answer not called once the attempt is abandoned */
   async run(before: string, answer: Answer): Promise<void> {
     let rest: readonly string[] = [];
     const first = await this.decided(before, (texts) => (rest = texts));
@@ -114,7 +114,7 @@ class Attempt {
     }
   }
 
-  /** The next sentence of the line. */
+  /** Prepares the next sentence of the line. */
   private async spoken(text: string, hasRest: boolean): Promise<TurnAnswer | undefined> {
     const { turn, attempt } = this;
     const signal = AbortSignal.any([this.abort.signal, this.options.signal]);
@@ -182,7 +182,7 @@ class Attempt {
     }
   }
 
-  /** What took the most time. A script waits for words; what it then says is ready. */
+  /** The reason that took the most time. A script only waits for words, since its lines are ready. */
   private get reason(): ThinkingReason {
     const { words, model, speech } = this.spent;
     if (this.options.caller.kind === 'scripted') return speech > words ? 'speech' : 'words';
@@ -190,7 +190,7 @@ class Attempt {
     return speech > model ? 'speech' : 'model';
   }
 
-  /** Waits until all words of the agent are known. @returns why they are not */
+  /** Waits until all words of the agent are known. @returns why they will stay unknown */
   private async awaitWords(): Promise<Failure | undefined> {
     const state = () => {
       const { utterances, failure: broken } = this.heard;

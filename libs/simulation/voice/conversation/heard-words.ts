@@ -1,16 +1,16 @@
 import type { RecognisedPiece, VoiceFacts } from '../facts/facts.js';
 import type { Transcriber } from './transcriber.js';
 
-/** A call with the words that a recogniser understood. */
+/** A call with the words of a recogniser. */
 export interface HeardWords {
   readonly facts: VoiceFacts;
-  /** The same audio, heard a second time; undefined if it cannot be. It is asked once. */
+  /** Hears the same audio a second time, at most once; undefined if that is impossible. */
   readonly listenAgain: () => Promise<readonly RecognisedPiece[] | undefined>;
 }
 
 /**
- * Waits for the words of a call that is over, if a recogniser hears it.
- * @param store keeps the facts of the call, again after a second hearing
+ * Waits for the words of a call that is over, if a recogniser transcribes it.
+ * @param store stores the facts of the call, again after a second hearing
  * @throws the transcriber's reason
  */
 export async function heardWords(
@@ -29,7 +29,7 @@ export async function heardWords(
   return { facts, listenAgain };
 }
 
-/** The same answer for everything that asks. */
+/** Calls a function once, and returns its result every time. */
 function once<T>(work: () => Promise<T>): () => Promise<T> {
   let result: Promise<T> | undefined;
   return () => (result ??= work());

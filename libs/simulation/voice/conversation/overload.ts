@@ -5,12 +5,11 @@ import { ANSWERED_NOISE_MS, KEPT_MS, YIELD_MS } from '../measures/floor.js';
 import { delayAt, floorWaitsOf, heardAtTheEarliest, silencesOf, stallWithin } from '../measures/index.js';
 
 /**
- * Whether the tester's own faults are so large that nothing can be said of the agent. Smaller ones leave single checks
- * undecided.
+ * Whether the tester's own faults are too large for any statement about the agent. Smaller ones leave single checks undecided.
  */
 export function overload(facts: VoiceFacts, turnEndMs: number): Failure | undefined {
   const { timing } = facts;
-  // Whatever the tester did, the agent sent more than any may.
+  // Regardless of the tester, the agent sent more than it may.
   if (facts.failure?.code === 'answer_too_large') return undefined;
   if (!timing.sentAsPlanned) return failure('tester_overloaded', "the caller's sound was not sent in time");
   const stalled = Math.max(
@@ -30,15 +29,15 @@ export function overload(facts: VoiceFacts, turnEndMs: number): Failure | undefi
     : undefined;
 }
 
-/** From the end of each line to its answer. A lag from before it makes its time uncertain, but is not a stall in it. */
+/** From the end of each line to its answer. An earlier lag makes this time uncertain, but is not a stall within it. */
 const waitsOf = (facts: VoiceFacts): Span[] =>
   floorWaitsOf(facts).flatMap(({ latency: { heardMs }, sinceMs }) =>
     heardMs === null ? [] : [{ startMs: sinceMs, endMs: sinceMs + heardMs }],
   );
 
-/** Spans other than waits and silences in which something is measured. */
+/** Measured spans other than waits and silences. */
 function measuredSpans({ agent, caller }: VoiceFacts, turnEndMs: number): Span[] {
-  // Sound that arrived during a stall is played after it: the agent may have been silent only to the tester.
+  // Audio that arrived during a stall is played after it, so the agent may have been silent only for the tester.
   const turnEnds = agent.map(({ endMs }) => ({ startMs: endMs, endMs: endMs + turnEndMs }));
   return [...turnEnds, ...caller.flatMap((act) => measuredAt(act, agent))];
 }
@@ -50,14 +49,14 @@ function measuredAt(act: CallerAct, agent: VoiceFacts['agent']): Span[] {
     const lasts = act.afterMs === null ? ANSWERED_NOISE_MS : KEPT_MS;
     return act.possible ? [{ startMs, endMs: startMs + lasts }] : [];
   }
-  // Interruptions, and the time in which the agent yields.
+  // Interruptions, and the times in which the agent yields.
   const spoken = { startMs, endMs };
   if (!act.bargeIn?.possible) return [spoken];
   const heardUntil = agent.findLast((sound) => sound.startMs <= startMs)?.endMs ?? startMs;
   return [spoken, { startMs, endMs: Math.min(heardUntil, startMs + YIELD_MS) }];
 }
 
-/** Whether the caller acted in a silence of the agent that only seemed to end its turn. */
+/** Whether the caller acted in a silence that only seemed to end the agent's turn. */
 function endedTurnTooSoon(facts: VoiceFacts, turnEndMs: number): boolean {
   const earliest = heardAtTheEarliest(facts).agent;
   return facts.agent.slice(1).some(({ startMs }, index) => {
@@ -68,7 +67,7 @@ function endedTurnTooSoon(facts: VoiceFacts, turnEndMs: number): boolean {
   });
 }
 
-/** Whether an answer to a noise in silence may have arrived in time and been read too late. */
+/** Whether an answer to a noise in silence may have arrived in time but been read too late. */
 const mayHaveMissedAnswer = ({ caller, timing }: VoiceFacts): boolean =>
   caller.some((act) => {
     const isInSilence = act.type === 'noise' && act.possible && act.afterMs === null;

@@ -5,7 +5,7 @@ import { overlapOf } from '../facts/spans.js';
 
 const MARGIN_MS = 400;
 
-/** Each turn of the agent as one piece with wide margins. What is between the given pieces held no voice. */
+/** Cuts each turn of the agent as one piece with wide margins. There is no voice between the given pieces. */
 export function recut(pieces: readonly HeardPiece[], agent: readonly AgentSound[]): HeardPiece[] {
   const turns = new Map<number | undefined, HeardPiece[]>();
   for (const piece of pieces) {

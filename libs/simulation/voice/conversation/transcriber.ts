@@ -9,32 +9,32 @@ import { overlapOf } from '../facts/spans.js';
 import { utterancesOf } from '../words/utterances.js';
 import { recut } from './recut.js';
 
-/** How the agent's words become known where its wire does not report them, or where what was heard is to decide. */
+/** How the agent's words become known if the wire does not report them, or if the heard words count. */
 export interface VoiceTranscription {
-  /** On a virtual clock it takes its time there (`Clock.awaitExternal`). */
+  /** A virtual clock waits for the recogniser (`Clock.awaitExternal`). */
   readonly recogniser: Recogniser;
-  /** `auto`: the words of the wire, if it reports any; `heard`: the recogniser's, whatever the wire reports. */
+  /** `auto`: the words of the wire, if it reports any; `heard`: always those of the recogniser. */
   readonly mode: 'auto' | 'heard';
   /** Shown with the words. */
   readonly model: string | null;
-  /** Whether this call needs words: the recogniser is not asked otherwise. */
+  /** Whether this call needs words. Otherwise the recogniser is not asked. */
   readonly needed: boolean;
 }
 
 export interface TranscriberOptions extends Pick<VoiceTranscription, 'recogniser' | 'model'> {
   /** BCP 47. */
   readonly language: string;
-  /** Whose requests they are: calls take turns. */
+  /** Owner of the requests; owners take turns. */
   readonly owner?: string | undefined;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** How long the words may take after the end of the call; for a recording, of which all is heard at its end, longer. */
+  /** Maximum time for the words after the end of the call. It is longer for a recording, which is heard at once. */
   readonly finalMs?: number;
 }
 
-/** How long the words of a call may take after its end. */
+/** Default for the time that words may take after the end of a call. */
 export const FINAL_MS = 30_000;
-/** Audio that is kept to be heard again; at most 29 MB, at 24 kHz. */
+/** Audio kept for a second hearing: at most 29 MB, at 24 kHz. */
 const MAX_KEPT_MS = 600_000;
 
 const NOTHING = new Int16Array();
@@ -45,7 +45,7 @@ interface Heard {
   result?: RecognisedPiece;
 }
 
-/** Has the agent's audio transcribed, piece by piece, while the call goes on. */
+/** Has the agent's audio transcribed piece by piece during the call. */
 export class Transcriber {
   private readonly heard: Heard[] = [];
   private readonly working = new Set<Promise<void>>();
@@ -55,7 +55,7 @@ export class Transcriber {
   private keptMs = 0;
   private isWhole = true;
 
-  /** @param onWords called when more is known */
+  /** @param onWords called when more words are known */
   constructor(
     private readonly options: TranscriberOptions,
     private readonly onWords: () => void = () => undefined,
@@ -75,7 +75,7 @@ export class Transcriber {
     if (this.keptMs > MAX_KEPT_MS) this.forget();
   };
 
-  /** What is known so far. */
+  /** The words known so far. */
   get recognised(): RecognisedFact {
     const pieces = this.heard.flatMap(({ result }) => result ?? []);
     return { model: this.options.model, pieces };
@@ -88,8 +88,8 @@ export class Transcriber {
   }
 
   /**
-   * The same audio a second time: each turn of the agent as one piece, with wider margins.
-   * @returns undefined if not all of it was kept
+   * Transcribes the same audio a second time: each turn of the agent as one piece with wider margins.
+   * @returns undefined if not all audio was kept
    * @throws the signal's reason
    */
   async hearAgain(agent: VoiceFacts['agent']): Promise<RecognisedPiece[] | undefined> {
@@ -103,7 +103,7 @@ export class Transcriber {
     return results.map(({ piece, result }) => result ?? this.late(piece));
   }
 
-  /** The same utterances with the words that are known by now, and why others will not be. */
+  /** Fills in the words known so far, and says why others will stay unknown. */
   fill(utterances: readonly AgentUtterance[]): { readonly utterances: AgentUtterance[]; readonly failure?: Failure } {
     const agent = utterances.map((span) => ({ ...span, firstByteMs: span.startMs, dbfs: 0 }));
     const endMs = utterances.at(-1)?.endMs ?? 0;

@@ -34,34 +34,34 @@ import type { VoiceMeasures, VoiceResult } from '../facts/results.js';
 import { wordsOfCall } from '../words/words-from.js';
 import { voiceEntries } from './voice-timeline.js';
 
-/** How long a caller with ears waits for an answer before it repeats its line. */
+/** How long a caller that hears the agent waits for an answer before it repeats its line. */
 export const VOICE_PATIENCE_MS = 8_000;
 
-/** The embedded voice of a platform that speaks for the agent. */
+/** The embedded voice that speaks for a platform. */
 const PLATFORM_VOICE = 'rms';
 
-/** What a voice call needs beside its evaluation. */
+/** Options of a voice call beside its evaluation. */
 export interface VoiceOptions {
   readonly sounds: EngineSounds;
   /** Name of a voice of the speech engine. */
   readonly voice: string;
-  /** The voice of a platform that speaks for the agent; `rms` by default. */
+  /** Voice in which the platform speaks for the agent; `rms` by default. */
   readonly platformVoice?: string;
   /** Name and version of the speech engine, for the result. */
   readonly engine?: string;
   /** Null: the agent, unless it says nothing for three seconds. */
   readonly firstSpeaker?: 'agent' | 'caller' | null;
-  /** Overlaid voices, for conditions or personalities that ask for babble. */
+  /** Overlaid voices, for conditions or personalities with babble. */
   readonly babble?: Int16Array;
   /** Whether the caller is in a place with background noise. */
   readonly backgroundNoise?: boolean;
-  /** Whether a caller without a script interrupts the agent now and then. */
+  /** Whether a caller without a script sometimes interrupts the agent. */
   readonly interrupts?: boolean;
   readonly patienceMs?: number;
   readonly recording?: RecordingSink;
-  /** Present if a recogniser may be asked for the agent's words. */
+  /** Present if a recogniser is available for the agent's words. */
   readonly transcription?: VoiceTranscription;
-  /** The line is free, though the result may need more time. */
+  /** Called when the call has ended, although its result may take longer. */
   readonly onHangUp?: () => void;
 }
 
@@ -81,14 +81,14 @@ export interface VoiceConversationResult extends ConversationResult {
   /** Null if there was no call. */
   readonly voice: VoiceResult | null;
   readonly frameLatenessMs?: VoiceFacts['timing']['frameLatenessMs'];
-  /** By how much the agent's audio may have been heard late after a stall. */
+  /** How late the agent's audio may have been heard after a stall. */
   readonly lagMs?: number;
   readonly heard?: HeardTimes;
   readonly sound?: ExerciseInput['sound'];
   readonly evaluateVoiceCheck?: EvaluateVoiceCheck;
-  /** Why a recogniser gave no words for what was heard. */
+  /** Why a recogniser returned no words for audio that was heard. */
   readonly unheard?: Failure | undefined;
-  /** Present if a recogniser heard the agent: what it hears a second time; undefined if it cannot. */
+  /** Present if a recogniser heard the agent. Returns the second hearing; undefined if that is impossible. */
   readonly hearAgain?: () => Promise<SecondHearing | undefined>;
 }
 
@@ -142,7 +142,7 @@ export async function runVoiceConversation(options: VoiceConversationOptions): P
   }
 }
 
-/** The same for a call that took place: records on the timeline what was observed then. */
+/** The same for a past call: records its observations on the timeline. */
 export const recordedConversation = (
   { facts, clock, exchange, listenAgain = () => Promise.resolve(facts.recognised?.again) }: RecordedCall,
   { turnEndMs }: EvaluationDefinition,
@@ -197,7 +197,7 @@ async function planOf(options: VoiceConversationOptions, sounds: CallerSounds): 
   };
 }
 
-/** What the caller may say without being asked, synthesised before the call. */
+/** Lines that the caller may say without being asked, synthesised before the call. */
 const linesOf = (
   texts: readonly string[],
   { voice: { voice }, signal }: VoiceConversationOptions,
@@ -209,7 +209,7 @@ const linesOf = (
     return lines;
   }, signal);
 
-/** What the caller does next, as far as it is known. @param first what it decided, if it was asked */
+/** The caller's next steps, as far as they are known. @param first its decision, if it was asked */
 const prepared = (
   { caller, clock, voice: { voice } }: VoiceConversationOptions,
   sounds: CallerSounds,
@@ -217,7 +217,7 @@ const prepared = (
 ): Promise<PreparedSteps> =>
   speakable(() => clock.awaitExternal(prepareSteps(caller, voice, sounds, given)), given.signal);
 
-/** Whatever keeps the caller from speaking is the tester's. */
+/** A failure to prepare the caller's speech is the tester's. */
 async function speakable<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   try {
     return await work();
@@ -229,7 +229,7 @@ async function speakable<T>(work: () => Promise<T>, signal: AbortSignal): Promis
   }
 }
 
-/** A text that the voice can never speak takes its estimated time; other failures to speak are the tester's. */
+/** A text that the voice can never speak takes its estimated time; other failures are the tester's. */
 async function platformSpeech(
   { voice: { platformVoice = PLATFORM_VOICE }, signal }: VoiceConversationOptions,
   sounds: CallerSounds,
@@ -254,11 +254,11 @@ interface Observing {
   readonly timeline: Timeline;
   readonly turnEndMs: number;
   readonly clock: VoiceMeasures['clock'];
-  /** The agent's audio a second time; undefined if it cannot be heard. */
+  /** Hears the agent's audio a second time; undefined if that is impossible. */
   readonly listenAgain: () => Promise<readonly RecognisedPiece[] | undefined>;
 }
 
-/** Records what was observed on the timeline. @returns its end */
+/** Records the observations on the timeline. @returns its end */
 function record(facts: VoiceFacts, timeline: Timeline): EndEntry {
   note(facts, timeline);
   const { by, code, reason, atMs } = facts.end;

@@ -11,8 +11,8 @@ import { type SoundWords, textOf, wordsOfSounds } from '../words/utterances.js';
 const MAX_NOTES = 100;
 
 /**
- * What happened on a voice call as entries of its timeline, in order of their start and without its end. Times are
- * heard times. The agent's words are not known from its sound, unless its platform reports them.
+ * Entries of the timeline of a voice call, in order of their start and without the end. Times are as heard. The agent's words are
+ * known only if the platform reports them.
  */
 export function voiceEntries(facts: VoiceFacts): TimelineEntry[] {
   const { caller, silences, toolCalls, wireFindings, platformEvents, end } = facts;
@@ -56,7 +56,7 @@ export function voiceEntries(facts: VoiceFacts): TimelineEntry[] {
 
 type ShownEvent = PlatformEvent & { readonly type: PlatformEntry['event'] };
 
-/** The end of the call says that the platform hung up. */
+/** A hang-up by the platform is not shown, since the end of the call says so. */
 const isShown = (event: PlatformEvent, index: number): event is ShownEvent =>
   event.type === 'transfer' || (event.type === 'note' && index < MAX_NOTES);
 
@@ -74,14 +74,14 @@ function toolEntryOf({ atMs, name, json, result, answeredMs = atMs }: ToolCallFa
   };
 }
 
-/** What the platform understood of a line: its reports until the next line. */
+/** How the platform understood a line: its reports until the next line. */
 function understood({ heardCaller, caller }: VoiceFacts, { startMs }: Span): Pick<SpeechEntry, 'alternative'> {
   const next = caller.find((act) => act.type === 'say' && act.startMs > startMs)?.startMs ?? Infinity;
   const texts = heardCaller.filter(({ atMs }) => atMs >= startMs && atMs < next).map(({ text }) => text);
   return texts.length === 0 ? {} : { alternative: { source: 'wire', text: texts.join(' ') } };
 }
 
-/** What the agent had ready when the caller of its own accord interrupted it. */
+/** Audio that the agent had ready when the caller interrupted it of its own accord. */
 function unheardOf({ sound, runs }: SoundWords, { caller }: VoiceFacts): Pick<SpeechEntry, 'unheard'> {
   const isInterruption = (act: CallerAct) => act.type === 'say' && act.bargeIn !== undefined && act.step === null;
   const line = caller.find((act) => isInterruption(act) && contains(sound, act.startMs));
