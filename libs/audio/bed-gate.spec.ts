@@ -60,7 +60,7 @@ function expectLines(found: readonly (readonly [number, number])[], lines = LINE
 }
 
 describe('BedGate', () => {
-  it('reports what the energy gate reports if there is no bed', () => {
+  it('reports the same as the energy gate if there is no bed', () => {
     const clean = voice(17_000, LINES);
     const gate = new BedGate(RATE);
     const withoutCounts = (events: GateEvent[]) => events.map((event) => ({ ...event }));
@@ -81,7 +81,7 @@ describe('BedGate', () => {
     expect(gate.background!.isUneven).toBe(false);
   });
 
-  it('ends no line above a bed before it has ended', () => {
+  it('never ends a line above a bed too early', () => {
     for (const dbfs of [-60, -50, -40, -36]) {
       const found = eventsIn(new BedGate(RATE), withBed(voice(32_000, [[1_000, 30_000]]), { dbfs, fromMs: 1_000 }));
       const inside = found.filter(({ type, atMs }) => type === 'end' && atMs > 2_000 && atMs < 29_700);
@@ -89,7 +89,7 @@ describe('BedGate', () => {
     }
   });
 
-  it('takes quieter voices for background once it knows the voice of the agent', () => {
+  it('treats quieter voices as background once it knows the voice of the agent', () => {
     const other = voice(
       17_000,
       [
@@ -104,7 +104,7 @@ describe('BedGate', () => {
     expect(gate.background).not.toBeNull();
   });
 
-  it('hears a quiet voice that nothing louder went before', () => {
+  it('hears a quiet voice after nothing louder', () => {
     const whisper: Spans = [[1_000, 4_000]];
     expectLines(soundsIn(new BedGate(RATE), voice(6_000, whisper, -45)), whisper);
   });
@@ -118,7 +118,7 @@ describe('BedGate', () => {
     expect(Math.abs(found[0]![0] - 930)).toBeLessThan(100);
   });
 
-  it('tells which part of a sound is louder than background audio can be', () => {
+  it('reports which part of a sound is louder than background audio can be', () => {
     const other = voice(6_000, [[500, 5_600]], -40);
     const sound = voice(6_000, [[2_000, 4_000]]).map((sample, n) => sample + other[n]!);
     const gate = new BedGate(RATE);
@@ -148,7 +148,7 @@ describe('BedGate', () => {
     expect(gate.background!.dbfs).toBeGreaterThan(-50);
   });
 
-  it('finds background audio of which only short peaks are audible, and none in single clicks', () => {
+  it('finds background audio with only short audible peaks, but none in single clicks', () => {
     const clicks = (count: number) => {
       const sound = voice(9_000, [[500, 3_000]]);
       for (let click = 0; click < count; click++) {
@@ -162,7 +162,7 @@ describe('BedGate', () => {
     expect(clicks(2)).toBeNull();
   });
 
-  it('does not take the voice for the bed if it goes on soon after a sound, first as quietly as the bed', () => {
+  it('does not mistake the voice for the bed if it soon continues as quietly as the bed', () => {
     const lines: Spans = [
       [500, 3_000],
       [5_000, 7_000],
@@ -197,7 +197,7 @@ describe('BedGate', () => {
     expectLines(soundsIn(new BedGate(RATE), sound), spans);
   });
 
-  it('ends a sound after 200 ms of bed if the platform said that the turn has ended', () => {
+  it('ends a sound after 200 ms of bed if the platform reported the end of the turn', () => {
     const sound = withBed(voice(4_000, [[500, 3_000]]), { dbfs: -40 });
     const endedAt = (isTold: boolean) => {
       const gate = new BedGate(RATE);
@@ -212,7 +212,7 @@ describe('BedGate', () => {
     expect(endedAt(false)).toBeGreaterThan(endedAt(true) + 300);
   });
 
-  it('finds no background in the silence after a turn whose end the platform said', () => {
+  it('finds no background in the silence after a reported end of a turn', () => {
     const gate = new BedGate(RATE);
     const pcm = Int16Array.from(voice(4_000, [[500, 3_000]]), Math.round);
     for (let at = 0; at + FRAME <= pcm.length; at += FRAME) {
@@ -222,7 +222,7 @@ describe('BedGate', () => {
     expect(gate.background).toBeNull();
   });
 
-  it('hears the quiet end of a turn whose end the platform said, and all that was said before it', () => {
+  it('hears a turn to its quiet end if the platform reported that end', () => {
     const gate = new BedGate(RATE);
     const [first, quiet] = [
       voice(8_000, [
@@ -243,7 +243,7 @@ describe('BedGate', () => {
     expect(gate.background).toBeNull();
   });
 
-  it('dates the beginning of a turn right soon after a turn whose end the platform said', () => {
+  it('dates the beginning of a turn correctly soon after a reported end of a turn', () => {
     const gate = new BedGate(RATE);
     // Its last syllables are quiet, as those of a sentence often are.
     const [loud, quiet, next] = [
@@ -263,7 +263,7 @@ describe('BedGate', () => {
     expect(Math.abs(onsets[1]! - 4_500)).toBeLessThanOrEqual(FRAME_MS);
   });
 
-  it('names the levels of half a minute that never fall silent and are not like speech', () => {
+  it('reports the levels of half a minute that never falls silent and does not vary like speech', () => {
     const gate = new BedGate(RATE);
     eventsIn(gate, withBed(voice(10_000, [[1_000, 4_000]]), { dbfs: -40 }));
     expect(gate.endless).toBeNull();

@@ -64,7 +64,7 @@ function soundsIn(pcm: Int16Array, { wasPlayed = true, rate = RATE } = {}): [num
 }
 
 describe('EnergyGate', () => {
-  it('dates onset and end to the first and last active sample, wherever they lie in their frames', () => {
+  it('dates onset and end to the first and last active sample, at any position in their frames', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 2_000 }),
@@ -91,7 +91,7 @@ describe('EnergyGate', () => {
     expect(soundsIn(join(silence(200), burst(320, 10_000), silence(400)))).toEqual([]);
   });
 
-  it('ignores what is quieter than -55 dBFS, and hears what is louder', () => {
+  it('ignores audio below -55 dBFS, and hears louder audio', () => {
     expect(soundsIn(tone([440], { rate: RATE, ms: 500, dbfs: -56 }))).toEqual([]);
     expect(soundsIn(tone([440], { rate: RATE, ms: 500, dbfs: -54 }))).toHaveLength(1);
   });
@@ -133,7 +133,7 @@ describe('EnergyGate', () => {
     });
   });
 
-  it('ends speech at its last active frame when noise that began with it goes on', () => {
+  it('ends speech at its last active frame if noise that began with it continues', () => {
     const pcm = mix(speechLike(2_000, -26), whiteNoise(6_000, -46));
     const found = soundsIn(pcm);
     expect(found).toHaveLength(1);
@@ -154,7 +154,7 @@ describe('EnergyGate', () => {
     },
   );
 
-  it('learns no noise floor from silence that was not played', () => {
+  it('does not learn the noise floor from silence that was not played', () => {
     const hiss = whiteNoise(5_000, -57);
     const quiet = tone([440], { rate: RATE, ms: 500, dbfs: -52 });
     expect(soundsIn(join(hiss, quiet), { wasPlayed: false })).toHaveLength(1);
@@ -181,7 +181,7 @@ describe('EnergyGate', () => {
     expect(gate.finish()).toBeNull();
   });
 
-  it('tells whether a sound of any length is active at present', () => {
+  it('reports whether audio of any length is active at present', () => {
     const gate = new EnergyGate(RATE);
     expect(gate.isActive(burst(20, 100))).toBe(true);
     expect(gate.isActive(burst(20, 30))).toBe(false);

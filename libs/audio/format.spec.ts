@@ -15,13 +15,13 @@ describe('AudioFormat', () => {
     expect([...encodeAudio(formatOf(encoding), Int16Array.from(samples))]).toEqual(bytes);
   });
 
-  it('leaves out half a sample at the end, and reads bytes at any offset of their buffer', () => {
+  it('ignores half a sample at the end, and reads bytes at any offset of their buffer', () => {
     expect([...decodeAudio(formatOf('pcm16'), Uint8Array.of(9, 1, 0, 2).subarray(1))]).toEqual([1]);
   });
 });
 
 describe('AudioDecoder', () => {
-  it.each(ENCODINGS)('has the same samples however the bytes of %s were cut', (encoding) => {
+  it.each(ENCODINGS)('returns the same samples no matter how the bytes of %s were cut', (encoding) => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), fc.array(fc.nat()), (bytes, places) => {
         const decoder = new AudioDecoder(formatOf(encoding));

@@ -79,7 +79,7 @@ describe('activeLevel', () => {
 });
 
 describe('normaliseLevel', () => {
-  it('scales speech to the target, whatever its pauses', () => {
+  it('scales speech to the target regardless of its pauses', () => {
     const pcm = join(silence(500), noise(1_000, -40), silence(1_500), noise(1_000, -35, 2));
     expect(Math.abs(activeLevel(normaliseLevel(pcm, RATE, -26), RATE) + 26)).toBeLessThan(0.3);
   });

@@ -56,7 +56,7 @@ describe('Noise', () => {
     }
   });
 
-  it.each(NOISE_COLOURS)('of colour %s repeats with its seed only', (colour) => {
+  it.each(NOISE_COLOURS)('of colour %s repeats only with the same seed', (colour) => {
     const pcm = (seed: number) => listen(new Noise(colour, { dbfs: -46, random: random(seed) }), 20);
     expect(pcm(1)).toEqual(pcm(1));
     expect(pcm(2)).not.toEqual(pcm(1));

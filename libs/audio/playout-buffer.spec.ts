@@ -8,7 +8,7 @@ const FRAME = 160;
 const sound = (count: number, value = 1): Int16Array => new Int16Array(count).fill(value);
 
 describe('PlayoutBuffer', () => {
-  it('plays at once what arrives at an empty buffer, and the rest after what is buffered', () => {
+  it('plays audio at once if the buffer is empty, and otherwise after the buffered audio', () => {
     const buffer = new PlayoutBuffer({ rate: RATE });
     buffer.play(10, sound(FRAME, 1));
     buffer.play(22, sound(FRAME, 2));
@@ -22,7 +22,7 @@ describe('PlayoutBuffer', () => {
     expect([...pcm]).toEqual([...sound(80, 0), ...sound(FRAME, 1), ...sound(FRAME, 2), ...sound(80, 0)]);
   });
 
-  it('fires a mark with the time at which the sound before it ended, however late it is advanced', () => {
+  it('fires a mark with the exact end of the sound before it, even if it is advanced late', () => {
     const fired: number[] = [];
     const buffer = new PlayoutBuffer({ rate: RATE, startMs: 1_000 });
     buffer.play(1_000, sound(FRAME));
@@ -40,7 +40,7 @@ describe('PlayoutBuffer', () => {
     expect(fired).toEqual([7]);
   });
 
-  it('drops what was not played and fires all marks when it is cleared', () => {
+  it('drops unplayed audio and fires all marks when it is cleared', () => {
     const fired: string[] = [];
     const buffer = new PlayoutBuffer({ rate: RATE });
     buffer.play(0, sound(FRAME));
@@ -57,7 +57,7 @@ describe('PlayoutBuffer', () => {
     expect([...buffer.read(40).pcm]).toEqual([...sound(240), ...sound(80, 0)]);
   });
 
-  it('plays what a mark causes directly after the sound before the mark', () => {
+  it('plays audio that a mark triggers directly after the sound before the mark', () => {
     const buffer = new PlayoutBuffer({ rate: RATE });
     buffer.play(0, sound(FRAME, 1));
     buffer.mark(0, (ms) => buffer.play(ms, sound(FRAME, 2)));
@@ -76,7 +76,7 @@ describe('PlayoutBuffer', () => {
     expect(buffer.play(240, sound(FRAME)).underrun).toEqual({ startMs: 220, endMs: 240 });
   });
 
-  it('discards what exceeds its size', () => {
+  it('discards audio that exceeds its size', () => {
     const buffer = new PlayoutBuffer({ rate: RATE, maxBufferedMs: 600_000 });
     const nineMinutes = sound(9 * 60 * RATE);
     expect(buffer.play(0, nineMinutes).discardedMs).toBe(0);
@@ -124,7 +124,7 @@ describe('PlayoutBuffer', () => {
     });
   });
 
-  it('keeps a million messages in as many bytes as their sound and time need', () => {
+  it('keeps a million messages in no more memory than their audio and times need', () => {
     const buffer = new PlayoutBuffer({ rate: RATE, encoding: 'mulaw' });
     for (let n = 0; n < 1_000_000; n++) buffer.play(n / 100, sound(1));
     // 10 s of call time are at most 500 arrivals of 28 bytes; 125 s of sound, a byte for each sample.
@@ -150,7 +150,7 @@ describe('PlayoutBuffer', () => {
   });
 
   describe('with items', () => {
-    it('drops those up to the cleared one and plays later ones at once', () => {
+    it('drops items up to the cleared one and plays later ones at once', () => {
       const buffer = new PlayoutBuffer({ rate: RATE });
       for (const item of [1, 2, 3]) buffer.play(0, sound(FRAME, item), item);
       expect(buffer.clear(10, 2)).toBe(30);
@@ -163,7 +163,7 @@ describe('PlayoutBuffer', () => {
       expect([...buffer.read(40).pcm]).toEqual([...sound(80, 1), ...sound(FRAME, 3), ...sound(80, 0)]);
     });
 
-    it('drops what arrives later of a cleared item, and records it without length', () => {
+    it('drops later audio of a cleared item, and records it without length', () => {
       const buffer = new PlayoutBuffer({ rate: RATE });
       buffer.play(0, sound(FRAME), 1);
       buffer.clear(10, 2);
@@ -186,7 +186,7 @@ describe('PlayoutBuffer', () => {
       expect([...buffer.read(20).pcm]).toEqual([...sound(FRAME, 3)]);
     });
 
-    it('fires the marks before which everything was played or dropped, and the others later', () => {
+    it('fires the marks with nothing left before them, and the others later', () => {
       const fired: string[] = [];
       const buffer = new PlayoutBuffer({ rate: RATE });
       for (const item of [1, 2]) {
@@ -199,7 +199,7 @@ describe('PlayoutBuffer', () => {
       expect(fired).toEqual(['1 5', '2 25']);
     });
 
-    it('does not change what was read, also ahead of the time of the clear', () => {
+    it('does not change audio that was already read, even ahead of the clear', () => {
       const buffer = new PlayoutBuffer({ rate: RATE });
       buffer.play(0, sound(2 * FRAME), 1);
       buffer.read(20);
@@ -207,7 +207,7 @@ describe('PlayoutBuffer', () => {
       expect(buffer.heardOfItem(1, 10)).toBe(20);
     });
 
-    it('measures what was heard of an item, over all its sounds', () => {
+    it('measures how much of an item was heard, over all its sounds', () => {
       const buffer = new PlayoutBuffer({ rate: RATE });
       buffer.play(0, sound(FRAME), 1);
       buffer.play(0, sound(FRAME), 2);

@@ -11,7 +11,7 @@ const inCodesOf = (encoding: AudioFormat['encoding'], pcm: Int16Array): Int16Arr
   decodeAudio({ encoding }, encodeAudio({ encoding }, pcm));
 
 describe('PlayoutBuffer', () => {
-  it.each(['pcm16', 'mulaw', 'alaw'] as const)('finds what is loud in waiting %s', (encoding) => {
+  it.each(['pcm16', 'mulaw', 'alaw'] as const)('finds loud audio in waiting %s', (encoding) => {
     const loud = inCodesOf(encoding, sound(2_400, 4_000));
     const quiet = inCodesOf(encoding, sound(16_000, 400));
     const buffer = new PlayoutBuffer({ rate: RATE, encoding });
@@ -42,7 +42,7 @@ describe('a PlayoutBuffer with many arrivals', () => {
   }
   afterEach(() => jest.restoreAllMocks());
 
-  it('does not look through them for what was heard of an item', () => {
+  it('does not scan them to measure how much of an item was heard', () => {
     const { buffer, looks, forget } = counted();
     for (let at = 20; at <= 20 * (COUNT / 2); at += 20) buffer.read(at);
     forget();
@@ -50,7 +50,7 @@ describe('a PlayoutBuffer with many arrivals', () => {
     expect(looks()).toBeLessThan(20);
   });
 
-  it('does not look through what was cleared before to clear more', () => {
+  it('does not scan earlier clears to clear more', () => {
     const { buffer, looks, forget } = counted();
     buffer.clear(10, 2);
     forget();
@@ -59,7 +59,7 @@ describe('a PlayoutBuffer with many arrivals', () => {
     expect(looks()).toBeLessThan(20);
   });
 
-  it('finds what is played after a moment, with all of its items', () => {
+  it('finds the audio played after a given time, with all of its items', () => {
     const buffer = new PlayoutBuffer({ rate: RATE });
     for (const [n, item] of [1, 2, 3, 2, 4].entries()) buffer.play(n * 20, sound(FRAME, 1), item);
     expect(buffer.arrivalsSince(0)).toEqual(buffer.arrivals);

@@ -12,7 +12,7 @@ const PAIRS = AUDIO_RATES.flatMap((rate) =>
 const samples = (maxLength: number) => fc.int16Array({ maxLength });
 
 describe('StreamResampler', () => {
-  it.each(PAIRS)('from %d to %d Hz has the samples of the whole sound, however it was cut', (from, to) => {
+  it.each(PAIRS)('from %d to %d Hz returns the samples of the whole sound, no matter how it was cut', (from, to) => {
     const resampler = new StreamResampler(from, to);
     fc.assert(
       fc.property(samples(1_200), fc.array(fc.nat(), { maxLength: 12 }), (pcm, places) => {
@@ -38,13 +38,13 @@ describe('StreamResampler', () => {
     expect(resampler.flush()).toHaveLength(total - returned);
   });
 
-  it('returns as much as arrives from the second frame of 20 ms on', () => {
+  it('returns as much audio as it receives from the second frame of 20 ms on', () => {
     const resampler = new StreamResampler(8_000, 24_000);
     const lengths = Array.from({ length: 4 }, () => resampler.push(new Int16Array(160)).length);
     expect(lengths).toEqual([480 - resampler.delay, 480, 480, 480]);
   });
 
-  it('begins another sound after a flush', () => {
+  it('begins a new sound after a flush', () => {
     const resampler = new StreamResampler(24_000, 8_000);
     const pcm = Int16Array.from({ length: 700 }, (_, n) => 10_000 * Math.sin(n));
     const first = [...resampler.push(pcm), ...resampler.flush()];
@@ -52,7 +52,7 @@ describe('StreamResampler', () => {
     expect([...resampler.push(pcm), ...resampler.flush()]).toEqual(first);
   });
 
-  it('does not keep the sound that was pushed, which may be reused', () => {
+  it('keeps no reference to pushed samples, which may be reused', () => {
     const resampler = new StreamResampler(16_000, 8_000);
     const frame = new Int16Array(320).fill(5_000);
     const first = resampler.push(frame);

@@ -11,7 +11,7 @@ describe('partitionPoint', () => {
     );
   });
 
-  it('calls the condition a few times only', () => {
+  it('calls the condition only a few times', () => {
     const isBefore = jest.fn((one: number) => one < 700_000);
     expect(
       partitionPoint(

@@ -30,10 +30,13 @@ describe('resample', () => {
     }
   });
 
-  it.each(RATES.filter(([from, to]) => from > to))('suppresses what would fold back from %d to %d Hz', (from, to) => {
-    const above = tone([to * 0.55], { rate: from, ms: 1_000, dbfs: -10 });
-    expect(dbfs(resample(above, from, to))).toBeLessThan(-70);
-  });
+  it.each(RATES.filter(([from, to]) => from > to))(
+    'suppresses frequencies that would fold back from %d to %d Hz',
+    (from, to) => {
+      const above = tone([to * 0.55], { rate: from, ms: 1_000, dbfs: -10 });
+      expect(dbfs(resample(above, from, to))).toBeLessThan(-70);
+    },
+  );
 
   it('adds no images when it raises the rate', () => {
     const result = resample(tone([3_000], { rate: 8_000, ms: 1_000, dbfs: -10 }), 8_000, 16_000);
@@ -67,7 +70,7 @@ describe('Random', () => {
     return Array.from({ length: 1_000 }, () => random.next());
   };
 
-  it('repeats with the same seed and stream only', () => {
+  it('repeats only with the same seed and stream', () => {
     expect(draw(1, 'loss')).toEqual(draw(1, 'loss'));
     expect(draw(1, 'loss')).not.toEqual(draw(2, 'loss'));
     expect(draw(1, 'loss')).not.toEqual(draw(1, 'noise'));

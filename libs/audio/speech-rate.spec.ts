@@ -25,7 +25,7 @@ describe('canBeSaidIn', () => {
 });
 
 describe('spokenWords', () => {
-  it('are in lower case, without punctuation, and whole in scripts with vowel signs', () => {
+  it('are in lower case, without punctuation, and complete in scripts with vowel signs', () => {
     expect(spokenWords("It's 7 – हिन्दी!")).toEqual(["it's", '7', 'हिन्दी']);
   });
 });

@@ -14,7 +14,7 @@ const bytes = (...parts: (string | number[] | Uint8Array)[]): Uint8Array =>
   Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : Buffer.from(part))));
 
 describe('WAV', () => {
-  it('returns what was written, for any sound, rate and encoding, mono and stereo', () => {
+  it('reads back any written sound, rate and encoding, mono and stereo', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.integer({ min: -32_768, max: 32_767 }), fc.integer({ min: -32_768, max: 32_767 }))),

@@ -43,7 +43,7 @@ const STEPS: Readonly<Record<ConnectionTest['steps'][number]['step'], string>> =
 };
 const COLOURS = { passed: 'green', failed: 'red', skipped: 'dim' } as const;
 
-/** The steps, one per line, each with what the agent said and a cure where there is one. */
+/** The steps, one per line, each with the words of the agent and a fix, if there are any. */
 export function connectionText({ ok, callId, steps, findings }: ConnectionTest, paint: Look['paint']): string {
   const width = Math.max(...Object.values(STEPS).map(({ length }) => length));
   const lines = steps.flatMap(({ step, status, ms, message, said, cure }) => {

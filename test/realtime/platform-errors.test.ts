@@ -14,7 +14,7 @@ const EVALUATION = {
 
 type ElevenLabs = NonNullable<Parameters<typeof ElevenLabsServer.start>[0]>;
 type Vapi = NonNullable<Parameters<typeof VapiServer.start>[0]>;
-/** What goes wrong, the code of the error, what the platform said and the cure. */
+/** What goes wrong, the code of the error, the words of the platform and the fix. */
 type ErrorOf<Options> = readonly [what: string, Options, code: string, said: string, cure: string];
 
 const closing = (code: number, reason: string): ElevenLabs => ({

@@ -2,7 +2,7 @@ import type { Failure, FailureCode } from '../timeline/failure.js';
 import type { FirstSpeaker } from '../transports/modules/endpoint.js';
 import type { TextStep } from './steps.js';
 
-/** What a cure depends on. */
+/** What a fix depends on. */
 export interface FailedStep {
   readonly step: TextStep;
   readonly code: FailureCode;

@@ -24,7 +24,7 @@ export type Meaning = readonly [pattern: RegExp, code: FailureCode, cure: string
 
 /** The refusals of a platform: what it means by its words, the first that fits, and by its statuses. */
 export class Refusals {
-  /** @param byStatus cures of refusals by their status */
+  /** @param byStatus fixes for refusals by their status */
   constructor(
     private readonly meanings: readonly Meaning[],
     private readonly byStatus: Readonly<Record<number, string>>,

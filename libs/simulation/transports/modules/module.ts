@@ -53,7 +53,7 @@ export interface ModuleBase {
   readonly defaultUrl?: string;
   /** The same platform's protocol for the other medium. */
   readonly twin?: string;
-  /** Its calls cost money as long as they are open: they take lines and are kept in a ledger until they have ended. */
+  /** Its calls cost money as long as they are open: they use capacity, and stay in the record of paid calls until they have ended. */
   readonly bills?: boolean;
   /** What of `AgentCall` its platform takes; neither unless it says so. */
   readonly takes?: {

@@ -11,21 +11,21 @@ describe('the reports of a voice call', () => {
     expect(reports.facts.said.map((said) => said.words?.length)).toEqual([undefined, 5_000]);
   });
 
-  it('count the arguments of tools as what they are once they are parsed', () => {
+  it('count the arguments of tools by their size after parsing', () => {
     const reports = new AgentReports(planOf([]));
     const json = `{"many":[${'{},'.repeat(21_000)}{}]}`;
     for (let n = 0; n < 3; n++) reports.callTool(0, { id: `t${n}`, name: 'search', json }, false);
     expect(reports.bytes).toBeGreaterThan(SEND_LIMITS.memoryBytes);
   });
 
-  it('count words with times as objects, of which the main thread takes no more than 65,000', () => {
+  it('count words with times as objects, of which the main thread accepts at most 65,000', () => {
     const reports = new AgentReports(planOf([]));
     const words = Array.from({ length: 5_000 }, (_, n) => ({ text: 'a', startMs: n, endMs: n + 1 }));
     for (let n = 0; n < 13; n++) reports.say(n, '', { words });
     expect(reports.bytes).toBeGreaterThan(SEND_LIMITS.memoryBytes * 0.99);
   });
 
-  it('have room for the arguments of a thousand tools as agents call them', () => {
+  it('have room for the arguments of a thousand typical tool calls', () => {
     const reports = new AgentReports(planOf([]));
     const json = '{"day":"Friday","guests":[{"name":"Ada","diets":["none"]},{"name":"Bob","diets":[]}]}';
     for (let n = 0; n < 1_000; n++) reports.callTool(0, { id: `t${n}`, name: 'reserve', json }, false);

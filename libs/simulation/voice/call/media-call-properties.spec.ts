@@ -97,7 +97,7 @@ function expectOrder(facts: VoiceFacts) {
   expect(turns).toEqual(turns.map((_, index) => index + 1));
 }
 
-describe('MediaCall, whatever the agent does', () => {
+describe('MediaCall with any behaviour of the agent', () => {
   it('ends, with facts in order and a recording of the same length', () => {
     fc.assert(
       fc.property(
@@ -138,7 +138,7 @@ describe('MediaCall, whatever the agent does', () => {
     );
   });
 
-  it('says each step of its script at most once, but for what it repeats', () => {
+  it('says each step of its script at most once, except for repeated lines', () => {
     fc.assert(
       fc.property(plans, behaviours, (plan, behaviour) => {
         const { facts } = run({ plan, behaviour, lateness: [0] });

@@ -26,7 +26,7 @@ describe('MediaCall', () => {
     expect(frames.filter(({ isSilent }) => !isSilent)).toHaveLength(25);
   });
 
-  it('sends sound when it was spoken: frame n at n * 20 + 20', async () => {
+  it('sends audio in real time: frame n at n * 20 + 20', async () => {
     let first = 0;
     await callOf(planOf([say(500)]), () => ({
       onMessage: (now, data) => {
@@ -37,7 +37,7 @@ describe('MediaCall', () => {
     expect(first).toBe(3_020);
   });
 
-  it('hears the agent when its sound is played, exact to the sample', async () => {
+  it('hears the agent when its audio is played, exact to the sample', async () => {
     const facts = await callOf(planOf([say(500)], FIRST), cued({ atMs: 1_010, leadMs: 133.5, playMs: 1_000 }));
     const [sound] = facts.agent;
     expect(sound!.startMs).toBeCloseTo(1_010 + 133.5, 0);
@@ -46,7 +46,7 @@ describe('MediaCall', () => {
     expect(facts.arrivals).toEqual([{ arrivedMs: 1_010, playedFromMs: 1_010, playedToMs: 2_143.5 }]);
   });
 
-  it('takes the first byte after the caller’s line for the answer’s, of an agent that also sends its silence', async () => {
+  it('uses the first byte after the caller’s line as that of the answer if the agent also sends silence', async () => {
     const facts = await callOf(planOf([say(1_000)], FIRST), (socket) => ({
       onMessage: () => undefined,
       tick: (now) => {
@@ -57,7 +57,7 @@ describe('MediaCall', () => {
     expect(facts.agent[0]).toMatchObject({ startMs: near(1_500), firstByteMs: 1_000 });
   });
 
-  it('plays nothing that was cleared', async () => {
+  it('does not play cleared audio', async () => {
     const agent = cued({ atMs: 1_000, playMs: 5_000 }, { atMs: 2_000, clear: true }, { atMs: 9_000, playMs: 500 });
     const facts = await callOf(planOf([say(500)], FIRST), agent);
     expect(facts.agent[0]).toMatchObject({ startMs: near(1_000), endMs: near(2_000) });
@@ -65,7 +65,7 @@ describe('MediaCall', () => {
     expect(facts.end.atMs).toBe(2_700);
   });
 
-  it('sends a mark back when everything before it was played', async () => {
+  it('sends a mark back once everything before it was played', async () => {
     const marks: [number, string][] = [];
     await callOf(planOf([say(500)], FIRST), (socket) => ({
       onMessage: (now, data) => {
@@ -85,7 +85,7 @@ describe('MediaCall', () => {
     ]);
   });
 
-  it('notes where the sound ran out inside speech', async () => {
+  it('records where the playout ran empty within speech', async () => {
     const agent = cued({ atMs: 1_000, playMs: 500 }, { atMs: 1_600, playMs: 500 }, { atMs: 2_102, playMs: 500 });
     const facts = await callOf(planOf([say(500)], FIRST), agent);
     expect(facts.underruns).toEqual([
@@ -96,7 +96,7 @@ describe('MediaCall', () => {
     expect(facts.agent).toHaveLength(1);
   });
 
-  it('does not take the silence between two answers for speech that ran out', async () => {
+  it('does not count the silence between two answers as an underrun', async () => {
     const agent = cued(
       { atMs: 1_000, playMs: 500 },
       { atMs: 1_510, leadMs: 300 },
@@ -106,20 +106,20 @@ describe('MediaCall', () => {
     expect(facts.underruns.map(({ isBetweenSpeech }) => isBetweenSpeech)).toEqual([false, false]);
   });
 
-  it('measures sound that cannot be heard', async () => {
+  it('measures inaudible audio', async () => {
     const agent = cued({ atMs: 1_000, playMs: 2_000, dbfs: -60 });
     const facts = await callOf(planOf([say(500)], { ...FIRST, maxDurationSeconds: 5 }), agent);
     expect(facts.agent).toEqual([]);
     expect(facts.level).toEqual({ dbfs: null, sentDbfs: expect.closeTo(-60, 0), clippedPercent: 0, inaudible: true });
   });
 
-  it('measures level and clipping of what is heard', async () => {
+  it('measures level and clipping of heard audio', async () => {
     const facts = await callOf(planOf([say(500)], FIRST), cued({ atMs: 1_000, playMs: 2_000, dbfs: 3 }));
     expect(facts.level.dbfs).toBeGreaterThan(-3);
     expect(facts.level.clippedPercent).toBeGreaterThan(10);
   });
 
-  it('starts the stream after what the platform said for the agent', () => {
+  it('starts the stream after the words that the platform speaks for the agent', () => {
     const { sink, bytes } = collected();
     const sent: (string | Uint8Array)[] = [];
     const call = new MediaCall(planOf([say(500)]), rawWire, {
@@ -143,7 +143,7 @@ describe('MediaCall', () => {
     expect(() => call.facts()).toThrow('The call is not over.');
   });
 
-  it('passes on what was recorded when it is aborted', () => {
+  it('passes on the recording so far when it is aborted', () => {
     const { sink, bytes } = collected();
     const call = new MediaCall(planOf([say(500)]), rawWire, { send: () => undefined, recording: sink });
     call.start(0);
@@ -219,7 +219,7 @@ describe('line conditions', () => {
     expect(lost.length).toBeLessThan(20);
   });
 
-  it('delay packets in order, which is not lateness of the tester', async () => {
+  it('delay packets in order, which does not count as lateness of the tester', async () => {
     const { frames, facts } = await received({ jitterMs: 60 });
     expect(frames).toHaveLength(200);
     const late = frames.map(({ now }, index) => now - (index + 1) * 20);
@@ -228,7 +228,7 @@ describe('line conditions', () => {
     expect(facts.timing).toMatchObject({ frameLatenessMs: { worst: 0 }, stalls: [], sentAsPlanned: true });
   });
 
-  it('depend on nothing but the seed', async () => {
+  it('depend only on the seed', async () => {
     const conditions = { noise: { type: 'pink', snrDb: 10 }, packetLossPercent: 5, jitterMs: 40 } as const;
     const [first, same, other] = [
       await received(conditions),
@@ -257,7 +257,7 @@ describe('determinism', () => {
 describe('a stalled tester', () => {
   const script = [say(500), say(500)];
 
-  it('shows in the timing, and the frames are caught up', async () => {
+  it('shows in the timing, and the call catches up with its frames', async () => {
     const stalls = [{ atMs: 6_000, ms: 300 }];
     const facts = await callOf(planOf([say(500), { type: 'wait', ms: 5_000 }, say(500)], FIRST), talker(), { stalls });
     expect(facts.timing.stalls).toEqual([{ at: 6_000, ms: 300 }]);
@@ -268,17 +268,17 @@ describe('a stalled tester', () => {
     expect(facts.agent).toEqual(undisturbed.agent);
   });
 
-  it('in the caller’s sound says that it was not sent as planned', async () => {
+  it('during the caller’s speech is reported as speech not sent as planned', async () => {
     const facts = await callOf(planOf(script, FIRST), talker(), { stalls: [{ atMs: 100, ms: 300 }] });
     expect(facts.timing.sentAsPlanned).toBe(false);
   });
 
-  it('of less than 200 ms leaves the caller’s sound as planned', async () => {
+  it('of less than 200 ms leaves the caller’s speech as planned', async () => {
     const facts = await callOf(planOf(script, FIRST), talker(), { stalls: [{ atMs: 100, ms: 150 }] });
     expect(facts.timing).toMatchObject({ sentAsPlanned: true, stalls: [{ at: 100, ms: 150 }] });
   });
 
-  it('is not the reason why the agent’s sound runs out', async () => {
+  it('does not count as an underrun of the agent', async () => {
     const streaming = cued(...Array.from({ length: 100 }, (_, n) => ({ atMs: 1_000 + n * 20, playMs: 20 })));
     const plan = planOf(script, { ...FIRST, maxDurationSeconds: 5 });
     const facts = await callOf(plan, streaming, { stalls: [{ atMs: 1_500, ms: 150 }] });

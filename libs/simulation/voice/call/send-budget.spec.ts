@@ -33,7 +33,7 @@ describe('SendBudget', () => {
     expect(budget.exceeded).toBe(`${counts}, which is too many at once`);
   });
 
-  it('does not fill while the clock stands or goes back', () => {
+  it('does not refill while the clock stands still or runs backwards', () => {
     const budget = new SendBudget();
     budget.take(5_000, 'mark', 10_000);
     budget.take(0, 'mark', 0);
@@ -41,7 +41,7 @@ describe('SendBudget', () => {
     expect(budget.exceeded).toBeDefined();
   });
 
-  it('allows twice what the line plays in the time so far and ten minutes more, and 1 MiB', () => {
+  it('allows 1 MiB plus twice the audio of the call so far and ten more minutes', () => {
     const allowed = (seconds: number) => 2 * TELEPHONE * (seconds + 600) + MIB;
     for (const seconds of [0, 60, 3_600]) {
       const budget = new SendBudget();

@@ -50,7 +50,7 @@ describe('a call of an agent that sends too much', () => {
     expect(call.facts().failure!.message).toContain('6,000 control frames, 4,000 continuation frames, 1 clear');
   });
 
-  it('ends when more bytes arrived than the line can play in twice the time and ten minutes more', async () => {
+  it('ends when more bytes arrived than the line plays in twice the time of the call and ten more minutes', async () => {
     // Half a minute of the 16-bit line of the raw wire in each message.
     const part = encodeMulaw(new Int16Array(30 * 16_000));
     const facts = await callOf(
@@ -62,7 +62,7 @@ describe('a call of an agent that sends too much', () => {
     );
   });
 
-  it('goes on for an honest agent: a minute in 12,000 messages at once, again and again', async () => {
+  it('continues with an honest agent that repeatedly sends a minute in 12,000 messages at once', async () => {
     const message = encodeMulaw(speech(5));
     const facts = await callOf(
       { ...WAITING, maxDurationSeconds: 600 },
@@ -74,14 +74,14 @@ describe('a call of an agent that sends too much', () => {
     expect(facts.end.code).toBe('max_duration');
   });
 
-  it('is ended before it began as well', () => {
+  it('can also end before it has begun', () => {
     const call = new MediaCall(WAITING, rawWire, { send: () => undefined });
     times(10_001, () => call.onMessage(0, 'clear'));
     call.start(1);
     expect(call.failure ?? call.facts().failure).toMatchObject({ code: 'answer_too_large' });
   });
 
-  it('does not count what was not read of a flood as a stall of the tester', () => {
+  it('does not count unread parts of a flood as stalls of the tester', () => {
     const call = new MediaCall(WAITING, rawWire, { send: () => undefined });
     call.start(0);
     call.tick(100);
@@ -90,7 +90,7 @@ describe('a call of an agent that sends too much', () => {
     expect(call.facts().timing.stalls.filter(({ at }) => at === 100)).toEqual([]);
   });
 
-  it('counts the time in which it was not read as a stall if it stayed within the limits', () => {
+  it('counts the time without reading as a stall if the agent stayed within the limits', () => {
     const call = new MediaCall(WAITING, rawWire, { send: () => undefined });
     call.start(0);
     for (let now = 20; now <= 200; now += 20) call.tick(now);
@@ -110,7 +110,7 @@ describe('a call of an agent that sends too much', () => {
     expect(wireFindings).toMatchObject([{ code: 'broken_websocket', severity: 'error', atMs: 200 }]);
   });
 
-  it('keeps what was observed before a message that is too large', async () => {
+  it('keeps the observations before a message that is too large', async () => {
     const call = new MediaCall(planOf([say(500)]), rawWire, { send: () => undefined });
     call.start(0);
     call.onMessage(0, encodeMulaw(speech(1_000)));
@@ -124,7 +124,7 @@ describe('a call of an agent that sends too much', () => {
     expect(wireFindings).toMatchObject([{ code: 'broken_websocket', detail: expect.stringContaining('8 MiB') }]);
   });
 
-  it('keeps no more than its time needs of a flood of messages of one byte', () => {
+  it('keeps no more of a flood of one-byte messages than its audio needs', () => {
     const { sink } = collected();
     const call = new MediaCall(WAITING, rawWire, { send: () => undefined, recording: sink });
     call.start(0);

@@ -71,7 +71,7 @@ describe.each(sample(DELIVERY_STYLES, 4))('an agent whose audio is delivered as 
     },
   );
 
-  it('never fails because of a stall that makes it late beyond the limit', async () => {
+  it('never fails because a stall delays it beyond the limit', async () => {
     const wrong: string[] = [];
     for (const atMs of MOMENTS) {
       const stalled = await call(style, [{ atMs, ms: 150 }], DELAY_MS + 100);
@@ -81,7 +81,7 @@ describe.each(sample(DELIVERY_STYLES, 4))('an agent whose audio is delivered as 
     expect(wrong).toEqual([]);
   });
 
-  it('is never judged otherwise because of a stall of 250 ms', async () => {
+  it('never gets another verdict because of a stall of 250 ms', async () => {
     const clean = await call(style, [], 2 * DELAY_MS);
     const wrong: string[] = [];
     for (const atMs of MOMENTS) {

@@ -239,7 +239,7 @@ describe('a stall of 300 ms', () => {
     ['the wait for an answer', 'an answer far beyond the limit', 1_200],
     ['the time to yield', 'a barge-in that is ignored', 2_700],
     ['the time after a cough', 'speech through a cough', 2_900],
-  ] as const)('inside %s is an error that is tried again', async (_span, name, atMs) => {
+  ] as const)('inside %s is an error, and the call is repeated', async (_span, name, atMs) => {
     expect(isOverloaded(await call(FAR[name]!, [{ atMs, ms: 300 }]))).toBe(true);
   });
 

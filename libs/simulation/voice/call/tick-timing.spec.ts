@@ -11,7 +11,7 @@ describe('TickTiming', () => {
     expect(timing.result()).toMatchObject({ frameLatenessMs: { p50: 1, p99: 1.9, worst: 12.3 }, stalls: [] });
   });
 
-  it('notes one stall for all frames that it made late', () => {
+  it('records one stall for all frames that it delayed', () => {
     const timing = new TickTiming();
     for (const [dueMs, lateMs] of [
       [20, 60],
@@ -30,7 +30,7 @@ describe('TickTiming', () => {
     });
   });
 
-  it('reports sound of the caller that was sent too late', () => {
+  it('reports audio of the caller that was sent too late', () => {
     const timing = new TickTiming();
     timing.frame(20, 201, false);
     expect(timing.result().sentAsPlanned).toBe(true);

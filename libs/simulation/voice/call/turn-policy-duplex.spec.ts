@@ -20,7 +20,7 @@ const FIRST = { firstSpeaker: 'caller' } as const;
 const starts = (acts: readonly { startMs: number }[]) => acts.map(({ startMs }) => Math.round(startMs));
 
 describe('both at once', () => {
-  it('leaves the floor to the caller: it does not yield to the agent', async () => {
+  it('leaves the turn to the caller, who does not yield to the agent', async () => {
     const agent = cued({ atMs: 500, playMs: 1_000 }, { atMs: 4_000, playMs: 500 });
     const facts = await callOf(planOf([say(3_000)], FIRST), agent);
     expect(lines(facts)[0]).toMatchObject({ startMs: 0, endMs: 3_000 });
@@ -29,17 +29,17 @@ describe('both at once', () => {
     expect(Math.round(facts.end.atMs)).toBe(5_200);
   });
 
-  it('makes an answer of what the agent began during the line and goes on saying after it', async () => {
+  it('counts speech that begins during the line and continues after it as an answer', async () => {
     const facts = await callOf(planOf([say(3_000), say(500)], FIRST), cued({ atMs: 2_000, playMs: 2_000 }));
     expect(starts(lines(facts))[1]).toBe(4_700);
   });
 
-  it('makes no answer of a sound that ended before the line did', async () => {
+  it('does not count a sound that ended before the line as an answer', async () => {
     const facts = await callOf(planOf([say(3_000), say(500)], FIRST), cued({ atMs: 2_000, playMs: 800 }));
     expect(lines(facts)[1]).toMatchObject({ startMs: near(11_000), repeated: true });
   });
 
-  it('makes no answer of a collision', async () => {
+  it('does not count a collision as an answer', async () => {
     // The agent goes on 900 ms after its first sentence, when the caller has just begun.
     const agent = cued(
       { atMs: 100, playMs: 1_000 },
@@ -53,7 +53,7 @@ describe('both at once', () => {
 });
 
 describe('a hesitation', () => {
-  it('keeps the line one turn of the caller', async () => {
+  it('does not split the line into two turns of the caller', async () => {
     const facts = await callOf(planOf([hesitating(600, 1_200, 700)], FIRST), cued({ atMs: 3_000, playMs: 500 }));
     expect(lines(facts)).toHaveLength(1);
     expect(lines(facts)[0]!.parts).toEqual([
@@ -62,7 +62,7 @@ describe('a hesitation', () => {
     ]);
   });
 
-  it('is not ended by an agent that takes it for the end', async () => {
+  it('is not ended by an agent that mistakes it for the end of the line', async () => {
     const agent = cued({ atMs: 1_000, playMs: 600 }, { atMs: 3_000, playMs: 500 });
     const facts = await callOf(planOf([hesitating(600, 1_200, 700)], FIRST), agent);
     expect(lines(facts)[0]).toMatchObject({ endMs: 2_500 });
@@ -73,7 +73,7 @@ describe('a hesitation', () => {
 describe('a barge-in', () => {
   const script = [say(500), say(1_000, 1_200), say(500)];
 
-  it('begins when the agent has been heard for so long in its turn', async () => {
+  it('begins when the agent has been heard for the given time in its turn', async () => {
     const facts = await callOf(
       planOf(script, FIRST),
       cued({ atMs: 1_000, playMs: 5_000 }, { atMs: 8_000, playMs: 500 }),
@@ -90,19 +90,19 @@ describe('a barge-in', () => {
     expect(facts.agentTurns[0]).toMatchObject({ endedBy: 'caller', endMs: near(2_200) });
   });
 
-  it('counts audible milliseconds only', async () => {
+  it('counts only audible milliseconds', async () => {
     const agent = cued({ atMs: 1_000, playMs: 600 }, { atMs: 2_100, playMs: 5_000 }, { atMs: 9_000, playMs: 500 });
     const facts = await callOf(planOf(script, FIRST), agent);
     expect(starts(lines(facts))[1]).toBe(2_700);
   });
 
-  it('says what was played of the present item, leading silence included', async () => {
+  it('reports the played part of the present item, including leading silence', async () => {
     const agent = cued({ atMs: 1_000, leadMs: 300, playMs: 5_000 }, { atMs: 9_000, playMs: 500 });
     const facts = await callOf(planOf(script, FIRST), agent);
     expect(lines(facts)[1]!.bargeIn).toMatchObject({ afterHeardMs: near(1_200), heardUntilMs: near(1_500) });
   });
 
-  it('is not possible when the turn ends first: its line is then said at once', async () => {
+  it('is impossible if the turn ends first, and the caller then says its line at once', async () => {
     const agent = cued({ atMs: 1_000, playMs: 800 }, { atMs: 5_000, playMs: 500 });
     const facts = await callOf(planOf(script, FIRST), agent);
     const [, line] = lines(facts);
@@ -110,13 +110,13 @@ describe('a barge-in', () => {
     expect(line!.bargeIn).toMatchObject({ possible: false, afterHeardMs: near(800), bufferedMs: 0 });
   });
 
-  it('takes the rest of the interrupted speech for no answer', async () => {
+  it('does not count the rest of the interrupted speech as an answer', async () => {
     // The agent ignores the caller until 6,000 and never answers.
     const facts = await callOf(planOf(script, FIRST), cued({ atMs: 1_000, playMs: 5_000 }));
     expect(lines(facts)[2]).toMatchObject({ startMs: near(14_000), repeated: true, step: 1 });
   });
 
-  it('goes on after the answer of an agent that yields', async () => {
+  it('is followed by the script after the answer of an agent that yields', async () => {
     const facts = await callOf(planOf(script, FIRST), talker({ answerMs: 3_000 }));
     expect(lines(facts)).toHaveLength(3);
     expect(lines(facts).some(({ repeated }) => repeated)).toBe(false);
@@ -130,7 +130,7 @@ describe('a barge-in', () => {
     expect(lines(facts)[0]).toMatchObject({ startMs: near(1_500), bargeIn: { possible: true } });
   });
 
-  it('takes speech that goes on after a short pause for the interrupted one', async () => {
+  it('treats speech that continues after a short pause as the interrupted speech', async () => {
     // The agent ignores the caller, pauses at 3,000, speaks on until 5,000 and answers at 6,500.
     const agent = cued(
       { atMs: 1_000, playMs: 2_000 },
@@ -143,7 +143,7 @@ describe('a barge-in', () => {
   });
 
   it.each([200, 220, 240, 260, 280, 300, 320, 350])(
-    'is yielded to by an agent that stops sending %i ms after its onset',
+    'counts as yielded to if the agent stops sending %i ms after its onset',
     async (afterMs) => {
       // The barge-in begins at 2,200.
       const frames = Math.floor((1_200 + afterMs) / 20);
@@ -155,7 +155,7 @@ describe('a barge-in', () => {
     },
   );
 
-  it('is an answer of the agent to the line before: patience is whole again', async () => {
+  it('counts the interrupted speech as an answer, so the patience of the caller starts over', async () => {
     // No answer to the first line, then one that is interrupted; then no answer until the barge-in is repeated.
     const agent = cued({ atMs: 10_000, playMs: 3_000 }, { atMs: 24_000, playMs: 500 });
     const facts = await callOf(planOf([say(500), say(500, 1_000)], FIRST), agent);
@@ -165,7 +165,7 @@ describe('a barge-in', () => {
 });
 
 describe('backchannels and noises', () => {
-  it('are heard during the agent’s speech and do not take the floor', async () => {
+  it('are heard during the agent’s speech and do not take the turn', async () => {
     const script = [say(500), backchannel(1_000), noise(2_000), say(500)];
     const agent = cued({ atMs: 1_000, playMs: 5_000 }, { atMs: 9_000, playMs: 500 });
     const facts = await callOf(planOf(script, FIRST), agent);
@@ -192,14 +192,14 @@ describe('backchannels and noises', () => {
     expect(starts(lines(facts))[1]).toBe(2_500);
   });
 
-  it('are left out when a barge-in takes the floor before', async () => {
+  it('are left out when a barge-in takes the turn first', async () => {
     const agent = cued({ atMs: 1_000, playMs: 5_000 }, { atMs: 9_000, playMs: 500 });
     const facts = await callOf(planOf([say(500), backchannel(2_000), say(500, 1_000)], FIRST), agent);
     expect(sounds(facts)).toEqual([expect.objectContaining({ possible: false })]);
     expect(starts(lines(facts))[1]).toBe(2_000);
   });
 
-  it('restart no patience', async () => {
+  it('do not restart the patience of the caller', async () => {
     const facts = await callOf(planOf([say(500), noise()], FIRST), cued({ atMs: 1_000, playMs: 500 }));
     expect(facts.end).toMatchObject({ by: 'caller', code: 'script_over' });
     expect(lines(facts)).toHaveLength(1);
@@ -213,7 +213,7 @@ describe('backchannels and noises', () => {
     expect(facts.silences).toEqual([{ of: 'caller', turn: 1, startMs: near(2_550), endMs: near(4_550) }]);
   });
 
-  it('in silence that the agent answers let it finish', async () => {
+  it('in silence let the agent finish if it answers them', async () => {
     const agent = cued({ atMs: 1_000, playMs: 500 }, { atMs: 3_000, playMs: 3_000 }, { atMs: 9_000, playMs: 500 });
     const facts = await callOf(planOf([say(500), noise(), say(500)], FIRST), agent);
     expect(starts(lines(facts))[1]).toBe(6_700);
@@ -240,13 +240,13 @@ describe('keys', () => {
     expect(keysOf(facts)).toEqual([{ type: 'press', step: 0, turn: 0, keys: '1w#', startMs: 0, endMs: 800 }]);
   });
 
-  it('keep the floor: a line follows at once', async () => {
+  it('keep the turn, so a line follows at once', async () => {
     const facts = await callOf(planOf([press('12'), say(500)], FIRST), cued({ atMs: 2_000, playMs: 500 }));
     expect(keysOf(facts)[0]).toMatchObject({ endMs: 300 });
     expect(starts(lines(facts))).toEqual([300]);
   });
 
-  it('at the end of the script are given time to be answered', async () => {
+  it('at the end of the script leave the agent time to answer', async () => {
     const facts = await callOf(
       planOf([say(500), press('1')], FIRST),
       cued({ atMs: 1_000, playMs: 500 }, { atMs: 5_000, playMs: 500 }),
@@ -261,7 +261,7 @@ describe('keys', () => {
     expect(lines(facts)[1]).toMatchObject({ startMs: near(5_000), bargeIn: { possible: true } });
   });
 
-  it('were given time to be answered by a wait after them', async () => {
+  it('leave time to answer by a wait after them', async () => {
     const script = [say(500), press('1'), { type: 'wait', ms: 3_000 } as const];
     const facts = await callOf(planOf(script, FIRST), cued({ atMs: 1_000, playMs: 500 }));
     expect(facts.silences).toEqual([{ of: 'caller', turn: 1, startMs: near(2_300), endMs: near(5_300) }]);

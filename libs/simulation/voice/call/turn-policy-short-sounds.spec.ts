@@ -23,7 +23,7 @@ describe('a sound of the agent under 250 ms', () => {
     expect(facts).toMatchObject({ answeredTurns: 0, agentTurns: [], end: { code: 'agent_silent' } });
   });
 
-  it('makes the caller wait 1.5 s for more when its patience is over', async () => {
+  it('makes the caller wait 1.5 s for more once its patience has run out', async () => {
     const facts = await callOf(planOf(script, FIRST), cued({ atMs: 8_200, playMs: 200 }, { atMs: 9_500, playMs: 600 }));
     expect(starts(facts)[1]).toBe(10_800);
     expect(lines(facts)[1]!.repeated).toBeUndefined();
@@ -37,7 +37,7 @@ describe('a sound of the agent under 250 ms', () => {
     expect(starts(early)[0]).toBe(3_000);
   });
 
-  it('is a turn if the platform says so', async () => {
+  it('is a turn if the platform reports one', async () => {
     const agent = cued({ ...earcon, control: 'turn_end' });
     const facts = await callOf(planOf(script, FIRST), agent);
     expect(facts.agentTurns[0]).toMatchObject({ endedBy: 'transport' });
@@ -83,7 +83,7 @@ describe.each([
     expect(facts.agentTurns).toHaveLength(1);
   });
 
-  it('is a sound of its own 1.5 s before an answer', async () => {
+  it('is a separate sound 1.5 s before an answer', async () => {
     const facts = await callOf(planOf(script), besideBed(greeting, [4_500, 4_650], [7_000, 9_000]));
     expect(facts.agentTurns[1]).toMatchObject({ startMs: near(7_000), endMs: near(9_000) });
     const [latency] = voiceMeasures(facts).latencies;

@@ -8,21 +8,21 @@ const FIRST = { firstSpeaker: 'caller' } as const;
 const starts = (acts: readonly { startMs: number }[]) => acts.map(({ startMs }) => Math.round(startMs));
 
 describe('greeting', () => {
-  it('is waited for three seconds, which is a silence of neither side', async () => {
+  it('is awaited for three seconds, which count as a silence of neither side', async () => {
     const facts = await callOf(planOf([say(500)]), talker());
     expect(starts(lines(facts))).toEqual([3_000]);
     expect(facts.silences).toEqual([]);
     expect(facts.answeredTurns).toBe(1);
   });
 
-  it('is a turn of the agent: the caller speaks when it has ended', async () => {
+  it('is a turn of the agent, after whose end the caller speaks', async () => {
     const facts = await callOf(planOf([say(500)]), talker({ greetingMs: 4_000 }));
     expect(starts(lines(facts))).toEqual([4_900]);
     expect(facts.agentTurns[0]).toMatchObject({ turn: 0, endedBy: 'silence' });
     expect(facts.answeredTurns).toBe(2);
   });
 
-  it('was none if the agent spoke only after keys', async () => {
+  it('does not exist if the agent spoke only after keys', async () => {
     const facts = await callOf(planOf([{ type: 'press', keys: '1' }]), cued({ atMs: 4_000, playMs: 500 }));
     expect(facts.agent).toHaveLength(1);
     expect(voiceMeasures(facts)).toMatchObject({
@@ -31,12 +31,12 @@ describe('greeting', () => {
     });
   });
 
-  it('is not waited for when the caller speaks first', async () => {
+  it('is not awaited if the caller speaks first', async () => {
     const facts = await callOf(planOf([say(500)], FIRST), talker());
     expect(starts(lines(facts))).toEqual([0]);
   });
 
-  it('that begins at the last moment is still heard', async () => {
+  it('that begins at the last moment still counts', async () => {
     const frames = Array.from({ length: 50 }, (_, n) => ({ atMs: 2_960 + n * 20, playMs: 20 }));
     const facts = await callOf(planOf([say(500)]), cued(...frames, { atMs: 6_000, playMs: 500 }));
     expect(starts(lines(facts))).toEqual([4_660]);
@@ -49,20 +49,20 @@ describe("the agent's turn", () => {
     expect(starts(lines(facts))).toEqual([1_800]);
   });
 
-  it('goes on over a shorter pause', async () => {
+  it('continues over a shorter pause', async () => {
     const agent = cued({ atMs: 100, playMs: 1_000 }, { atMs: 1_700, playMs: 1_000 }, { atMs: 6_000, playMs: 500 });
     const facts = await callOf(planOf([say(500)]), agent);
     expect(starts(lines(facts))).toEqual([3_400]);
     expect(facts.agentTurns[0]).toMatchObject({ startMs: near(100), endMs: near(2_700), audibleMs: near(2_000) });
   });
 
-  it('ends after the silence that the evaluation sets', async () => {
+  it('ends after the silence set by the evaluation', async () => {
     const agent = cued({ atMs: 100, playMs: 1_000 }, { atMs: 6_000, playMs: 500 });
     const facts = await callOf(planOf([say(500)], { turnEndMs: 1_500 }), agent);
     expect(starts(lines(facts))).toEqual([2_600]);
   });
 
-  it('does not end while audible sound is left in the buffer', async () => {
+  it('does not end while the buffer contains audible sound', async () => {
     const agent = cued(
       { atMs: 100, playMs: 500 },
       { atMs: 110, leadMs: 1_500, playMs: 500 },
@@ -72,20 +72,20 @@ describe("the agent's turn", () => {
     expect(starts(lines(facts))).toEqual([3_300]);
   });
 
-  it('does not wait for silence that is left in the buffer', async () => {
+  it('does not wait for silence in the buffer', async () => {
     const agent = cued({ atMs: 100, playMs: 500 }, { atMs: 110, leadMs: 4_000 }, { atMs: 6_000, playMs: 500 });
     const facts = await callOf(planOf([say(500)]), agent);
     expect(starts(lines(facts))).toEqual([1_300]);
   });
 
-  it('ends 200 ms after its sound when the transport says that it has ended', async () => {
+  it('ends 200 ms after its sound if the transport reports its end', async () => {
     const agent = cued({ atMs: 100, playMs: 1_000 }, { atMs: 120, control: 'turn_end' }, { atMs: 4_000, playMs: 500 });
     const facts = await callOf(planOf([say(500)]), agent);
     expect(starts(lines(facts))).toEqual([1_300]);
     expect(facts.agentTurns[0]!.endedBy).toBe('transport');
   });
 
-  it('does not end before a sound that has just begun is known to be none', async () => {
+  it('does not end while a sound may just have begun', async () => {
     // In real time, so that nothing lies in the buffer.
     const frames = Array.from({ length: 50 }, (_, n) => ({ atMs: 1_780 + n * 20, playMs: 20 }));
     const agent = cued({ atMs: 100, playMs: 1_000 }, ...frames, { atMs: 6_000, playMs: 500 });
@@ -93,7 +93,7 @@ describe("the agent's turn", () => {
     expect(starts(lines(facts))).toEqual([3_480]);
   });
 
-  it('is not made by steady background noise', async () => {
+  it('does not begin with steady background noise', async () => {
     const agent = cued({ atMs: 0, playMs: 20_000, dbfs: -45 });
     const facts = await callOf(planOf([say(500)], { maxDurationSeconds: 10 }), agent);
     expect(facts.agent).toEqual([]);
@@ -102,7 +102,7 @@ describe("the agent's turn", () => {
 });
 
 describe('patience', () => {
-  it('begins again when the agent has spoken, also while the caller waited on purpose', async () => {
+  it('starts over when the agent has spoken, also while the caller waited on purpose', async () => {
     const press = { type: 'press' as const, keys: '1' };
     const wait = { type: 'wait' as const, ms: 5_000 };
     const script = [say(500), press, backchannel(500), wait, say(500)];
@@ -112,7 +112,7 @@ describe('patience', () => {
     expect(facts.end.code).toBe('script_over');
   });
 
-  it('lasts eight seconds; then the line is said once more', async () => {
+  it('lasts eight seconds, after which the caller repeats its line', async () => {
     const agent = cued({ atMs: 100, playMs: 500 }, { atMs: 12_000, playMs: 500 });
     const facts = await callOf(planOf([say(500)]), agent);
     expect(starts(lines(facts))).toEqual([1_300, 9_800]);
@@ -121,7 +121,7 @@ describe('patience', () => {
     expect(facts.end.code).toBe('script_over');
   });
 
-  it('is lost after the second silence: the call ends', async () => {
+  it('runs out after the second silence, which ends the call', async () => {
     const facts = await callOf(planOf([say(500), say(500)], FIRST), cued());
     expect(starts(lines(facts))).toEqual([0, 8_500]);
     expect(facts.silences).toHaveLength(2);
@@ -129,7 +129,7 @@ describe('patience', () => {
     expect(facts.answeredTurns).toBe(0);
   });
 
-  it('is whole again after an answer', async () => {
+  it('starts over after an answer', async () => {
     const agent = cued({ atMs: 12_000, playMs: 500 }, { atMs: 25_000, playMs: 500 });
     const facts = await callOf(planOf([say(500), say(500)], FIRST), agent);
     // Said at 0, again at 8,500; answered at 12,000; the next line at 13,200 and again at 21,700.
@@ -139,27 +139,27 @@ describe('patience', () => {
 });
 
 describe('waitSeconds', () => {
-  it('keeps the floor and is the caller’s silence', async () => {
+  it('keeps the turn and counts as the caller’s silence', async () => {
     const script = [say(500), { type: 'wait', ms: 3_000 } as const, say(500)];
     const facts = await callOf(planOf(script, FIRST), cued({ atMs: 1_000, playMs: 500 }, { atMs: 8_000, playMs: 500 }));
     expect(starts(lines(facts))).toEqual([0, 5_200]);
     expect(facts.silences).toEqual([{ of: 'caller', turn: 1, startMs: near(2_200), endMs: near(5_200) }]);
   });
 
-  it('is cut off by an agent that hangs up', async () => {
+  it('ends early if the agent hangs up', async () => {
     const script = [say(500), { type: 'wait', ms: 30_000 } as const, say(500)];
     const facts = await callOf(planOf(script, FIRST), cued({ atMs: 1_000, playMs: 500 }, { atMs: 4_003, close: 1000 }));
     expect(facts.silences).toEqual([{ of: 'caller', turn: 1, startMs: near(2_200), endMs: near(4_010) }]);
   });
 
-  it('does not interrupt an agent that began to speak in it', async () => {
+  it('does not interrupt an agent that begins to speak during it', async () => {
     const script = [say(500), { type: 'wait', ms: 3_000 } as const, say(500)];
     const agent = cued({ atMs: 1_000, playMs: 500 }, { atMs: 5_000, playMs: 1_000 }, { atMs: 9_000, playMs: 500 });
     const facts = await callOf(planOf(script, FIRST), agent);
     expect(starts(lines(facts))).toEqual([0, 6_700]);
   });
 
-  it('does not join what the agent says in it at different times to one turn', async () => {
+  it('does not join separate sounds of the agent during it into one turn', async () => {
     const script = [say(500), { type: 'wait', ms: 9_000 } as const];
     const agent = cued({ atMs: 1_000, playMs: 500 }, { atMs: 4_000, playMs: 500 }, { atMs: 8_000, playMs: 500 });
     const facts = await callOf(planOf(script, FIRST), agent);
@@ -201,7 +201,7 @@ describe('the end', () => {
     expect(lines(facts)).toHaveLength(2);
   });
 
-  it('comes at the maximum duration, however long the agent talks', async () => {
+  it('comes at the maximum duration, no matter how long the agent talks', async () => {
     const agent = cued({ atMs: 1_000, playMs: 60_000 });
     const facts = await callOf(planOf([say(500), say(500)], { ...FIRST, maxDurationSeconds: 20 }), agent);
     expect(facts.end).toMatchObject({ by: 'tester', code: 'max_duration', atMs: 20_000 });
@@ -209,14 +209,14 @@ describe('the end', () => {
     expect(facts.agent[0]!.endMs).toBe(20_000);
   });
 
-  it('comes when the agent hangs up, also in the caller’s line', async () => {
+  it('comes when the agent hangs up, even during the caller’s line', async () => {
     const facts = await callOf(planOf([say(3_000)], FIRST), cued({ atMs: 1_500, close: 1000 }));
     expect(facts.end).toEqual({ by: 'agent', code: 'agent_hung_up', reason: 'The agent hung up', atMs: 1_500 });
     expect(lines(facts)[0]).toMatchObject({ startMs: 0, endMs: 1_500 });
     expect(facts.failure).toBeUndefined();
   });
 
-  it('is a failure when the connection breaks off', async () => {
+  it('is a failure if the connection breaks off', async () => {
     const facts = await callOf(planOf([say(3_000)], FIRST), cued({ atMs: 1_500, close: 1006 }));
     expect(facts.end).toMatchObject({ by: 'tester', code: 'failure' });
     expect(facts.failure?.code).toBe('connection_lost');

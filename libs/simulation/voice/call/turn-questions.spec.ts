@@ -44,7 +44,7 @@ function speak({ call, side }: ReturnType<typeof askedCall>, turns: number): voi
 describe('the questions to a caller', () => {
   afterEach(() => jest.restoreAllMocks());
 
-  it('have the words of the turn as they are in the whole call, also of an item that began before it', () => {
+  it('have the same words of the turn as the whole call, also of an item that began before the turn', () => {
     const asked = askedCall(true);
     speak(asked, 8);
     jest.spyOn(Ear.prototype, 'factsSince').mockImplementation(function (this: Ear, _turn, ...times) {
@@ -57,7 +57,7 @@ describe('the questions to a caller', () => {
     expect(asked.questions).toEqual(byWholeCall.questions);
   });
 
-  it('are computed from what was played since the line of the caller, not from the whole call', () => {
+  it('are computed from the audio since the line of the caller, not from the whole call', () => {
     const since = jest.spyOn(PlayoutBuffer.prototype, 'arrivalsSince');
     const whole = jest.spyOn(PlayoutBuffer.prototype, 'arrivals', 'get');
     speak(askedCall(true), 30);
@@ -67,7 +67,7 @@ describe('the questions to a caller', () => {
     expect(whole).not.toHaveBeenCalled();
   });
 
-  it('are asked again when words arrive, and less often the longer others are missing', () => {
+  it('are asked again when words arrive, less often the longer other words are missing', () => {
     const asked = askedCall(false);
     const { call, side, questions } = asked;
     for (let now = 20; now <= 30_000; now += 20) {

@@ -23,7 +23,7 @@ function call(
 }
 
 describe('executeCall of a voice call', () => {
-  it('puts what was heard on the timeline', async () => {
+  it('records heard speech on the timeline', async () => {
     const script = [
       { say: TWENTY },
       { backchannel: 'mm-hmm', afterMs: 500 },
@@ -74,7 +74,7 @@ describe('executeCall of a voice call', () => {
     expect(measures).toMatchObject({ words: { caller: 2, agent: null }, talkRatio: null, toolCalls: null });
   });
 
-  it('decides checks on heard time', async () => {
+  it('decides checks by heard times', async () => {
     const agent = talker({ delayMs: 1_500 });
     const check = (ms: number) =>
       call({ script: [{ say: TWENTY }], checks: [{ type: 'max_latency_ms', ms, ...required }] }, agent);
@@ -82,7 +82,7 @@ describe('executeCall of a voice call', () => {
     expect((await check(1_600)).outcome).toBe('passed');
   });
 
-  it('is not exercised, and not tried again, when what a required check is about did not happen', async () => {
+  it('is not exercised, and not repeated, if the subject of a required check did not occur', async () => {
     const script = [{ say: TWENTY }, { say: 'Wait!', bargeIn: { afterMs: 5_000 } }] as const;
     const result = await call({ script, checks: [{ type: 'yields_within_ms', ms: 1_000, ...required }] }, talker());
     expect(result.outcome).toBe('error');
@@ -97,7 +97,7 @@ describe('executeCall of a voice call', () => {
     expect(result.measures.longestSilenceMs).toBe(8_000);
   });
 
-  it('knows words and their times of the caller alone', async () => {
+  it('has words with times only of the caller', async () => {
     const result = await call({ script: [{ say: ['My number is', { pauseMs: 500 }, '555'] }] }, talker());
     expect(result.voice?.words).toEqual([
       { speaker: 'caller', text: 'My number is', startMs: 3_000, endMs: 3_600 },
@@ -120,13 +120,13 @@ describe('executeCall of a voice call', () => {
     expect(bytes()).toHaveLength(2 * 8 * measures.durationMs);
   });
 
-  it('frees the line before the result', async () => {
+  it('reports the hang-up before the result', async () => {
     const onHangUp = jest.fn();
     await call({ script: [{ say: TWENTY }] }, talker(), { onHangUp });
     expect(onHangUp).toHaveBeenCalledTimes(1);
   });
 
-  it('is an error when the sounds cannot be prepared', async () => {
+  it('is an error if the sounds cannot be prepared', async () => {
     const sounds = { ...SOUNDS, synthesise: () => Promise.reject(new Error('no such voice')) };
     const result = await call({ script: [{ say: TWENTY }] }, talker(), { sounds });
     expect(result).toMatchObject({
@@ -138,7 +138,7 @@ describe('executeCall of a voice call', () => {
     expect(result.failure?.retryable).toBe(true);
   });
 
-  it('is not tried again when the voice can never speak the text', async () => {
+  it('is not repeated if the voice can never speak the text', async () => {
     const error = Object.assign(new Error('"???" cannot be spoken'), { isPermanent: true });
     const sounds = { ...SOUNDS, synthesise: () => Promise.reject(error) };
     const result = await call({ script: [{ say: '???' }] }, talker(), { sounds });
@@ -158,13 +158,13 @@ describe('executeCall of a voice call', () => {
     expect(result).toMatchObject({ outcome: 'error', failure: { code }, voice: null });
   });
 
-  it('is an error when the script depends on words that the platform does not report', async () => {
+  it('is an error if the script depends on words that the platform does not report', async () => {
     const answers = [{ when: { says: { text: 'name' } }, say: 'Rossi' }];
     const result = await call({ script: [{ say: TWENTY }, { answers }] }, talker());
     expect(result).toMatchObject({ outcome: 'error', failure: { code: 'stt_slow', retryable: true } });
   });
 
-  it('is an error when there was no call', async () => {
+  it('is an error if there was no call', async () => {
     const transport: VoiceTransport = {
       name: 'broken',
       clock: 'heard',
@@ -177,7 +177,7 @@ describe('executeCall of a voice call', () => {
     expect(result.exchange).toMatchObject({ protocol: 'broken', callId: '1', requests: [] });
   });
 
-  it('is an error of the connection that breaks off before the agent said anything', async () => {
+  it('is a connection error if the connection breaks off before the agent speaks', async () => {
     const result = await call({ script: [{ say: TWENTY }] }, cued({ atMs: 3_500, close: 1011 }));
     expect(result).toMatchObject({ outcome: 'error', failure: { code: 'connection_lost' }, answeredTurns: 0 });
   });
@@ -239,19 +239,19 @@ describe('a stalled tester', () => {
   it.each([
     ['the caller’s sound', 3_200],
     ['a wait for the agent', 4_100],
-  ])('in %s makes the call an error that is tried again', async (_name, atMs) => {
+  ])('in %s makes the call an error, which is repeated', async (_name, atMs) => {
     const result = await stalledAt(atMs);
     expect(result).toMatchObject({ outcome: 'error', failure: { code: 'tester_overloaded', retryable: true } });
   });
 
-  it('never passes an agent that is too slow, and never fails one that is not', async () => {
+  it('never passes a slow agent and never fails a fast one', async () => {
     for (let atMs = 300; atMs < 12_000; atMs += 900) {
       expect(['passed', 'error']).toContain((await stalledAt(atMs)).outcome);
       expect(['failed', 'error']).toContain((await stalledAt(atMs, talker({ delayMs: 1_400 }))).outcome);
     }
   });
 
-  it.each([300, 900])('of %i ms in the agent’s speech is never its interruption of the caller', async (ms) => {
+  it.each([300, 900])('of %i ms during the agent’s speech never counts as its interruption', async (ms) => {
     // The agent sends its sound as it speaks, from 4,400 to 7,400.
     const streaming = cued(...Array.from({ length: 150 }, (_, n) => ({ atMs: 4_400 + n * 20, playMs: 20 })));
     const checks = [{ type: 'max_interruptions', count: 0, ...required }] as const;
@@ -262,7 +262,7 @@ describe('a stalled tester', () => {
     expect(stalled).toMatchObject({ outcome: 'error', failure: { code: 'tester_overloaded' } });
   });
 
-  it('changes nothing while the agent’s sound lies in the buffer', async () => {
+  it('changes nothing while the agent’s audio is in the buffer', async () => {
     expect((await stalledAt(4_700, talker({ answerMs: 2_000 }))).outcome).toBe('passed');
   });
 });

@@ -10,7 +10,7 @@ const finding = (code: string, atMs: number | null): WireFinding => ({
 });
 
 describe('WireFindings', () => {
-  it('keeps the first of each code with the number of times', () => {
+  it('keeps the first finding of each code with its count', () => {
     const findings = new WireFindings();
     for (let n = 0; n < 3_000; n++) findings.add(finding('wrong_stream_sid', 20 * n));
     findings.add(finding('binary_frame', 10));

@@ -18,7 +18,7 @@ describe('WireLog', () => {
     expect(log.bytes).toBe(0);
   });
 
-  it('has the beginning of a flood, a line a second on what was left out, and the last messages, in order', () => {
+  it('has the beginning of a flood, one line a second about omitted messages, and the last messages, in order', () => {
     const log = new WireLog();
     const count = 50_000;
     for (let n = 0; n < count; n++) log.add(n / 10, line(n));
@@ -36,7 +36,7 @@ describe('WireLog', () => {
     expect(omitted.every((one) => one.bytes === one.messages * LINE)).toBe(true);
   });
 
-  it('goes on in the next minute with what it kept', () => {
+  it('continues in the next minute with the kept messages', () => {
     const log = new WireLog();
     for (let n = 0; n < 10_000; n++) log.add(n, line(n));
     log.add(60_000, line(-1));

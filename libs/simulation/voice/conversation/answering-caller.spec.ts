@@ -124,7 +124,7 @@ describe('a scripted caller over a voice call with words', () => {
     expect(caller[3]).toMatchObject({ script: { step: 1, otherwise: true } });
   });
 
-  it('is an error of the tester when the words do not arrive within three seconds', async () => {
+  it('is an error of the tester if the words do not arrive within three seconds', async () => {
     const [item, ...audio] = says(2, 'Your name, please?', 900);
     const wordless: Act = { afterMs: 200, send: [item!, ...audio.slice(0, -1)] };
     const result = await call(SCRIPT, { onHello: [READY, GREETING], onLine: [[wordless]] });
@@ -158,7 +158,7 @@ describe('a generated caller over a voice call with words', () => {
   /** Does not take the caller's "um" for a line. */
   const patient: FixtureScript = { ...healthy, minLineMs: 700 };
 
-  it('takes the time that its model takes, which is in no latency', async () => {
+  it('waits for its model, and no latency includes that time', async () => {
     const result = await call({}, healthy, slowModel(800));
     const { latencies, callerThinking, deadAir } = result.voice!.voice;
     // The double notices the end of a line after 500 ms of silence, and answers 200 ms later.
@@ -197,7 +197,7 @@ describe('a generated caller over a voice call with words', () => {
     expect(result.voice!.voice.deadAir.over3s).toBe(0);
   });
 
-  it('has no time of its thinking in the length of the call', async () => {
+  it('does not count its thinking in the length of the call', async () => {
     const detailOf = async (thinkMs: number) => {
       const checks = [{ type: 'max_duration_ms', ms: 1 }] as const;
       const [check] = (await call({ checks }, healthy, slowModel(thinkMs))).checks;
@@ -207,7 +207,7 @@ describe('a generated caller over a voice call with words', () => {
     expect(await lengthOf(4_000)).toBe(await lengthOf(20));
   });
 
-  it('names the time of its thinking where a check leaves it out, so that both add up to the length of the call', async () => {
+  it('names the thinking time that a check leaves out, so both add up to the length of the call', async () => {
     const checks = [{ type: 'max_duration_ms', ms: 1 }] as const;
     const { checks: results, measures } = await call({ checks }, healthy, slowModel(4_000));
     const [, lasted, thought] = /lasted (\d+) ms without the (\d+) ms in which/.exec(results[0]!.detail)!;
@@ -228,7 +228,7 @@ describe('a generated caller over a voice call with words', () => {
     expect(result.outcome).toBe('failed');
   });
 
-  it('lets the platform say that the caller is still there while it thinks', async () => {
+  it('lets the platform signal that the caller is present while it thinks', async () => {
     const { received } = await call({}, healthy, slowModel(2_500));
     const signs = received.filter(({ type }) => type === 'thinking').map(({ on }) => on);
     // At its beginning, after one and two seconds, and at its end: before each of three lines.
@@ -258,7 +258,7 @@ describe('a generated caller over a voice call with words', () => {
     expect(result.outcome).toBe('passed');
   });
 
-  it('waits with its line until its "um" is over, and says none when it thinks for less time', async () => {
+  it('delays its line until its "um" is over, and says no "um" if it thinks for less time', async () => {
     const late = await call({ fillers: true }, patient, slowModel(2_510));
     const [um] = late.timeline.filter((entry) => entry.type === 'sound');
     const [line] = late.timeline.filter((entry) => entry.type === 'speech' && entry.speaker === 'caller');
@@ -280,7 +280,7 @@ describe('a generated caller over a voice call with words', () => {
     expect(new Set(names).size).toBeGreaterThan(1);
   });
 
-  it('knows that its words are spoken', async () => {
+  it('has a prompt that says that its words are spoken', async () => {
     const instructions: string[] = [];
     const model = slowModel(0);
     const { ask } = model;
@@ -292,7 +292,7 @@ describe('a generated caller over a voice call with words', () => {
     expect(instructions[0]).toContain('Your words are spoken aloud');
   });
 
-  it('is an error of the tester when its model takes more than ten seconds', async () => {
+  it('is an error of the tester if its model takes more than ten seconds', async () => {
     const result = await call({}, healthy, slowModel(11_000));
     expect(result).toMatchObject({ outcome: 'error', failure: { code: 'caller_slow', retryable: true } });
   });
@@ -310,7 +310,7 @@ describe('a generated line of several sentences', () => {
   const callerLines = ({ timeline }: Awaited<ReturnType<typeof call>>) =>
     timeline.flatMap((entry) => (entry.type === 'speech' && entry.speaker === 'caller' ? [entry] : []));
 
-  it('begins when the first is ready, and goes on without a gap', async () => {
+  it('begins when the first sentence is ready, and continues without a gap', async () => {
     const result = await call({}, script, slowModel(500, TWO), 700);
     const [line] = callerLines(result);
     expect(line!.text).toBe('Good evening to you. A table for four people, please.');
@@ -323,7 +323,7 @@ describe('a generated line of several sentences', () => {
     expect(result).toMatchObject({ outcome: 'passed', end: { reason: 'It is booked' } });
   });
 
-  it('pauses when the second is late, which is its own pause and no wait for the agent', async () => {
+  it('pauses if the second sentence is late, which is its own pause rather than a wait for the agent', async () => {
     // The double would answer after 500 ms of silence.
     const slow: FixtureScript = { ...script, minLineMs: 1_200 };
     const result = await call({}, slow, slowModel(500, TWO), 2_000);
@@ -339,7 +339,7 @@ describe('a generated line of several sentences', () => {
     expect({ interruptions, over3s: deadAir.over3s }).toEqual({ interruptions: [], over3s: 0 });
   });
 
-  it('is not continued when the agent speaks before its late sentence, and the model reads what was spoken', async () => {
+  it('stops if the agent speaks before its late sentence, and the model reads the spoken part', async () => {
     const prompts: string[] = [];
     const model = slowModel(500, TWO);
     const { ask } = model;
@@ -369,7 +369,7 @@ describe('a generated line of several sentences', () => {
 });
 
 describe('AnsweringCaller', () => {
-  it('answers also when its decision is ready at the moment in which its time is over', async () => {
+  it('answers even if its decision is ready only when its time runs out', async () => {
     const clock = new VirtualClock();
     const answers: TurnAnswer[] = [];
     const answering = new AnsweringCaller({

@@ -44,7 +44,7 @@ describe('a caller whose line is not spoken in time', () => {
     });
   });
 
-  it('names its decision if that took the time', async () => {
+  it('names its decision if that took most of the time', async () => {
     expect(await answerOf(20_000, 0)).toMatchObject({ failure: { code: 'caller_slow', retryable: true } });
   });
 });

@@ -36,7 +36,7 @@ describe('the audio of a call', () => {
     expect(requests).toMatchObject([{ language: 'de', owner: 'call-1', rate: RATE }]);
   });
 
-  it('has its words at their times in the call', async () => {
+  it('gets its words at their times in the call', async () => {
     const words = [{ text: 'Hello', startMs: 200, endMs: 700 }];
     const { own } = transcriber(async () => ({ text: 'Hello', words }));
     own.hear(piece(1_000, 2_000));
@@ -48,7 +48,7 @@ describe('the audio of a call', () => {
     });
   });
 
-  it('is awaited for 30 s after the call, and what is late is unknown', async () => {
+  it('is awaited for 30 s after the call; later words stay unknown', async () => {
     const { own, clock, requests } = transcriber(({ pcm }) =>
       pcm.length > 15_000 ? new Promise(() => undefined) : clock.sleep(20_000).then(() => ({ text: 'Hello' })),
     );
@@ -60,7 +60,7 @@ describe('the audio of a call', () => {
     expect(requests.map(({ signal }) => signal?.aborted)).toEqual([true, true]);
   });
 
-  it('is heard again with each turn as one piece, and silence where nothing was heard', async () => {
+  it('is heard again with each turn as one piece, and with silence where nothing was heard', async () => {
     const { own, requests } = transcriber();
     for (const one of [piece(1_000, 2_000), piece(3_000, 4_000), piece(9_000, 9_500)]) own.hear(one);
     await own.final();
@@ -78,7 +78,7 @@ describe('the audio of a call', () => {
     expect(Math.min(loudest(400, 1_400), loudest(2_400, 3_400))).toBeGreaterThan(2_000);
   });
 
-  it('is not kept beyond ten minutes, and then not heard again', async () => {
+  it('is kept for ten minutes at most, and not heard again beyond that', async () => {
     const { own, requests } = transcriber();
     for (let n = 0; n < 25; n++) own.hear(piece(n * 30_000 + 1_000, n * 30_000 + 26_000));
     await own.final();
@@ -101,7 +101,7 @@ describe('the question of a turn', () => {
     expect(own.fill(question([1_000, 2_000], [3_000, 3_050])).utterances).toHaveLength(1);
   });
 
-  it('says why words will not be known', async () => {
+  it('says why words will stay unknown', async () => {
     const { own } = transcriber(async ({ pcm }) => {
       if (pcm.length > 15_000) throw new Error('The server is down');
       return null;

@@ -24,7 +24,7 @@ function heard(bedDbfs: number | null, untilMs = 6_000) {
 }
 
 describe('Ear', () => {
-  it('knows of speech that ends without a decay that it breaks off, but not when the bed goes on after it', () => {
+  it('reports that speech without a decay breaks off, unless the bed continues after it', () => {
     expect(heard(null).agent).toEqual([expect.objectContaining({ breaksOff: true })]);
     const { agent, background } = heard(-46);
     expect(background).toMatchObject({ dbfs: expect.closeTo(-46, -0.5) });
@@ -32,7 +32,7 @@ describe('Ear', () => {
     expect(agent[0]!.breaksOff).toBeUndefined();
   });
 
-  it('dates a sound again when the noise before it turns out to be background', () => {
+  it('dates a sound again if the noise before it turns out to be background', () => {
     const { agent } = heard(-46);
     expect(agent).toHaveLength(1);
     expect(Math.abs(agent[0]!.startMs - 400)).toBeLessThanOrEqual(40);

@@ -36,7 +36,7 @@ function recorded(bedDbfs: number | null) {
 }
 
 describe('hearAgain', () => {
-  it.each([null, -46])('hears in the recording what was heard on the call, with a bed of %s dBFS', (bedDbfs) => {
+  it.each([null, -46])('hears the same in the recording as on the call, with a bed of %s dBFS', (bedDbfs) => {
     const { facts, lane } = recorded(bedDbfs);
     expect(facts.agent).toHaveLength(2);
     expect(facts.background === null).toBe(bedDbfs === null);
@@ -44,26 +44,26 @@ describe('hearAgain', () => {
     expect(hearAgain(forgotten, lane)).toEqual(facts);
   });
 
-  it('hears what is in the recording, whatever was stored of its sounds', () => {
+  it('hears the recording, regardless of the stored sounds', () => {
     const { facts, lane } = recorded(null);
     const silenced = lane.pcm.map((sample, index) => (index >= line.samplesOf(2_900) ? 0 : sample));
     const { agent } = hearAgain({ ...facts, agent: [agentSound(5_000, 5_500)] }, { ...lane, pcm: silenced });
     expect(agent).toEqual([facts.agent[0]]);
   });
 
-  it('takes what is missing at the end of a recording as silence', () => {
+  it('treats the missing end of a recording as silence', () => {
     const { facts, lane } = recorded(null);
     const { agent } = hearAgain(facts, { ...lane, pcm: lane.pcm.slice(0, line.samplesOf(2_000)) });
     expect(agent).toEqual([facts.agent[0]]);
   });
 
-  it('says that an agent that sent sound was inaudible if none of it is heard', () => {
+  it('reports an inaudible agent if none of its audio is heard', () => {
     const { facts, lane } = recorded(null);
     const { level } = hearAgain(facts, { ...lane, pcm: new Int16Array(lane.pcm.length) });
     expect(level).toMatchObject({ dbfs: null, inaudible: true });
   });
 
-  it('leaves sounds as they were where the recording is not exactly what was heard', () => {
+  it('keeps the stored sounds if the recording is not exactly what was heard', () => {
     const { facts, lane } = recorded(null);
     const { hearing: _, ...without } = facts;
     expect(hearAgain(without, { ...lane, pcm: new Int16Array(lane.pcm.length) })).toBe(without);

@@ -34,7 +34,7 @@ function passedOf(...parts: readonly Int16Array[]) {
 }
 
 describe('audio for a recogniser', () => {
-  it('is passed on after 300 ms of silence, with its very samples and 200 ms around the voice', () => {
+  it('is passed on unchanged after 300 ms of silence, with 200 ms around the voice', () => {
     const { passed, pcm } = passedOf(silence(1_000), loud(1_000), silence(200), loud(500), silence(1_000));
     expect(passed).toHaveLength(1);
     const [{ piece, atMs }] = passed as [Passed];
@@ -54,7 +54,7 @@ describe('audio for a recogniser', () => {
     ]);
   });
 
-  it('is cut after 25 s at the lowest level of the last 2 s, as it would be cut afterwards', () => {
+  it('is cut after 25 s at the lowest level of the last 2 s, as after the call', () => {
     const { passed, pcm } = passedOf(loud(24_000), loud(100, -35), loud(30_000), silence(1_000));
     const whole = piecesOf(pcm, 8_000, [{ startMs: 0.125, endMs: 54_099.875 }]);
     expect(passed.map(({ piece }) => piece.voice)).toEqual(whole.map(({ voice }) => voice));

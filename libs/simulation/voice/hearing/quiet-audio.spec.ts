@@ -85,7 +85,7 @@ describe('a greeting in background audio from the first frame', () => {
     }
   });
 
-  it('is dated right if it is short and the background ends with it', () => {
+  it('is dated correctly if it is short and the background ends with it', () => {
     const { measures, view } = greeted(1_000, noise(1_300, 'pink', -45), 1_300);
     expect(Math.abs(measures.greetingMs! - 1_000)).toBeLessThanOrEqual(measures.greetingPlusMinusMs!);
     expect(firstWordWithin(500, view).met).not.toBe(true);
@@ -98,7 +98,7 @@ describe('an agent without background audio', () => {
   const CALLER = [line(3_500, 5_000), line(9_000, 10_000), line(14_000, 15_000)];
 
   // werman/noise-suppression-for-voice#134, ricky0123/vad#3: speech that begins softly loses its beginning to a gate.
-  it.each([150, 500, 800, 1_000])('has none because its lines become louder for %d ms', (ms) => {
+  it.each([150, 500, 800, 1_000])('has none although its lines become louder for %d ms', (ms) => {
     const words = STARTS.flatMap((start) => [[start, start + 300] as const, [start + 400, start + 2_000] as const]);
     const { facts, measures } = heard([soft(voice(19_000, words), STARTS, ms)], CALLER);
     expect(facts.background).toBeNull();
@@ -107,7 +107,7 @@ describe('an agent without background audio', () => {
       expect(Math.abs(heardMs! - 1_000)).toBeLessThanOrEqual(ms / 2 + plusMinusMs);
   });
 
-  it('has none because of the voicing before its first consonants', () => {
+  it('has none although voicing precedes its first consonants', () => {
     const before = voice(
       19_000,
       LINES.map(([from]) => [from - 90, from - 60] as const),
@@ -116,7 +116,7 @@ describe('an agent without background audio', () => {
     expect(heard([voice(19_000, LINES), before], CALLER).facts.background).toBeNull();
   });
 
-  it('is uncertain where a sound is quiet for long before its voice, and nowhere else', () => {
+  it('is uncertain only where a sound is quiet for long before its voice', () => {
     const breath = noise(19_000, 'pink', -46).map((sample, n) =>
       n >= 5_450 * 8 && n < 6_000 * 8 ? sample * Math.sin((Math.PI * (n / 8 - 5_400)) / 650) : 0,
     );
@@ -132,7 +132,7 @@ describe('an agent without background audio', () => {
 
 describe('audio that only may be an answer', () => {
   // LiveKit's thinking_sound, `working` of Azure, the tool-call sounds of ElevenLabs: played until the answer, and none of it.
-  it('leaves the latency undecided if it is two tones until the answer', () => {
+  it('leaves the latency undecided if it is two tones before the answer', () => {
     const caller = [line(4_000, 5_000), line(12_000, 13_000)];
     const answers: Spans = [
       [500, 2_500],
@@ -162,7 +162,7 @@ describe('audio that only may be an answer', () => {
 
 describe('an agent that speaks on after a barge-in', () => {
   // cloudflare/agents#2261, openai/openai-agents-js#1173: what was sent plays to its end.
-  it('is failed by what is certainly its voice, whatever may be background audio after it', () => {
+  it('fails by its certain voice, regardless of possible background audio after it', () => {
     const sound = { turn: 1, firstByteMs: 5_000, dbfs: -23 };
     const facts = factsOf({
       background: { dbfs: -46, fromMs: 0, isUneven: true },

@@ -38,7 +38,7 @@ describe('the end of a sound', () => {
     expect(ends.breaksOff(60, LEVEL)).toBe(false);
   });
 
-  it('is unknown, and so no break, if it was heard too long ago', () => {
+  it('does not count as a break if it is too old to be known', () => {
     const ends = new SoundEnds(line);
     for (let n = 0; n < 100; n++) ends.push(tone([440], { rate: TELEPHONE_RATE, ms: FRAME_MS, dbfs: LEVEL }));
     expect(ends.breaksOff(1_000, LEVEL)).toBe(false);

@@ -20,7 +20,7 @@ describe('the measures of a call with many sounds', () => {
     return looks;
   }
 
-  it('take steps that grow with the sounds, not with their square', () => {
+  it('take time that grows linearly with the number of sounds', () => {
     expect(looksOf(2_000) / looksOf(500)).toBeLessThan(6);
   });
 });

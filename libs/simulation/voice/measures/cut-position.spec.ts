@@ -18,7 +18,7 @@ describe('heardUntilMs of a barge-in', () => {
     expect(heardUntil({ ...given, caller, arrivals: [arrival(0, expected)] })).toBe(expected);
   });
 
-  it('is the position in the item that was cut, if the platform names its items', () => {
+  it('is the position in the cut item if the platform names its items', () => {
     const own = [bargeIn(1_000, 3_000, { bufferedMs: 600, heardUntilMs: 100 })];
     const arrivals = [arrival(0, 900, 1), arrival(900, 1_240, 2)];
     expect(heardUntil({ caller: own, agent: [agentSound(0, 1_230)], clears, arrivals })).toBe(340);

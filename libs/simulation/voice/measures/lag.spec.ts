@@ -28,7 +28,7 @@ const streaming = (untilMs: number): VoiceFacts['arrivals'] =>
   );
 
 describe('the lag of the playout', () => {
-  it('stays with audio that is sent without pause, and is part of every later uncertainty', () => {
+  it('persists in audio without pauses, and adds to every later uncertainty', () => {
     const facts = factsOf({
       arrivals: streaming(9_000),
       timing,
@@ -42,7 +42,7 @@ describe('the lag of the playout', () => {
     expect(heardAtTheEarliest(facts).agent).toMatchObject([{ startMs: expect.closeTo(5_000, 0) }]);
   });
 
-  it('adds to the stall that delayed an answer, which is played behind audio that waited', () => {
+  it('adds to the stall that delayed an answer if the answer is played after waiting audio', () => {
     const facts = factsOf({
       arrivals: streaming(9_000),
       timing,
@@ -53,7 +53,7 @@ describe('the lag of the playout', () => {
     expect(voiceMeasures(facts).latencies).toMatchObject([{ plusMinusMs: expect.closeTo(2 * STALL.ms, 0) }]);
   });
 
-  it('adds to it also where the answer was read together with what had waited', () => {
+  it('adds to that stall even if the answer was read in one batch with the waiting audio', () => {
     // One arrival: what is read in the same 20 ms.
     const facts = factsOf({
       arrivals: [...streaming(1_000), { arrivedMs: 1_150, playedFromMs: 1_150, playedToMs: 9_000 }],
@@ -70,7 +70,7 @@ describe('the lag of the playout', () => {
     expect(lagAt(facts, 5_500)).toBe(0);
   });
 
-  it('does not begin while more is buffered than the stall lasts', () => {
+  it('does not begin while the buffer holds more audio than the stall lasts', () => {
     const facts = factsOf({
       arrivals: played([
         [500, 3_000],

@@ -14,13 +14,13 @@ const answered = (background: VoiceFacts['background']) =>
   factsOf({ background, caller: [line(2_000, 3_000)], agent: [agentSound(4_300, 6_000)] });
 
 describe('a time that was measured beside a bed', () => {
-  it('is uncertain from when the bed was first heard', () => {
+  it('is uncertain from the time at which the bed was first heard', () => {
     const facts = factsOf({ background });
     expect(uncertaintyWithin(facts, { startMs: 0, endMs: 900 })).toEqual({ plusMinusMs: 0 });
     expect(uncertaintyWithin(facts, { startMs: 900, endMs: 2_000 })).toEqual({ plusMinusMs: 320, isBesideBed: true });
   });
 
-  it('is more uncertain beside voices or a keyboard, which come and go', () => {
+  it('is more uncertain beside a bed that comes and goes, such as voices or a keyboard', () => {
     const facts = factsOf({ background: { ...background, isUneven: true } });
     expect(uncertaintyWithin(facts, { startMs: 900, endMs: 2_000 })).toEqual({ plusMinusMs: 600, isBesideBed: true });
   });
@@ -32,7 +32,7 @@ describe('a time that was measured beside a bed', () => {
     expect(voiceMeasures(answered(null)).background).toBeNull();
   });
 
-  it('is as uncertain as stalls and the lag that they left make it, and the bed besides', () => {
+  it('has the uncertainty of stalls, of their lag and of the bed together', () => {
     const stalled = (stall: { at: number; ms: number }, background: VoiceFacts['background']) =>
       factsOf({
         ...answered(background),
@@ -50,12 +50,12 @@ describe('a time that was measured beside a bed', () => {
     expect(plusMinusMs(stalled(before, background))).toBe(lag + 320);
   });
 
-  it('carries the bed if there was no answer, too', () => {
+  it('has the uncertainty of the bed even without an answer', () => {
     const silent = factsOf({ background, caller: [line(2_000, 3_000)], end: { ...answered(null).end, atMs: 12_000 } });
     expect(voiceMeasures(silent).latencies).toMatchObject([{ answered: false, plusMinusMs: 320 }]);
   });
 
-  it('is counted in the barge-in, and the check says why it is undecided', () => {
+  it('makes a barge-in uncertain, and the check says why it is undecided', () => {
     const bargeIn = { afterMs: 500, possible: true, afterHeardMs: 500, bufferedMs: 0, heardUntilMs: 500 };
     const facts = factsOf({
       background,
@@ -71,7 +71,7 @@ describe('a time that was measured beside a bed', () => {
     expect(finding(500).met).toBe(false);
   });
 
-  it('is uncertain to the next certain voice if background audio that comes and goes may be all of a sound', () => {
+  it('is uncertain up to the next certain voice if a whole sound may be background audio that comes and goes', () => {
     const facts = factsOf({
       background: { ...background, fromMs: 20_000, isUneven: true },
       caller: [line(2_000, 3_000)],
@@ -87,7 +87,7 @@ describe('a time that was measured beside a bed', () => {
     expect(uncertaintyWithin(facts, { startMs: 1_600, endMs: 7_000 }).plusMinusMs).toBe(600);
   });
 
-  it('is uncertain to both ends of the call without a certain voice', () => {
+  it('is uncertain up to both ends of the call if no voice is certain', () => {
     const facts = factsOf({
       background: { ...background, isUneven: true },
       agent: [agentSound(3_400, 3_700, { certain: null })],
@@ -96,7 +96,7 @@ describe('a time that was measured beside a bed', () => {
     expect(uncertaintyWithin(facts, { startMs: 3_700, endMs: 4_000 }).plusMinusMs).toBe(3_700);
   });
 
-  it('does not make the tester overloaded', () => {
+  it('does not make the call an error of an overloaded tester', () => {
     expect(overload(answered(background), 700)).toBeUndefined();
   });
 

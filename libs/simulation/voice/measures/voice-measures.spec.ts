@@ -32,7 +32,7 @@ describe('response latency as heard', () => {
     ]);
   });
 
-  it('is unknown if the agent goes on with what the caller spoke over', () => {
+  it('is unknown if the agent continues the speech that the caller interrupted', () => {
     const agent = [agentSound(500, 1_990), agentSound(2_207, 6_000)];
     expect(voiceMeasures(factsOf({ caller: [bargeIn(1_000, 2_000)], agent })).latencies).toMatchObject([
       { heardMs: null, note: 'already_speaking' },
@@ -54,7 +54,7 @@ describe('response latency as heard', () => {
     ]);
   });
 
-  it('is the patience of the caller if there is no answer', () => {
+  it('is the time that the caller waited if there is no answer', () => {
     const caller = [LINE, line(10_000, 11_000, { turn: 2, repeated: true })];
     const { latencies } = voiceMeasures(factsOf({ caller, agent: [agentSound(11_700, 12_000)] }));
     expect(latencies).toMatchObject([
@@ -63,7 +63,7 @@ describe('response latency as heard', () => {
     ]);
   });
 
-  it('carries the largest stall inside its span', () => {
+  it('has the largest stall within its span as uncertainty', () => {
     const timing = {
       frameLatenessMs: { p50: 0, p99: 0, worst: 300 },
       stalls: [
@@ -76,7 +76,7 @@ describe('response latency as heard', () => {
     expect(voiceMeasures(facts).latencies).toMatchObject([{ plusMinusMs: 300 }]);
   });
 
-  it('counts to a short sound that opens the answer, with the time to the speech', () => {
+  it('ends at a short sound that opens the answer, and has the time from there to the speech', () => {
     const agent = [agentSound(2_300, 2_450), agentSound(3_500, 5_000)];
     expect(voiceMeasures(factsOf({ caller: [LINE], agent })).latencies).toMatchObject([
       { heardMs: 300, leadInMs: 1_200, answered: true },
@@ -85,7 +85,7 @@ describe('response latency as heard', () => {
     expect(plain).not.toHaveProperty('leadInMs');
   });
 
-  it('does not count to a short sound after which nothing follows for 1.5 s', () => {
+  it('does not end at a short sound that nothing follows for 1.5 s', () => {
     const agent = [agentSound(2_300, 2_450), agentSound(3_950, 5_000)];
     expect(voiceMeasures(factsOf({ caller: [LINE], agent })).latencies).toMatchObject([{ heardMs: 1_950 }]);
     const caller = [LINE, line(10_000, 11_000, { turn: 2, repeated: true })];
@@ -95,13 +95,13 @@ describe('response latency as heard', () => {
     ]);
   });
 
-  it('counts to a short sound that the platform reports as a whole turn', () => {
+  it('ends at a short sound that the platform reports as a whole turn', () => {
     const agentTurns = [{ turn: 1, startMs: 2_300, endMs: 2_500, audibleMs: 200, endedBy: 'transport' }] as const;
     const facts = factsOf({ caller: [LINE], agent: [agentSound(2_300, 2_500)], agentTurns });
     expect(voiceMeasures(facts).latencies).toMatchObject([{ heardMs: 300, answered: true }]);
   });
 
-  it('does not include the greeting, which is measured apart', () => {
+  it('does not include the greeting, which has its own measure', () => {
     const facts = factsOf({ caller: [line(3_000, 4_000)], agent: [agentSound(900, 2_000), agentSound(4_500, 5_000)] });
     expect(voiceMeasures(facts)).toMatchObject({ greetingMs: 900, latencies: [{ heardMs: 500 }] });
     expect(voiceMeasures(factsOf({ caller: [LINE], agent: [agentSound(2_500, 3_000)] })).greetingMs).toBeNull();
@@ -124,23 +124,23 @@ describe('barge-in', () => {
     });
   });
 
-  it('is not yielded to if the buffered sound was played to its end without a clear, however soon', () => {
+  it('is not yielded to if the buffered audio played to its end without a clear, no matter how soon', () => {
     const caller = [bargeIn(1_000, 3_000, { bufferedMs: 600 })];
     expect(one({ caller, agent: [agentSound(0, 1_600)] })).toMatchObject({ yielded: false, yieldMs: 600 });
   });
 
-  it('needs no clear if little was buffered', () => {
+  it('needs no clear if little audio was buffered', () => {
     expect(one({ caller: [bargeIn(1_000, 3_000)], agent: [agentSound(0, 1_700)] })).toMatchObject({
       yielded: true,
       yieldMs: 700,
     });
   });
 
-  it('is undecided if the speech ended soon by itself', () => {
+  it('is undecided if the speech soon ended by itself', () => {
     expect(one({ caller: [bargeIn(1_000, 3_000)], agent: [agentSound(0, 1_400)] })).toMatchObject({ yielded: null });
   });
 
-  it('is yielded to if the speech broke off soon, however little was buffered', () => {
+  it('is yielded to if the speech soon broke off, even if little audio was buffered', () => {
     const agent = [agentSound(0, 1_250, { breaksOff: true })];
     expect(one({ caller: [bargeIn(1_000, 3_000)], agent })).toMatchObject({ yielded: true, yieldMs: 250 });
     // All that was sent was played: only a clear would have stopped it.
@@ -154,7 +154,7 @@ describe('barge-in', () => {
     expect(one({ caller, agent })).toMatchObject({ yielded: null });
   });
 
-  it('is yielded to if the speech ended soon and the agent next spoke when the line was over', () => {
+  it('is yielded to if the speech soon ended and the agent next spoke after the line', () => {
     const caller = [bargeIn(1_000, 3_000)];
     expect(one({ caller, agent: [agentSound(0, 1_300), agentSound(3_800, 5_000)] })).toMatchObject({
       yielded: true,
@@ -175,7 +175,7 @@ describe('barge-in', () => {
     expect(one({ caller: [bargeIn(1_000, 3_500)], agent, clears })).toMatchObject({ yielded: false, yieldMs: 2_100 });
   });
 
-  it('carries the largest stall between the onset of the line and the end of the sound', () => {
+  it('has the largest stall from the onset of the line to the end of the sound as uncertainty', () => {
     const timing = {
       stalls: [
         { at: 500, ms: 90 },
@@ -194,7 +194,7 @@ describe('barge-in', () => {
     expect(voiceMeasures(factsOf(facts)).interruptions).toEqual([]);
   });
 
-  it('is undecided if it was not possible', () => {
+  it('is undecided if the caller had no chance to barge in', () => {
     const caller = [bargeIn(1_000, 2_000, { possible: false })];
     expect(one({ caller, agent: [agentSound(0, 900)] })).toMatchObject({ possible: false, yielded: null });
   });
@@ -215,12 +215,12 @@ describe('backchannels and noises', () => {
     );
   });
 
-  it('are undecided if the speech ended by itself or the sound was not possible', () => {
+  it('are undecided if the speech ended by itself or there was no chance for the sound', () => {
     expect(kept({ caller: [cough], agent: [agentSound(0, 2_300)] })).toBeNull();
     expect(kept({ caller: [{ ...cough, possible: false }], agent: [agentSound(0, 5_000)] })).toBeNull();
   });
 
-  it('in silence get no answer within two seconds', () => {
+  it('in silence are left unanswered for two seconds', () => {
     const door = sound('noise', 2_000, 2_300, { afterMs: null });
     expect(kept({ caller: [door], agent: [agentSound(3_900, 5_000)] })).toBe(false);
     expect(kept({ caller: [door], agent: [agentSound(4_100, 5_000)] })).toBe(true);
@@ -241,7 +241,7 @@ describe('interruptions', () => {
     expect(of({ caller: [LINE], agent: [agentSound(1_750, 2_200)] }).interruptions).toEqual([]);
   });
 
-  it('count inside a hesitation, too', () => {
+  it('also count during a hesitation', () => {
     const hesitating = line(1_000, 4_000, {
       parts: [
         { startMs: 1_000, endMs: 2_000 },
@@ -253,7 +253,7 @@ describe('interruptions', () => {
     ]);
   });
 
-  it('in a hesitation need 300 ms of audio, however soon the caller goes on and ends', () => {
+  it('during a hesitation need 300 ms of audio, no matter how soon the caller continues', () => {
     const parts = [
       { startMs: 1_000, endMs: 2_000 },
       { startMs: 3_200, endMs: 3_400 },
@@ -287,7 +287,7 @@ describe('a backchannel of the agent', () => {
   const of = (more: Parameters<typeof factsOf>[0]) => voiceMeasures(factsOf({ caller: [LONG], ...more }));
   const answer = agentSound(6_500, 8_000);
 
-  it('is shorter than 700 ms while the caller goes on: no interruption and no early answer', () => {
+  it('is shorter than 700 ms while the caller continues, and neither an interruption nor an early answer', () => {
     expect(of({ agent: [agentSound(2_000, 2_600), answer] })).toMatchObject({
       interruptions: [],
       overlapMs: 0,
@@ -323,7 +323,7 @@ describe('a backchannel of the agent', () => {
     expect(of(facts).latencies).toMatchObject([{ heardMs: null }]);
   });
 
-  it('was not broken off if it had been sent before its end', () => {
+  it('does not count as broken off if all of it was sent before it ended', () => {
     const agent = [agentSound(2_000, 2_600, { breaksOff: true }), answer];
     const arrivals = [{ arrivedMs: 2_000, playedFromMs: 2_000, playedToMs: 2_600 }];
     expect(of({ agent, arrivals }).interruptions).toEqual([]);
@@ -331,7 +331,7 @@ describe('a backchannel of the agent', () => {
 });
 
 describe('silence', () => {
-  it('is the time to the onset and between two sounds, not the greeting, the end of a turn or the wait of the caller', () => {
+  it('is the time to the onset and between two sounds, without greeting, ends of turns and waits of the caller', () => {
     const facts = factsOf({
       caller: [line(3_000, 4_000), line(12_700, 13_000, { turn: 2 })],
       agent: [agentSound(2_000, 2_300), agentSound(4_500, 6_000), agentSound(10_000, 12_000)],
@@ -357,7 +357,7 @@ describe('silence', () => {
 });
 
 describe('speech', () => {
-  it('has a share, a level and gaps inside', () => {
+  it('has a share, a level and inner gaps', () => {
     const gap = (startMs: number, ms: number, isBetweenSpeech = true) => ({
       startMs,
       endMs: startMs + ms,
@@ -388,7 +388,7 @@ describe('speech', () => {
     expect(voiceMeasures(factsOf({ level })).level).toEqual({ agentDbfs: null, clippedPercent: null });
   });
 
-  it('knows no overlap unless both sides were heard', () => {
+  it('has an overlap only if both sides were heard', () => {
     const agent = [agentSound(2_500, 5_500)];
     expect(voiceMeasures(factsOf({ caller: [LINE], agent })).overlapMs).toBe(0);
     expect(voiceMeasures(factsOf({ caller: [LINE] })).overlapMs).toBeNull();

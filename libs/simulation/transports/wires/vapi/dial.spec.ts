@@ -140,7 +140,7 @@ describe('the call that is created', () => {
     expect(failure).toMatchObject({ code: 'platform_busy', retryable: true });
     expect(client.requests.map(({ url }) => url)).toEqual(['https://api.vapi.ai/call', CONTROL_URL]);
     expect(bodyOf(client, 1)).toEqual({ type: 'end-call' });
-    // With a ledger, its line ends it.
+    // With a record of paid calls, the owner of its capacity ends it.
     const placed: unknown[] = [];
     const ledger = { placed: async (handle: unknown) => void placed.push(handle), ...LEDGER };
     const other = answers({ subscriptionLimits: { concurrencyBlocked: true } });

@@ -43,7 +43,7 @@ export function vapiSession(endpoint: AgentEndpoint, call: AgentCall): WireSessi
       const created = await api.json('/call', { method: 'POST', headers, body, signal, onStep });
       const handle = handleOf(created);
       if (!handle) throw api.notUnderstood('its answer is not the record of a call');
-      /** With a ledger, the call is ended by its line, before it is dialled again. */
+      /** With a record of paid calls, the owner of its capacity ends the call before it is dialled again. */
       const end = async () => {
         const request = { endpoint, client: call.client, signal: AbortSignal.timeout(END_MS) };
         if (!ledger) await endCall(handle as unknown as JsonValue, request);
