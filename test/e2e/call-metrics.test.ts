@@ -9,6 +9,7 @@ import { freePort } from '../support/redis.js';
 import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
 import { type ScriptedAgent, startScriptedAgent } from '../simulators/agent/testing/scripted-agent.js';
 import { ServiceProcess } from '../support/service-process.js';
+import { sql } from '../support/sql.js';
 import { createTestApp, TEST_KEY } from '../support/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
@@ -105,9 +106,11 @@ describe('metrics of calls in the worker process beside the API', () => {
       async () => (await value('calls_waiting_for_slot', TEXT)) === 1,
       20_000,
     );
-    // A process returns what it has fetched and not started after five seconds.
-    await until('its job waits', async () => (await value('queue_jobs_waiting'))! >= 1, 30_000);
+    // No process has this job.
+    await sql(database.url, `SELECT graphile_worker.add_job('test.unknown')`);
+    await until('a job waits', async () => (await value('queue_jobs_waiting'))! >= 1, 30_000);
     expect(await value('queue_oldest_job_age_seconds')).toBeGreaterThan(0);
+    await sql(database.url, `DELETE FROM graphile_worker._private_jobs`);
     expect(await value(ended, TEXT, 'outcome="passed"')).toBe(0);
 
     expect(await client.post(`/runs/${id}/cancel`)).toMatchObject({ status: 200 });

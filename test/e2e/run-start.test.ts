@@ -247,7 +247,8 @@ describe('starting a run', () => {
     await sql(
       app.databaseUrl,
       // In FROM, because PostgreSQL would evaluate `(f(x)).*` once per column.
-      `INSERT INTO calls SELECT copy.*
+      `UPDATE runs SET status = 'RUNNING' WHERE id = '${run.id}';
+       INSERT INTO calls SELECT copy.*
          FROM calls c, generate_series(1, 50000) n,
               jsonb_populate_record(c, jsonb_build_object('id', gen_random_uuid(), 'position', n, 'status', 'QUEUED',
                                                           'outcome', null, 'due_at', 'infinity')) AS copy
@@ -255,7 +256,11 @@ describe('starting a run', () => {
     );
     const rejected = await client.post(`/agents/${agentId}/runs`, {});
     expect([rejected.status, rejected.body.code]).toEqual([409, 'CONFLICT']);
-    await sql(app.databaseUrl, `DELETE FROM calls WHERE run_id = '${run.id}' AND position > 0`);
+    await sql(
+      app.databaseUrl,
+      `DELETE FROM calls WHERE run_id = '${run.id}' AND position > 0;
+       UPDATE runs SET status = 'COMPLETED' WHERE id = '${run.id}'`,
+    );
     expect((await client.post(`/agents/${agentId}/runs`, {})).status).toBe(201);
   });
 

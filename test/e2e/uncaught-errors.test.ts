@@ -116,7 +116,7 @@ it.each(['timer', 'rejection'])(
     const [{ name, during, inProgress }] = fatal() as [any];
     expect([name, during, inProgress]).toMatchObject([
       'worker',
-      { job: 'runs.slot', jobId: expect.any(String), runId, callId: expect.any(String) },
+      { runId, callId: expect.any(String) },
       expect.arrayContaining([expect.objectContaining({ runId })]),
     ]);
     await service.waitForOutput('Process worker \\(\\d+\\) ended \\(exit code 1\\)');

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { createDataSource } from '../../src/bootstrap/data-source.js';
 import { migrate } from '../../src/bootstrap/migrate.js';
 import { ExecutionRepository } from '../../src/modules/runs/execution/execution.repository.js';
 import { UndecidedCalls } from '../../src/modules/runs/execution/undecided-calls.repository.js';
 import { callEnv, prepareEvaluations } from '../support/run-app.js';
+import { endOpenRuns } from '../support/open-runs.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -21,6 +21,7 @@ describe('calls of a version that did not store their protocol', () => {
     database = await createTestDatabase();
     app = await createTestApp({ env: { ...callEnv('http://127.0.0.1:9/v1'), ROLE: 'api' }, databaseUrl: database.url });
   });
+  afterEach(() => endOpenRuns(database.url));
   afterAll(async () => {
     await app.close();
     await database.drop();
@@ -39,20 +40,13 @@ describe('calls of a version that did not store their protocol', () => {
   const callsOf = (runId: string) =>
     query('SELECT id, status, protocol, medium FROM calls WHERE run_id = $1 ORDER BY position', [runId]);
   const decide = () => app.nest.get(UndecidedCalls).decide();
-  const claimed = async (agentId: string, medium: 'text' | 'voice') =>
-    (await app.nest.get(ExecutionRepository).claim(agentId, medium, [{ previousRun: undefined }]))[0]?.call;
-  /** As a worker of that version claims. */
-  const claimedBefore = (agentId: string, slots = 1) =>
-    query(`SELECT id FROM claim_calls($1, $2, 20000 * interval '1 millisecond', '{}') WHERE claim_id IS NOT NULL`, [
-      agentId,
-      Array.from({ length: slots }, () => randomUUID()),
-    ]);
+  const claimed = async (medium: 'text' | 'voice') =>
+    (await app.nest.get(ExecutionRepository).claim([{ medium, count: 1, kept: 0, holders: [] }]))[0];
 
   it('wait until a sweep decides on it once, by the connection of their agent', async () => {
     const text = await startedBefore(1);
     const voice = await startedBefore(1, { protocol: 'twilio-media-streams', url: 'ws://127.0.0.1:9/twilio' });
-    for (const { agentId } of [text, voice])
-      for (const medium of ['text', 'voice'] as const) expect(await claimed(agentId, medium)).toBeUndefined();
+    for (const medium of ['text', 'voice'] as const) expect(await claimed(medium)).toBeUndefined();
     await decide();
     expect(await callsOf(text.runId)).toMatchObject([TEXT]);
     expect(await callsOf(voice.runId)).toMatchObject([VOICE]);
@@ -60,50 +54,20 @@ describe('calls of a version that did not store their protocol', () => {
     await voice.client.delete(`/agents/${voice.agentId}/connection`);
     await decide();
     expect(await callsOf(voice.runId)).toMatchObject([VOICE]);
-    expect(await claimed(voice.agentId, 'text')).toBeUndefined();
-    expect(await claimed(voice.agentId, 'voice')).toMatchObject(VOICE);
+    expect(await claimed('text')).toMatchObject({ agentId: text.agentId, ...TEXT });
+    expect(await claimed('text')).toBeUndefined();
+    expect(await claimed('voice')).toMatchObject({ agentId: voice.agentId, ...VOICE });
   });
 
-  it('get slots of their medium from the same sweep', async () => {
-    const { agentId, runId } = await startedBefore(2, {
-      protocol: 'twilio-media-streams',
-      url: 'ws://127.0.0.1:9/twilio',
-    });
-    await query('DELETE FROM graphile_worker._private_jobs');
+  it('wait for slots of their medium from the same sweep', async () => {
+    const { runId } = await startedBefore(2, { protocol: 'twilio-media-streams', url: 'ws://127.0.0.1:9/twilio' });
     await query(`UPDATE calls SET due_at = now() - interval '3 s' WHERE run_id = $1`, [runId]);
     const sweep = () => app.nest.get(ExecutionRepository).sweep();
-    const slots = async () =>
-      (
-        await query(`SELECT key FROM graphile_worker.jobs WHERE key LIKE '%slot:' || $1 || '%' ORDER BY key`, [agentId])
-      ).map(({ key }) => key);
-    await sweep();
-    expect(await slots()).toEqual([]);
+    expect(await sweep()).toEqual([]);
     await decide();
-    await sweep();
-    expect(await slots()).toEqual([`voice-slot:${agentId}:0`, `voice-slot:${agentId}:1`]);
-  });
-
-  it('can still be claimed by a worker of that version, whose calls get one, too', async () => {
-    const { agentId, runId } = await startedBefore(2);
-    expect(await claimedBefore(agentId)).toHaveLength(1);
-    await decide();
-    expect(await callsOf(runId)).toMatchObject([
-      { status: 'RUNNING', ...TEXT },
-      { status: 'QUEUED', ...TEXT },
-    ]);
-    // A call of the new version.
-    expect(await claimedBefore(agentId)).toHaveLength(1);
-  });
-
-  it('does not give a worker of that version calls that are judged again from their recordings', async () => {
-    const { agentId, runId } = await startedBefore(3);
-    await decide();
-    const derived = `UPDATE calls SET source_call_id = $2, recorded_call_id = $2 WHERE run_id = $1 AND position < 2`;
-    await query(derived, [runId, randomUUID()]);
-    const third = (await callsOf(runId))[2];
-    expect(await claimedBefore(agentId, 3)).toEqual([{ id: third.id }]);
-    expect(await claimedBefore(agentId, 3)).toEqual([]);
-    expect(await claimed(agentId, 'text')).toMatchObject({ runId, ...TEXT });
+    expect(await sweep()).toEqual([{ protocol: 'twilio-media-streams', calls: 2 }]);
+    expect(await claimed('text')).toBeUndefined();
+    expect(await claimed('voice')).toMatchObject(VOICE);
   });
 
   it('get the medium of their result by the migration if they have ended', async () => {

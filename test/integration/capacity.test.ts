@@ -6,6 +6,7 @@ import { ExecutionRepository } from '../../src/modules/runs/execution/execution.
 import { CapacityRepository } from '../../src/modules/capacity/capacity.repository.js';
 import { CapacityService, credentialOf } from '../../src/modules/capacity/capacity.service.js';
 import { addPaidPlatform } from '../../libs/simulation/testing/paid-platform/register.js';
+import { endOpenRuns } from '../support/open-runs.js';
 import { callEnv, prepareEvaluations } from '../support/run-app.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
@@ -32,6 +33,7 @@ describe('the capacity of a platform', () => {
     execution = app.nest.get(ExecutionRepository);
     capacity = app.nest.get(CapacityRepository);
   });
+  afterEach(() => endOpenRuns(database.url));
   afterAll(async () => {
     await app.close();
     await database.drop();
@@ -47,16 +49,15 @@ describe('the capacity of a platform', () => {
     limit,
   });
   type Rule = ReturnType<typeof rule>;
-  const start = async (calls: number, prepared?: Awaited<ReturnType<typeof prepareEvaluations>>) => {
-    const { client, agentId } = prepared ?? (await prepareEvaluations(app));
+  const start = async (calls: number) => {
+    const { client, agentId } = await prepareEvaluations(app);
     const response = await client.post(`/agents/${agentId}/runs`, { repeat: calls, concurrency: 50 });
     expect(response).toMatchObject({ status: 201 });
     return { client, agentId, runId: response.body.data.id as string };
   };
   const claim = async (agentId: string, count: number, of: Rule | undefined) => {
     if (of) await capacity.store(agentId, of.protocol, of.credential, of.limit);
-    const slots = Array.from({ length: count }, () => ({ previousRun: undefined }));
-    return (await execution.claim(agentId, 'text', slots)).flatMap(({ call }) => call ?? []);
+    return execution.claim([{ medium: 'text', count, kept: 0, holders: [] }]);
   };
   const waitingOf = (runId: string) =>
     query('SELECT id FROM calls WHERE run_id = $1 AND capacity_wait_since IS NOT NULL', [runId]);
@@ -86,50 +87,11 @@ describe('the capacity of a platform', () => {
     );
   });
 
-  it('goes to the agent that uses the least, and wakes it when it is free', async () => {
-    const first = await start(5);
-    const second = await start(5);
-    const of = rule(3);
-    const held = await claim(first.agentId, 5, of);
-    expect(held).toHaveLength(3);
-    expect(await claim(second.agentId, 5, of)).toEqual([]);
-    expect(await capacity.release(held[0]!.claimId)).toMatchObject({ agentId: second.agentId, medium: 'text' });
-    expect(await claim(first.agentId, 5, of)).toEqual([]);
-    const [one] = await claim(second.agentId, 5, of);
-    expect(one).toMatchObject({ credential: of.credential });
-    expect(await capacity.release(held[1]!.claimId)).toMatchObject({ agentId: first.agentId });
-    // Each has one: the one that has waited longer.
-    expect(await claim(second.agentId, 5, of)).toEqual([]);
-    expect(await claim(first.agentId, 5, of)).toHaveLength(1);
-  });
-
-  it('goes to the workspace that uses the least, whatever its agents use', async () => {
-    const prepared = await prepareEvaluations(app);
-    const first = await start(5, prepared);
-    const other = await start(5);
-    const of = rule(2);
-    const held = await claim(first.agentId, 2, of);
-    expect(await claim(first.agentId, 1, of)).toEqual([]);
-    expect(await claim(other.agentId, 1, of)).toEqual([]);
-    expect(await capacity.release(held[0]!.claimId)).toMatchObject({ agentId: other.agentId });
-  });
-
-  it('passes to others when an agent that waits is not heard of for 15 seconds', async () => {
-    const first = await start(5);
-    const second = await start(5);
-    const of = rule(1);
-    const [held] = await claim(first.agentId, 1, of);
-    expect(await claim(second.agentId, 1, of)).toEqual([]);
-    await query(`UPDATE line_waits SET seen_at = now() - interval '16 s' WHERE agent_id = $1`, [second.agentId]);
-    expect(await capacity.release(held!.claimId)).toBeUndefined();
-    expect(await claim(first.agentId, 1, of)).toHaveLength(1);
-  });
-
   it('counts the time in which a call waits, and ends it as an error after 15 minutes without capacity', async () => {
-    const { agentId, runId, client } = await start(2);
     const other = await start(1);
     const of = rule(1);
     const [held] = await claim(other.agentId, 1, of);
+    const { agentId, runId, client } = await start(2);
     expect(await claim(agentId, 1, of)).toEqual([]);
     const set = (minutes: number) =>
       query(
@@ -154,9 +116,9 @@ describe('the capacity of a platform', () => {
       retries: 0,
     });
     expect(call.platform.waitedForLineMs).toBeGreaterThanOrEqual(16 * 60_000);
-    expect(await capacity.release(held!.claimId)).toMatchObject({ agentId });
+    await capacity.release(held!.claimId);
     const [next] = await claim(agentId, 1, of);
-    expect(next).toMatchObject({ credential: of.credential });
+    expect(next).toMatchObject({ agentId, credential: of.credential });
   });
 
   it('never ends a call that waits while the platform carries calls of its own agent', async () => {
@@ -247,9 +209,10 @@ describe('the capacity of a platform', () => {
   });
 
   it('is freed for each workspace in turn, and without waiting for the platform', async () => {
-    const [many, few] = [await start(30), await start(1)];
+    const many = await start(30);
     const of = rule(50);
     const claims = await claim(many.agentId, 30, of);
+    const few = await start(1);
     const [last] = await claim(few.agentId, 1, of);
     await query(
       `UPDATE platform_calls SET state = 'dialling', lease_until = now() - interval '1 minute' WHERE credential = $1`,
@@ -291,11 +254,5 @@ describe('the capacity of a platform', () => {
     const [next] = await claim(agentId, 1, rule(3, known.credential));
     expect(await service.correct(next!, endpoint)).toBe(false);
     expect(await stored()).toEqual([known]);
-  });
-
-  it('is not used by processes of the version before, which get no calls that are billed', async () => {
-    const { agentId } = await start(1);
-    const before = `SELECT id FROM claim_calls($1, 'text', ARRAY[gen_random_uuid()], interval '20 s', '{}') WHERE claim_id IS NOT NULL`;
-    expect(await query(before, [agentId])).toEqual([]);
   });
 });

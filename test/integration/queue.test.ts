@@ -15,7 +15,7 @@ import { eventually } from '../support/receiver.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const NOTE = defineJob<{ text: string }>({ name: 'test.note', kind: 'maintenance' });
-const SLOW = defineJob<{ text: string }>({ name: 'test.slow', kind: 'calls' });
+const SLOW = defineJob<{ text: string }>({ name: 'test.slow', kind: 'maintenance' });
 const FAULTY = defineJob<{ text: string }>({ name: 'test.faulty', kind: 'maintenance', maxAttempts: 5 });
 
 @Global()
@@ -44,7 +44,7 @@ describe('job queue', () => {
 
   /** A process of the service with nothing but its queue. */
   async function startProcess(register: (queue: Queue) => void, role = 'worker'): Promise<INestApplicationContext> {
-    const settings = readSettings({ ROLE: role, DATABASE_POOL_SIZE: '3', WORKER_CONCURRENCY: '3' });
+    const settings = readSettings({ ROLE: role, DATABASE_POOL_SIZE: '3' });
     const dataSource = await openDataSource(createDataSource(database.url, 3));
     class Registration {
       constructor(queue: Queue) {
@@ -88,15 +88,13 @@ describe('job queue', () => {
     await eventually(jobs, (rows) => rows.length === 0);
   });
 
-  it('keeps times, keys and priorities', async () => {
+  it('keeps times, keys and numbers of attempts', async () => {
     const context = await startProcess(() => undefined, 'api');
     const queue = context.get(Queue);
     const later = new Date(Date.now() + 60_000);
     await queue.enqueue(NOTE, { text: 'first' }, { jobKey: 'one' });
-    await queue.enqueue(NOTE, { text: 'second' }, { jobKey: 'one', runAt: later, priority: 7, maxAttempts: 2 });
-    expect(await jobs()).toMatchObject([
-      { task_identifier: 'test.note', key: 'one', run_at: later, priority: 7, max_attempts: 2 },
-    ]);
+    await queue.enqueue(NOTE, { text: 'second' }, { jobKey: 'one', runAt: later, maxAttempts: 2 });
+    expect(await jobs()).toMatchObject([{ task_identifier: 'test.note', key: 'one', run_at: later, max_attempts: 2 }]);
     expect((await client.query('SELECT * FROM queue_workers')).rows).toEqual([]);
   });
 
@@ -208,12 +206,12 @@ describe('job queue', () => {
     for (let i = 0; i < 6; i++) await context.get(Queue).enqueue(SLOW, { text: String(i) });
     await eventually(
       () => started,
-      (count) => count === 3,
+      (count) => count === 1,
     );
     await processes.pop()?.close();
-    expect([started, ended]).toEqual([3, 3]);
+    expect([started, ended]).toEqual([1, 1]);
     const rows = await jobs();
-    expect(rows).toHaveLength(3);
+    expect(rows).toHaveLength(5);
     expect(rows.filter((row) => row.locked_by !== null)).toEqual([]);
     expect((await client.query('SELECT * FROM queue_workers')).rows).toEqual([]);
   });
@@ -235,38 +233,6 @@ describe('job queue', () => {
     await processes.pop()?.close();
     expect(signal?.aborted).toBe(true);
     expect(performance.now() - startedAt).toBeLessThan(20_000);
-  });
-
-  it('asks one job to yield per waiting job', async () => {
-    let release = (): void => undefined;
-    const held = new Promise<void>((resolve) => (release = resolve));
-    let running = 0;
-    const context = await startProcess((queue) =>
-      queue.handle(SLOW, async () => {
-        running++;
-        await held;
-      }),
-    );
-    const worker = context.get(QueueWorker);
-    const countYields = async () => {
-      const results = await Promise.all(Array.from({ length: 6 }, () => worker.shouldYield('calls')));
-      return results.filter(Boolean).length;
-    };
-    try {
-      expect(await countYields()).toBe(0);
-      for (let n = 0; n < 5; n++) await context.get(Queue).enqueue(SLOW, { text: '' });
-      await eventually(
-        () => running,
-        (count) => count === 3,
-      );
-      // The database is asked once a second.
-      await eventually(countYields, (count) => count === 2);
-      expect(await countYields()).toBe(0);
-      await eventually(countYields, (count) => count === 2);
-    } finally {
-      release();
-    }
-    await eventually(jobs, (rows) => rows.length === 0);
   });
 
   it('continues after a database outage', async () => {

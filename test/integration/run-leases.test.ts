@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
-import { type Attempt, unstartedCall, type CallResult, failure } from '../../libs/simulation/index.js';
+import { type Attempt, unstartedCall, type CallResult, failure, type Medium } from '../../libs/simulation/index.js';
 import {
   type ClaimedCall,
   endedCall,
@@ -11,6 +11,7 @@ import { RunFinisher } from '../../src/modules/runs/run-ends/run-finisher.servic
 import { Database } from '../../src/platform/database/database.js';
 import { TIMESTAMP, UUID } from '../support/expect.js';
 import type { HttpClient } from '../support/http.js';
+import { endOpenRuns } from '../support/open-runs.js';
 import { callEnv, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
@@ -51,6 +52,7 @@ describe('leases of calls', () => {
     repository = app.nest.get(ExecutionRepository);
     finisher = app.nest.get(RunFinisher);
   });
+  afterEach(() => endOpenRuns(app.databaseUrl));
   afterAll(() => app.close());
 
   const query = (text: string) => sql<any>(app.databaseUrl, text);
@@ -59,10 +61,10 @@ describe('leases of calls', () => {
     const { id } = (await client.post(`/agents/${agentId}/runs`, body)).body.data;
     return { client, agentId, runId: id as string };
   };
-  const claim = async (agentId: string): Promise<ClaimedCall | undefined> =>
-    (await repository.claim(agentId, 'text', [{ previousRun: undefined }]))[0]?.call;
-  const claimed = async (agentId: string): Promise<ClaimedCall> => {
-    const call = await claim(agentId);
+  const claim = async (medium: Medium = 'text'): Promise<ClaimedCall | undefined> =>
+    (await repository.claim([{ medium, count: 1, kept: 0, holders: [] }]))[0];
+  const claimed = async (): Promise<ClaimedCall> => {
+    const call = await claim();
     if (!call) throw new Error('There is no call to claim');
     return call;
   };
@@ -78,32 +80,32 @@ describe('leases of calls', () => {
   const runOf = async (client: HttpClient, runId: string) => (await client.get(`/runs/${runId}`)).body.data;
 
   it('gives each call to one of many concurrent claims, up to the concurrency of the run', async () => {
-    const { agentId, runId } = await started({ repeat: 10, concurrency: 3 });
-    const calls = await Promise.all(Array.from({ length: 12 }, () => claim(agentId)));
+    const { runId } = await started({ repeat: 10, concurrency: 3 });
+    const calls = await Promise.all(Array.from({ length: 12 }, () => claim()));
     const taken = calls.filter((call) => call !== undefined);
     expect(new Set(taken.map(({ id }) => id)).size).toBe(3);
     expect(taken).toHaveLength(3);
     expect((await callsOf(runId)).filter(({ status }) => status === 'RUNNING')).toHaveLength(3);
     await end(taken[0]!);
-    expect(await claim(agentId)).toBeDefined();
-    expect(await claim(agentId)).toBeUndefined();
+    expect(await claim()).toBeDefined();
+    expect(await claim()).toBeUndefined();
   });
 
-  it('claims and ends calls in batches for several slots, and reports once that the previous run is over', async () => {
+  it('claims and ends calls in batches for several slots, and reports once that a run is over', async () => {
     const { client, agentId, runId } = await started({ repeat: 2, concurrency: 1 });
-    const slots = (previousRun?: string) => Array.from({ length: 4 }, () => ({ previousRun }));
-    const first = await repository.claim(agentId, 'text', slots());
-    expect(first.map(({ call }) => call !== undefined)).toEqual([true, false, false, false]);
+    const claims = (count = 4) => repository.claim([{ medium: 'text', count, kept: 0, holders: [] }]);
+    const first = await claims();
+    expect(first.map((call) => call.runId)).toEqual([runId]);
     // A second run allows more concurrent calls than the first, whose other call must keep waiting.
     const wide = (await client.post(`/agents/${agentId}/runs`, { repeat: 5, concurrency: 3 })).body.data.id;
-    const second = await repository.claim(agentId, 'text', slots(runId));
-    expect(second.map(({ call }) => call?.runId)).toEqual([wide, wide, undefined, undefined]);
-    expect(second.some(({ isPreviousRunOver }) => isPreviousRunOver)).toBe(false);
-    expect(new Set([...first, ...second].flatMap(({ call }) => call?.claimId ?? [])).size).toBe(3);
+    const second = await claims();
+    expect(second.map((call) => call.runId)).toEqual([wide, wide]);
+    expect(await repository.areOver([runId, wide, runId])).toEqual([false, false, false]);
+    expect(new Set([...first, ...second].map(({ claimId }) => claimId)).size).toBe(3);
 
     const ended = (call: ClaimedCall, latency = 12) => endedCall(call, PASSED, [latency], ATTEMPT);
-    const calls = [first[0]!, second[0]!].map(({ call }) => call!);
-    const stale = { ...second[1]!.call!, claimId: calls[0]!.claimId };
+    const calls = [first[0]!, second[0]!];
+    const stale = { ...second[1]!, claimId: calls[0]!.claimId };
     // A lost claim, after whose loss the same process has claimed the call again.
     const lost = { ...calls[0]!, claimId: randomUUID() };
     const batch = [ended(lost, 99), ended(calls[1]!), ended(stale), ended(calls[0]!, 34), ended(lost, 99)];
@@ -126,16 +128,11 @@ describe('leases of calls', () => {
     ]);
 
     await client.post(`/runs/${wide}/cancel`, {});
-    const last = await repository.claim(agentId, 'text', slots(runId));
-    expect(last.map(({ call }) => call?.runId)).toEqual([runId, undefined, undefined, undefined]);
-    await repository.end([ended(last[0]!.call!)]);
-    const none = await repository.claim(agentId, 'text', slots(runId));
-    expect(none).toMatchObject([
-      { call: undefined, isPreviousRunOver: true },
-      { call: undefined, isPreviousRunOver: false },
-      { call: undefined, isPreviousRunOver: false },
-      { call: undefined, isPreviousRunOver: false },
-    ]);
+    const last = await claims();
+    expect(last.map((call) => call.runId)).toEqual([runId]);
+    await repository.end([ended(last[0]!)]);
+    expect(await claims()).toEqual([]);
+    expect(await repository.areOver([runId, runId, runId])).toEqual([true, false, false]);
   });
 
   it('claims calls of the medium of the slot, and counts those of both media', async () => {
@@ -147,16 +144,16 @@ describe('leases of calls', () => {
     const connection = { protocol: 'twilio-media-streams', url: 'ws://127.0.0.1:9/twilio' };
     expect(await client.put(`/agents/${agentId}/connection`, connection)).toMatchObject({ status: 200 });
     await start({ concurrency: 1 });
-    const [voice] = await repository.claim(agentId, 'voice', [{ previousRun: undefined }, { previousRun: undefined }]);
-    expect(voice?.call).toMatchObject({ protocol: 'twilio-media-streams', medium: 'voice' });
-    expect(await claim(agentId)).toBeUndefined();
-    await end(voice!.call!);
-    expect(await claim(agentId)).toMatchObject({ protocol: 'chat-completions', medium: 'text' });
+    const voice = await claim('voice');
+    expect(voice).toMatchObject({ protocol: 'twilio-media-streams', medium: 'voice' });
+    expect(await claim()).toBeUndefined();
+    await end(voice!);
+    expect(await claim()).toMatchObject({ protocol: 'chat-completions', medium: 'text' });
   });
 
   it('keeps a renewed claim, and revokes one whose lease has expired', async () => {
-    const { client, agentId, runId } = await started();
-    const first = await claimed(agentId);
+    const { client, runId } = await started();
+    const first = await claimed();
     await expire(runId);
     expect(await repository.renew([first])).toEqual(new Set([first.claimId]));
     await repository.sweep();
@@ -171,8 +168,8 @@ describe('leases of calls', () => {
   });
 
   it('rejects all writes of a worker that lost its claim, and the call ends once', async () => {
-    const { client, agentId, runId } = await started();
-    const dead = await claimed(agentId);
+    const { client, runId } = await started();
+    const dead = await claimed();
     await expire(runId);
     await repository.sweep();
     const before = await callsOf(runId);
@@ -181,7 +178,7 @@ describe('leases of calls', () => {
     await repository.release(dead, ATTEMPT.startedAt);
     expect(await callsOf(runId)).toEqual(before);
 
-    const living = await claimed(agentId);
+    const living = await claimed();
     const running = await callsOf(runId);
     expect(await end(dead)).toBe(false);
     await repository.retry(dead, ATTEMPT, '{}', 60_000);
@@ -203,16 +200,16 @@ describe('leases of calls', () => {
   });
 
   it('ends a call as an error after its process has died five times', async () => {
-    const { client, agentId, runId } = await started();
+    const { client, runId } = await started();
     for (let expirations = 1; expirations <= 5; expirations++) {
-      await claimed(agentId);
+      await claimed();
       await expire(runId);
       await repository.sweep();
       expect(await callsOf(runId)).toMatchObject([
         { status: expirations < 5 ? 'QUEUED' : 'ENDED', lease_expirations: expirations },
       ]);
     }
-    expect(await claim(agentId)).toBeUndefined();
+    expect(await claim()).toBeUndefined();
     const [call] = (await client.get(`/runs/${runId}/calls`)).body.data;
     expect(call).toMatchObject({
       outcome: 'error',
@@ -232,16 +229,16 @@ describe('leases of calls', () => {
   });
 
   it('keeps the result of each attempt, and records interrupted attempts without counting them as retries', async () => {
-    const { agentId, runId } = await started();
+    const { runId } = await started();
     const due = () => query(`UPDATE calls SET due_at = now() WHERE run_id = '${runId}'`);
     const failed: Attempt = { ...ATTEMPT, outcome: 'error', failureCode: 'timeout', reason: 'No answer.' };
-    await repository.release(await claimed(agentId), ATTEMPT.startedAt, attemptResultJson(PASSED));
-    await repository.retry(await claimed(agentId), failed, attemptResultJson(PASSED), 1_000);
+    await repository.release(await claimed(), ATTEMPT.startedAt, attemptResultJson(PASSED));
+    await repository.retry(await claimed(), failed, attemptResultJson(PASSED), 1_000);
     await due();
-    await claimed(agentId);
+    await claimed();
     await expire(runId);
     await repository.sweep();
-    const last = await claimed(agentId);
+    const last = await claimed();
     expect(await repository.attempts(last.id)).toEqual([
       { ...INTERRUPTED, startedAt: ATTEMPT.startedAt, reason: 'The process that executed the attempt was shut down.' },
       failed,
@@ -259,32 +256,24 @@ describe('leases of calls', () => {
     expect(await resultsOf(runId)).toHaveLength(1);
   });
 
-  it('the sweep creates missing slots for waiting calls, up to the concurrency', async () => {
-    const { agentId, runId } = await started({ repeat: 6, concurrency: 4 });
-    const isSlotJob = `payload ->> 'agentId' = '${agentId}'`;
-    const slots = () => query(`SELECT key FROM graphile_worker._private_jobs WHERE ${isSlotJob}`);
-    expect(await slots()).toHaveLength(4);
-    await claimed(agentId);
-    await query(`SELECT graphile_worker.remove_job(key) FROM graphile_worker._private_jobs WHERE ${isSlotJob}`);
-    await repository.sweep();
+  it('the sweep counts the calls that wait for slots, up to the concurrency', async () => {
+    const { runId } = await started({ repeat: 6, concurrency: 4 });
+    await claimed();
     // The calls have not waited long enough.
-    expect(await slots()).toHaveLength(0);
+    expect(await repository.sweep()).toEqual([]);
     await query(`UPDATE calls SET due_at = now() - interval '3 s' WHERE run_id = '${runId}'`);
-    await repository.sweep();
-    expect(await slots()).toHaveLength(3);
-    await repository.sweep();
-    expect(await slots()).toHaveLength(3);
+    expect(await repository.sweep()).toEqual([{ protocol: 'chat-completions', calls: 3 }]);
   });
 
   it('ends a run once, and only after all its calls have ended', async () => {
-    const { client, agentId, runId } = await started({ repeat: 2 });
+    const { client, runId } = await started({ repeat: 2 });
     await client.post('/workspace/webhooks', { url: 'https://example.com/hook', events: ['run.completed'] });
     const events = () => query(`SELECT body FROM webhook_events WHERE body::text LIKE '%${runId}%'`);
-    await end(await claimed(agentId));
+    await end(await claimed());
     await finisher.finish(runId);
     expect((await runOf(client, runId)).status).toBe('RUNNING');
     expect(await repository.findOver()).not.toContain(runId);
-    await end(await claimed(agentId));
+    await end(await claimed());
     expect(await repository.findOver()).toContain(runId);
     await Promise.all(Array.from({ length: 5 }, () => finisher.finish(runId)));
     expect((await runOf(client, runId)).status).toBe('COMPLETED');
@@ -293,11 +282,11 @@ describe('leases of calls', () => {
   });
 
   it('cancels a run without a deadlock while one of its calls is claimed', async () => {
-    const { client, agentId, runId } = await started({ repeat: 2 });
+    const { client, runId } = await started({ repeat: 2 });
     const database = app.nest.get(Database);
     const real = database.query.bind(database);
     // Outside the transaction of the request.
-    const claimElsewhere = AsyncResource.bind(() => claim(agentId));
+    const claimElsewhere = AsyncResource.bind(() => claim());
     let concurrentClaim: Promise<ClaimedCall | undefined> | undefined;
     const spy = jest.spyOn(database, 'query').mockImplementation(async (text, values) => {
       const rows = await real(text, values);

@@ -21,7 +21,7 @@ describe('an API process without any worker process', () => {
   it('logs an error when a run waits for longer than a worker process takes to start', async () => {
     await check();
     expect(errors()).toEqual([]);
-    await sql(app.databaseUrl, `UPDATE graphile_worker._private_jobs SET run_at = run_at - interval '1 minute'`);
+    await sql(app.databaseUrl, `UPDATE calls SET due_at = due_at - interval '1 minute'`);
     await check();
     expect(errors()).toEqual([
       expect.stringMatching(/^1 jobs are due, for up to 6\d s, and no worker process is runn/),

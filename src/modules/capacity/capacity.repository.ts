@@ -35,13 +35,6 @@ export interface TestOfConnection {
   readonly leaseMs: number;
 }
 
-/** An agent for which capacity is free. */
-export interface FreeCapacity {
-  readonly agentId: string;
-  readonly medium: Medium;
-  readonly workspaceId: string;
-}
-
 /** How long a process has to end an abandoned call before another one tries, in milliseconds. */
 const END_LEASE_MS = 30_000;
 /** How many of them one sweep ends. */
@@ -92,10 +85,9 @@ export class CapacityRepository {
     await this.database.query(sql.PAID, [claimId, seconds]);
   }
 
-  /** Frees the capacity. @returns the agent that gets it */
-  async release(claimId: string): Promise<FreeCapacity | undefined> {
-    const [next] = await this.database.query<FreeCapacity>(sql.RELEASE, [claimId]);
-    return next;
+  /** Frees the capacity: the call has ended. */
+  async release(claimId: string): Promise<void> {
+    await this.database.query(sql.RELEASE, [claimId]);
   }
 
   /** @returns how often its end has failed */
@@ -114,9 +106,7 @@ export class CapacityRepository {
     return this.database.query(sql.TAKE_ABANDONED, [MAX_ABANDONED, END_LEASE_MS]);
   }
 
-  /** Forgets tests of connections and agents that no longer wait. */
-  async forgetOld(): Promise<void> {
-    await this.database.query(sql.FORGET_WAITS, []);
+  async forgetTests(): Promise<void> {
     await this.database.query(sql.FORGET_TESTS, []);
   }
 

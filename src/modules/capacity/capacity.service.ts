@@ -15,10 +15,8 @@ import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
 import { KeyRing } from '../../platform/encryption/key-ring.js';
 import { messageOf } from '../../platform/errors/message-of.js';
-import { type AbandonedCall, CapacityRepository, type FreeCapacity, MAX_END_FAILURES } from './capacity.repository.js';
+import { type AbandonedCall, CapacityRepository, MAX_END_FAILURES } from './capacity.repository.js';
 import { handlePurpose } from './platform-call.entity.js';
-
-export type { FreeCapacity };
 
 /** Calls at once per credential of a platform that bills, unless the provider's setting says otherwise. */
 const DEFAULT_CAPACITY = 5;
@@ -69,7 +67,6 @@ export class CapacityService implements BeforeApplicationShutdown {
   /** Calls that this process has dialled, by claim. */
   private readonly dialled = new Map<string, { readonly endpoint: AgentEndpoint; handle?: JsonValue }>();
   private readonly releases = new Map<string, Promise<void>>();
-  private readonly freed: ((next: FreeCapacity) => Promise<void>)[] = [];
   /** The end of the abandoned calls that were taken last. */
   private ending: Promise<void> | undefined;
 
@@ -79,11 +76,6 @@ export class CapacityService implements BeforeApplicationShutdown {
     private readonly keyRing: KeyRing,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
-
-  /** Calls `handler` with the agent that waits for the capacity that a call has freed. */
-  onFreed(handler: (next: FreeCapacity) => Promise<void>): void {
-    this.freed.push(handler);
-  }
 
   /** Stores what calls of the agent need, for claims. */
   async store(agentId: string, endpoint: ProviderEndpoint): Promise<void> {
@@ -181,7 +173,7 @@ export class CapacityService implements BeforeApplicationShutdown {
     const isRefused = failure !== undefined && REFUSALS.has(failure) && dialled?.handle === undefined;
     try {
       if (dialled && !isRefused) await this.hangUp(call, () => dialled.endpoint, dialled.handle);
-      await this.free(call.claimId);
+      await this.repository.release(call.claimId);
     } catch (error) {
       await this.endFailed(call, error);
     }
@@ -194,7 +186,7 @@ export class CapacityService implements BeforeApplicationShutdown {
    * @returns how many calls could not be ended
    */
   async sweep(endpointOf: FindEndpoint): Promise<number> {
-    await this.repository.forgetOld();
+    await this.repository.forgetTests();
     if (!this.ending) {
       const abandoned = await this.repository.takeAbandoned();
       const ended = Promise.all(abandoned.map((call) => this.endAbandoned(call, endpointOf)));
@@ -221,7 +213,7 @@ export class CapacityService implements BeforeApplicationShutdown {
         const known = opened === undefined ? undefined : (JSON.parse(opened) as JsonValue);
         await this.hangUp(call, () => endpointOf(agentId, protocol), known);
       }
-      await this.free(claimId);
+      await this.repository.release(claimId);
     } catch (error) {
       await this.endFailed(call, error);
     }
@@ -240,11 +232,6 @@ export class CapacityService implements BeforeApplicationShutdown {
     const request = { endpoint, client: this.client, signal: AbortSignal.timeout(END_TIMEOUT_MS) };
     const known = handle ?? (await find?.(call.claimId, request)) ?? null;
     if (known !== null) await end(known, request);
-  }
-
-  private async free(claimId: string): Promise<void> {
-    const next = await this.repository.release(claimId);
-    if (next) for (const handler of this.freed) await handler(next);
   }
 
   private async endFailed(

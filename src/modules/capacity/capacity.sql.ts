@@ -36,7 +36,10 @@ export const PAID = `
   UPDATE platform_calls SET paid_seconds = $2, paid_by = 'platform', updated_at = now() WHERE claim_id = $1`;
 
 export const RELEASE = `
-  SELECT agent_id AS "agentId", medium, workspace_id AS "workspaceId" FROM release_line($1)`;
+  UPDATE platform_calls SET state = 'ended', handle = NULL, ended_at = clock_timestamp(), updated_at = clock_timestamp(),
+         paid_by = coalesce(paid_by, CASE WHEN placed_at IS NOT NULL THEN 'tester' END),
+         paid_seconds = coalesce(paid_seconds, extract(epoch FROM clock_timestamp() - placed_at)::double precision)
+   WHERE claim_id = $1 AND state <> 'ended'`;
 
 /** $2: failures after which it is given up; $3: milliseconds until the next try. */
 export const END_FAILED = `
@@ -67,8 +70,6 @@ export const TAKE_ABANDONED = `
                        ORDER BY claim_id FOR UPDATE SKIP LOCKED)
   RETURNING claim_id AS "claimId", agent_id AS "agentId", workspace_id AS "workspaceId", protocol, bills, state, handle,
             end_failures AS "endFailures"`;
-
-export const FORGET_WAITS = `DELETE FROM line_waits WHERE seen_at < now() - interval '1 hour'`;
 
 /** Tests belong to no call, with which they would be deleted. */
 export const FORGET_TESTS = `

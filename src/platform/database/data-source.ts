@@ -29,6 +29,7 @@ import { PlatformCalls1733400760000 } from './migrations/1733400760000-platform-
 import { AgentVariables1733400760100 } from './migrations/1733400760100-agent-variables.js';
 import { Capacity1733400760200 } from './migrations/1733400760200-capacity.js';
 import { ClaimCalls1733400760300 } from './migrations/1733400760300-claim-calls.js';
+import { Dispatcher1733400760400 } from './migrations/1733400760400-dispatcher.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -73,6 +74,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       AgentVariables1733400760100,
       Capacity1733400760200,
       ClaimCalls1733400760300,
+      Dispatcher1733400760400,
     ],
   });
 }

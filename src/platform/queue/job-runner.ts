@@ -17,16 +17,11 @@ const POLL_MS = 1_000;
 /** How long fetched jobs may wait in this process before they are returned to the queue, in milliseconds. */
 const LOCAL_QUEUE_TTL_MS = 5_000;
 /** On shutdown: how long jobs may continue before their signal fires, in milliseconds. */
-export const GRACE_MS = 5_000;
+const GRACE_MS = 5_000;
 /** How long jobs may take to end after their signal has fired, in milliseconds. */
 const RETURN_MS = 3_000;
 const MIN_RESTART_DELAY_MS = 250;
 const MAX_RESTART_DELAY_MS = 5_000;
-
-const COUNT_WAITING = `
-  SELECT count(*)::int AS count
-    FROM (SELECT FROM graphile_worker.jobs
-           WHERE task_identifier = ANY($1) AND locked_at IS NULL AND run_at <= now() LIMIT $2) AS waiting`;
 
 export interface JobRunnerOptions {
   readonly kind: JobKind;
@@ -39,7 +34,7 @@ export interface JobRunnerOptions {
 /**
  * Runs the jobs of one kind with graphile-worker, and restarts it whenever it fails.
  *
- * - Running: one graphile-worker pool exists. It fetches jobs in batches; those that wait for a free slot are the backlog.
+ * - Running: one graphile-worker pool exists, which fetches jobs in batches.
  * - Restarting: the pool has ended, or did not end within the time that jobs have. The next one starts after a delay,
  *   which doubles up to 5 s while pools end soon after their start.
  * - Stopped: for good, by `stop`. Jobs have `GRACE_MS` to complete, then their signals fire and they have
@@ -53,16 +48,8 @@ export class JobRunner {
   private stopped = false;
   private running: Promise<void> = Promise.resolve();
   private wake: () => void = () => undefined;
-  /** Ids of the jobs that the current pool has fetched and not started. */
-  private backlog: ReadonlySet<string> = new Set();
-  private readonly shutdown = new AbortController();
-  /** Work of jobs that have ended. */
-  private readonly detached = new Set<Promise<void>>();
 
-  constructor(private readonly options: JobRunnerOptions) {
-    // All jobs of the process share the signal: many listeners are not a leak.
-    setMaxListeners(0, this.shutdown.signal);
-  }
+  constructor(private readonly options: JobRunnerOptions) {}
 
   start(): void {
     this.running = this.keepRunning();
@@ -75,28 +62,13 @@ export class JobRunner {
     const { runner } = this;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, GRACE_MS + RETURN_MS)));
-    const graceEnds = setTimeout(() => this.shutdown.abort(), GRACE_MS);
     const ended = (async () => {
       await runner?.stop().catch(() => undefined);
       await this.running;
-      await Promise.all(this.detached);
     })();
     await Promise.race([ended, late]);
     clearTimeout(timer);
-    clearTimeout(graceEnds);
     this.stopRetries.abort();
-  }
-
-  get kind(): JobKind {
-    return this.options.kind;
-  }
-
-  /** The number of waiting jobs: those fetched by this process, plus those in the queue, up to its concurrency. */
-  async countWaiting(): Promise<number> {
-    const { jobs, pool, concurrency } = this.options;
-    const names = jobs.map(({ job }) => job.name);
-    const { rows } = await pool.query<{ count: number }>(COUNT_WAITING, [names, concurrency]);
-    return this.backlog.size + (rows[0]?.count ?? 0);
   }
 
   private async keepRunning(): Promise<void> {
@@ -129,18 +101,8 @@ export class JobRunner {
       registry.add(name);
       registry.heartbeat().catch(() => undefined);
     });
-    // A new set for each pool: an abandoned pool may still emit events.
-    const backlog = new Set<string>();
-    this.backlog = backlog;
-    events.on('localQueue:getJobs:complete', ({ jobs }) => {
-      for (const { id } of jobs) backlog.add(id);
-      registry.track(name, jobs);
-    });
-    events.on('localQueue:returnJobs', ({ jobs }) => {
-      for (const { id } of jobs) backlog.delete(id);
-      registry.untrack(name, jobs);
-    });
-    events.on('job:start', ({ job }) => backlog.delete(job.id));
+    events.on('localQueue:getJobs:complete', ({ jobs }) => registry.track(name, jobs));
+    events.on('localQueue:returnJobs', ({ jobs }) => registry.untrack(name, jobs));
     events.on('job:complete', ({ job }) => registry.untrack(name, [job]));
     // graphile-worker 0.17 shuts a failed pool down, but this may hang: after the time that jobs have to end, the pool is
     // abandoned.
@@ -193,8 +155,7 @@ export class JobRunner {
           // All jobs of the process share the signal: many listeners are not a leak.
           setMaxListeners(0, signal);
           try {
-            const context = { signal, shutdown: this.shutdown.signal, detach: this.detach };
-            await during({ job: job.name, jobId: id }, () => handler(payload ?? {}, context));
+            await during({ job: job.name, jobId: id }, () => handler(payload ?? {}, { signal }));
           } catch (error) {
             const failure = new Error(`The job ${job.name} failed and will be retried`, { cause: error });
             this.logger[isDatabaseUnavailable(error) ? 'warn' : 'error'](failure);
@@ -204,11 +165,6 @@ export class JobRunner {
       ]),
     );
   }
-
-  private readonly detach = (work: Promise<void>): void => {
-    this.detached.add(work);
-    void work.finally(() => this.detached.delete(work));
-  };
 
   private cronItems() {
     return parseCronItems(

@@ -1,8 +1,8 @@
 /**
- * Kinds of jobs. Each has its own share of a process, so that many jobs of one kind never delay another:
- * webhook deliveries mostly wait for receivers, calls need CPU, voice calls last long, and maintenance is not urgent.
+ * Kinds of jobs. Each has its own share of a process, so that many jobs of one kind never delay another: webhook deliveries mostly
+ * wait for receivers, and maintenance is not urgent.
  */
-export const JOB_KINDS = ['webhooks', 'calls', 'voice-calls', 'maintenance'] as const;
+export const JOB_KINDS = ['webhooks', 'maintenance'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
 export interface JobOptions {
@@ -27,13 +27,6 @@ export const defineJob = <Payload extends object>(options: JobOptions): Job<Payl
 export interface JobContext {
   /** Fires when the process shuts down: the job must end or return its work within seconds. */
   readonly signal: AbortSignal;
-  /** Fires when the process shuts down, like `signal`, but also after the job has ended. */
-  readonly shutdown: AbortSignal;
-  /**
-   * Lets the job end while this part of it continues, so that another job can start. On shutdown it has the same time as a job.
-   * @param work must not reject
-   */
-  readonly detach: (work: Promise<void>) => void;
 }
 
 /**
@@ -48,6 +41,4 @@ export interface EnqueueOptions {
   /** Replaces a job with this key that has not started. */
   readonly jobKey?: string;
   readonly maxAttempts?: number;
-  /** Lower runs first; 0 unless given. */
-  readonly priority?: number;
 }

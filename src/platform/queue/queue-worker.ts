@@ -25,24 +25,8 @@ const QUERY_TIMEOUT_MS = 20_000;
 /** How long the pool may take to close its connections, in milliseconds. */
 const POOL_END_MS = 1_000;
 const SWEEP_MS = 5_000;
-/** How long a count of waiting jobs is reused, in milliseconds. */
-const WAITING_TTL_MS = 1_000;
-
-interface Waiting {
-  readonly at: number;
-  readonly count: Promise<number>;
-  /** Number of jobs that were asked to yield since then. */
-  yielded: number;
-}
-
-/** How many jobs of each kind one process runs at the same time. */
-const CONCURRENCY: Readonly<Record<JobKind, (settings: Settings) => number>> = {
-  // Deliveries mostly wait for their receivers, so there can be many.
-  webhooks: () => 400,
-  calls: ({ workerConcurrency }) => workerConcurrency,
-  'voice-calls': ({ voiceConcurrency }) => voiceConcurrency,
-  maintenance: () => 1,
-};
+/** How many jobs of each kind one process runs at the same time. Deliveries mostly wait for their receivers, so there can be many. */
+const CONCURRENCY: Readonly<Record<JobKind, number>> = { webhooks: 400, maintenance: 1 };
 
 /** Runs jobs in this process, unless it serves HTTP only. */
 @Injectable()
@@ -51,7 +35,6 @@ export class QueueWorker implements OnApplicationBootstrap, BeforeApplicationShu
   private readonly pool: Pool;
   private readonly registry: WorkerRegistry;
   private runners: JobRunner[] = [];
-  private readonly waiting = new Map<JobKind, Waiting>();
   private timer: NodeJS.Timeout | undefined;
   private sweeping: Promise<void> = Promise.resolve();
   private stopped = false;
@@ -82,22 +65,7 @@ export class QueueWorker implements OnApplicationBootstrap, BeforeApplicationShu
 
   /** How many jobs of a kind this process runs at the same time. */
   concurrency(kind: JobKind): number {
-    return CONCURRENCY[kind](this.settings);
-  }
-
-  /**
-   * Whether a job should end and enqueue its remaining work again, because others wait. At most one job yields per waiting
-   * job. The database is asked at most once a second.
-   */
-  async shouldYield(kind: JobKind): Promise<boolean> {
-    const known = this.waiting.get(kind);
-    const isFresh = known !== undefined && performance.now() - known.at < WAITING_TTL_MS;
-    const waiting = isFresh ? known : { at: performance.now(), count: this.countWaiting(kind), yielded: 0 };
-    this.waiting.set(kind, waiting);
-    const count = await waiting.count;
-    if (waiting.yielded >= count) return false;
-    waiting.yielded++;
-    return true;
+    return CONCURRENCY[kind];
   }
 
   async onApplicationBootstrap(): Promise<void> {
@@ -127,10 +95,6 @@ export class QueueWorker implements OnApplicationBootstrap, BeforeApplicationShu
     }
     // graphile-worker keeps its connection that listens while a statement of its own waits for a database that is read-only.
     await Promise.race([this.pool.end(), pause(POOL_END_MS, undefined, { ref: false })]);
-  }
-
-  private countWaiting(kind: JobKind): Promise<number> {
-    return this.runners.find((runner) => runner.kind === kind)?.countWaiting() ?? Promise.resolve(0);
   }
 
   private schedule(): void {

@@ -4,13 +4,7 @@ import type { EnqueueOptions, Job, JobHandler } from './job.js';
 
 const ADD_JOB = `
   SELECT graphile_worker.add_job(identifier => $1::text, payload => $2::json, run_at => $3::timestamptz,
-                                 max_attempts => $4::integer, job_key => $5::text, priority => $6::integer)`;
-
-/** A job that is already waiting under its key keeps its position in the queue. */
-const ADD_JOBS = `
-  SELECT graphile_worker.add_job(identifier => $1::text, payload => j.payload, max_attempts => $2::integer,
-                                 job_key => j.key, job_key_mode => 'preserve_run_at', priority => j.priority)
-    FROM json_to_recordset($3) AS j (payload json, key text, priority integer)`;
+                                 max_attempts => $4::integer, job_key => $5::text)`;
 
 export interface HandledJob {
   readonly job: Job<object>;
@@ -29,7 +23,7 @@ export class Queue {
   async enqueue<Payload extends object>(
     job: Job<Payload>,
     payload: Payload,
-    { runAt, jobKey, maxAttempts = job.maxAttempts, priority }: EnqueueOptions = {},
+    { runAt, jobKey, maxAttempts = job.maxAttempts }: EnqueueOptions = {},
   ): Promise<void> {
     await this.database.query(ADD_JOB, [
       job.name,
@@ -37,17 +31,7 @@ export class Queue {
       runAt ?? null,
       maxAttempts ?? null,
       jobKey ?? null,
-      priority ?? null,
     ]);
-  }
-
-  /** Adds many jobs; those whose key is already in the queue stay as they are. */
-  async enqueueAll<Payload extends object>(
-    job: Job<Payload>,
-    jobs: readonly { readonly payload: Payload; readonly key: string; readonly priority?: number }[],
-  ): Promise<void> {
-    if (jobs.length === 0) return;
-    await this.database.query(ADD_JOBS, [job.name, job.maxAttempts ?? null, JSON.stringify(jobs)]);
   }
 
   /** Registers the handler of a job. Call it before the application has started. */

@@ -10,12 +10,13 @@ const CHECK_MS = 60_000;
 const DUE_SECONDS = 30;
 
 const ABANDONED = `
-  SELECT count(*)::int AS jobs, round(extract(epoch FROM now() - min(run_at)))::int AS seconds
-    FROM graphile_worker.jobs
-   WHERE run_at < now() - interval '${DUE_SECONDS} seconds' AND attempts < max_attempts
+  SELECT count(*)::int AS jobs, round(extract(epoch FROM now() - min(at)))::int AS seconds
+    FROM (SELECT run_at FROM graphile_worker.jobs WHERE attempts < max_attempts
+           UNION ALL SELECT due_at FROM calls WHERE status = 'QUEUED') due (at)
+   WHERE at < now() - interval '${DUE_SECONDS} seconds'
      AND NOT EXISTS (SELECT FROM queue_workers WHERE seen_at > now() - interval '${DEAD_AFTER_SECONDS} seconds')`;
 
-/** Reports jobs that no process will run, in processes that run none themselves: a run must not wait silently. */
+/** Reports jobs and calls that no process will run, in processes that run none themselves: a run must not wait silently. */
 @Injectable()
 export class WorkerWatch implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Queue');

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database/database.js';
-import type { Medium } from '../call.entity.js';
 import type { CriticalCase } from '../run-ends/run-finisher.service.js';
 import type { RunEntity } from '../run.entity.js';
 import type { DerivedPlan, PlannedCall } from './derived-plan.js';
@@ -47,8 +46,6 @@ const RENAMED = `
     JOIN calls c ON c.run_id = e.run_id AND c.position = e.first_call
    WHERE e.run_id = $1 AND ${NAMES('v.variables -> 0')} IS DISTINCT FROM ${NAMES('c.variables')}
    ORDER BY e.position`;
-
-const MEDIA = 'SELECT DISTINCT medium FROM calls WHERE run_id = $1';
 
 /** Whether anything of a run is for the judge: a criterion, or a caller without a script. */
 const NEEDS_JUDGE = `
@@ -107,11 +104,6 @@ export class DerivedRunsRepository {
   /** The evaluations whose variables have other names today than in the calls of a run. */
   async withRenamedVariables(runId: string): Promise<{ id: string; name: string }[]> {
     return this.database.query(RENAMED, [runId]);
-  }
-
-  /** The media of the calls of a run. */
-  async media(runId: string): Promise<Medium[]> {
-    return (await this.database.query<{ medium: Medium }>(MEDIA, [runId])).map(({ medium }) => medium);
   }
 
   /** The cases of critical evaluations of a run that have none of these calls. */

@@ -7,11 +7,9 @@ import type { Settings } from '../../../platform/config/settings.js';
 import { Database } from '../../../platform/database/database.js';
 import { sequentialIds } from '../../../platform/database/sequential-ids.js';
 import { conflict } from '../../../platform/errors/domain-error.js';
-import { Queue } from '../../../platform/queue/queue.js';
 import { AgentsService } from '../../agents/agents.service.js';
 import { BaselinesService } from '../comparison/baselines.service.js';
 import type { RunDetails } from '../dto/run.responses.js';
-import { SLOTS, slotJobs } from '../slot-job.js';
 import type { DerivedKind, RunEntity } from '../run.entity.js';
 import { hasEnded, RunsService, toDetails } from '../runs.service.js';
 import { requireQueueCapacity } from '../start/queue-capacity.js';
@@ -36,7 +34,6 @@ const NOTHING_TO_JUDGE = 'The evaluations of the run have no criteria, and no ca
 export class DerivedRunsService {
   constructor(
     private readonly database: Database,
-    private readonly queue: Queue,
     private readonly runs: RunsService,
     private readonly starts: StartRepository,
     private readonly repository: DerivedRunsRepository,
@@ -127,10 +124,7 @@ export class DerivedRunsService {
       ...(await this.leftOutCritical(source.id, plan)),
     ]);
     await this.baselines.store(run.id, await this.baselines.ofDerived(source));
-    for (const medium of await this.repository.media(run.id)) {
-      const slots = slotJobs(medium, { id: agentId, workspaceId }, Math.min(concurrency, totalCalls), run.id);
-      await this.queue.enqueueAll(SLOTS[medium], slots);
-    }
+    await this.starts.announce();
     return toDetails(run, { pending: totalCalls });
   }
 }

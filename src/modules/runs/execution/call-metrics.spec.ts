@@ -104,9 +104,8 @@ describe('metrics of calls', () => {
   });
 
   it('show the calls that wait for a slot by protocol', async () => {
-    const agent = { id: '', workspaceId: '', protocol: 'chat-completions', medium: 'text', slots: 2 } as const;
-    const agents = [agent, { ...agent, slots: 3 }, { ...agent, protocol: VOICE, medium: 'voice', slots: 4 }] as const;
-    calls.setWaiting(agents);
+    const text = { protocol: 'chat-completions', calls: 2 };
+    calls.setWaiting([text, { ...text, calls: 3 }, { protocol: VOICE, calls: 4 }]);
     const name = 'calls_waiting_for_slot';
     expect(await samples(name)).toEqual({
       ...NONE_WAITING,

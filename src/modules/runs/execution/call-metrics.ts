@@ -12,7 +12,7 @@ import { type ObservedTranscription, TRANSCRIPTION_OUTCOMES } from '../../../../
 import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { Settings } from '../../../platform/config/settings.js';
 import { Metrics } from '../../../platform/observability/metrics.js';
-import type { WaitingAgent } from './execution.repository.js';
+import type { WaitingCalls } from './execution.repository.js';
 
 const PROTOCOL_NAMES = PROTOCOLS.names;
 const OUTCOMES = ['passed', 'failed', 'invalid', 'error', 'interrupted'] as const;
@@ -145,10 +145,9 @@ export class CallMetrics {
     }
   }
 
-  /** @param agents all that have calls without a slot */
-  setWaiting(agents: readonly WaitingAgent[]): void {
+  setWaiting(waiting: readonly WaitingCalls[]): void {
     for (const protocol of [...PROTOCOL_NAMES, RECORDING]) this.waiting.set({ protocol }, 0);
-    for (const { protocol, slots } of agents) this.waiting.inc({ protocol }, slots);
+    for (const { protocol, calls } of waiting) this.waiting.inc({ protocol }, calls);
   }
 
   setUnended(calls: number): void {

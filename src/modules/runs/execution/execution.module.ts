@@ -5,16 +5,30 @@ import { RecordingsModule } from '../../recordings/recordings.module.js';
 import { RejudgingModule } from '../derived/rejudging.module.js';
 import { CallImportsModule } from '../imports/call-imports.module.js';
 import { AgentWords } from './agent-words.js';
+import { CallConnections } from './call-connections.js';
 import { CallExecutor } from './call-executor.js';
 import { CallMetrics } from './call-metrics.js';
+import { CallRunner } from './call-runner.js';
+import { CallSweep } from './call-sweep.js';
 import { CallerVoices } from './caller-voices.js';
+import { Dispatcher } from './dispatcher.js';
 import { ExecutionRepository } from './execution.repository.js';
 import { RunEndsModule } from '../run-ends/run-ends.module.js';
-import { RunWorker } from './run-worker.js';
 import { UndecidedCalls } from './undecided-calls.repository.js';
 
 @Module({
   imports: [AgentsModule, CapacityModule, CallImportsModule, RecordingsModule, RejudgingModule, RunEndsModule],
-  providers: [RunWorker, CallExecutor, CallMetrics, CallerVoices, AgentWords, ExecutionRepository, UndecidedCalls],
+  providers: [
+    Dispatcher,
+    CallRunner,
+    CallSweep,
+    CallConnections,
+    CallExecutor,
+    CallMetrics,
+    CallerVoices,
+    AgentWords,
+    ExecutionRepository,
+    UndecidedCalls,
+  ],
 })
 export class ExecutionModule {}

@@ -3,12 +3,11 @@ import { Injectable } from '@nestjs/common';
 import type { VariablesRow } from '../../../../libs/evaluation-definition/index.js';
 import { type Attempt, type CallResult, type ProtocolName, wasCutOff } from '../../../../libs/simulation/index.js';
 import { Database } from '../../../platform/database/database.js';
-import { Queue } from '../../../platform/queue/queue.js';
 import type { Medium } from '../call.entity.js';
+import { CALLS_DUE } from '../call-slots.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 import type { AgentSnapshot, DerivedKind } from '../run.entity.js';
 import * as sql from './execution.sql.js';
-import { SLOTS, slotJobs } from '../slot-job.js';
 
 /** How long a claim is valid unless it is renewed, in milliseconds. */
 export const LEASE_MS = 20_000;
@@ -35,7 +34,7 @@ export interface ClaimedCall {
   readonly evaluationId: string;
   /** Decided on when the run was started. */
   readonly protocol: ProtocolName;
-  /** That of the protocol, and of the slot. */
+  /** That of the protocol, and of its slot. */
   readonly medium: Medium;
   /** Whether the platform bills it. */
   readonly bills: boolean;
@@ -47,26 +46,21 @@ export interface ClaimedCall {
   readonly isRepeated: boolean;
 }
 
-/** An agent with due calls of a protocol that have no slot job. */
-export interface WaitingAgent {
-  readonly id: string;
-  readonly workspaceId: string;
+/** Calls of an agent over a protocol that wait for a slot. */
+export interface WaitingCalls {
   readonly protocol: ProtocolName;
+  /** As many as their runs allow to start. */
+  readonly calls: number;
+}
+
+/** Free slots of this process for calls of a medium. */
+export interface FreeSlots {
   readonly medium: Medium;
-  /** Number of slot jobs needed. */
-  readonly slots: number;
-}
-
-/** A slot without a call. */
-export interface FreeSlot {
-  /** Run of the call that has just ended in it. */
-  readonly previousRun: string | undefined;
-}
-
-export interface Claim {
-  readonly call: ClaimedCall | undefined;
-  /** Whether the slot's previous run is over; true for only one of the slots, which finishes the run. */
-  readonly isPreviousRunOver: boolean;
+  readonly count: number;
+  /** How many of them are for workspaces that hold none. */
+  readonly kept: number;
+  /** Workspaces that hold one. */
+  readonly holders: readonly string[];
 }
 
 /** An ended call with its result. */
@@ -111,28 +105,15 @@ export interface CallHistory {
 /** The state of running calls. Each change is one statement and requires the claim's fencing token. */
 @Injectable()
 export class ExecutionRepository {
-  constructor(
-    private readonly database: Database,
-    private readonly queue: Queue,
-  ) {}
+  constructor(private readonly database: Database) {}
 
-  /**
-   * Claims a due call of the agent and medium for each slot, within the agent's concurrency limit and with the capacity that
-   * calls need.
-   * @returns a claim per slot, in the same order
-   */
-  async claim(agentId: string, medium: Medium, slots: readonly FreeSlot[]): Promise<readonly Claim[]> {
-    const claims = slots.map(() => randomUUID());
-    const previous = new Set(slots.flatMap(({ previousRun }) => previousRun ?? []));
-    const values = [agentId, medium, claims, LEASE_MS, [...previous]];
-    const rows = await this.database.query<Omit<ClaimedCall, 'agentId' | 'medium'>>(sql.CLAIM, values);
-    const calls = new Map(rows.map((row) => [row.claimId, { ...row, agentId, medium }]));
-    const over = new Set(rows.flatMap(({ claimId, runId }) => ((claimId as string | null) === null ? runId : [])));
-    return slots.map(({ previousRun = '' }, index) => ({
-      call: calls.get(claims[index]!),
-      // `delete` is true once: a single slot finishes the run.
-      isPreviousRunOver: over.delete(previousRun),
-    }));
+  /** Claims due calls of all agents for the free slots, within every limit (`claim_calls`). */
+  async claim(slots: readonly FreeSlots[]): Promise<ClaimedCall[]> {
+    const given = slots.map(({ medium, count, kept, holders }) => {
+      const claims = Array.from({ length: count }, () => randomUUID());
+      return { medium, claims, kept, holders };
+    });
+    return this.database.query(sql.CLAIM, [JSON.stringify(given), LEASE_MS]);
   }
 
   async plan(runId: string, evaluationId: string): Promise<CallPlan> {
@@ -169,44 +150,27 @@ export class ExecutionRepository {
   }
 
   /**
-   * Requeues the call for another attempt after `delayMs`, with a slot job for that time.
+   * Requeues the call for another attempt after `delayMs`.
    * @param resultJson from `attemptResultJson`
    */
-  async retry(call: ClaimedCall, attempt: Attempt, resultJson: string, delayMs: number): Promise<void> {
-    const { id, claimId, agentId, workspaceId, medium } = call;
-    await this.database.transaction(async () => {
-      const values = [id, claimId, JSON.stringify([attempt]), delayMs, resultJson, wasCutOff(attempt) ? 0 : 1];
-      const [row] = await this.database.query<{ dueAt: Date }>(sql.RETRY, values);
-      if (!row) return;
-      const job = { agentId, workspaceId, slot: 0 };
-      await this.queue.enqueue(SLOTS[medium], job, { runAt: row.dueAt, jobKey: `call:${id}` });
-    });
+  async retry({ id, claimId }: ClaimedCall, attempt: Attempt, resultJson: string, delayMs: number): Promise<void> {
+    const values = [id, claimId, JSON.stringify([attempt]), delayMs, resultJson, wasCutOff(attempt) ? 0 : 1];
+    await this.database.query(sql.RETRY, values);
   }
 
   /** Requeues the call without an attempt: the platform had no capacity for it. It asks again after `delayMs`. */
-  async wait({ id, claimId, agentId, workspaceId, medium }: ClaimedCall, delayMs: number): Promise<void> {
-    await this.database.transaction(async () => {
-      const [row] = await this.database.query<{ dueAt: Date }>(sql.WAIT, [id, claimId, delayMs]);
-      if (!row) return;
-      const job = { agentId, workspaceId, slot: 0 };
-      await this.queue.enqueue(SLOTS[medium], job, { runAt: row.dueAt, jobKey: `call:${id}` });
-    });
+  async wait({ id, claimId }: ClaimedCall, delayMs: number): Promise<void> {
+    await this.database.query(sql.WAIT, [id, claimId, delayMs]);
   }
 
   /**
-   * Gives up the claim and requeues the call because this process shuts down, with a slot job for another process.
+   * Gives up the claim and requeues the call for another process, because this one shuts down.
    * @param startedAt ISO 8601 timestamp of the start of the interrupted attempt
    * @param resultJson what is known of it, from `attemptResultJson`
    */
-  async release(call: ClaimedCall, startedAt: string, resultJson?: string): Promise<void> {
-    const { id, claimId, agentId, workspaceId, medium } = call;
+  async release({ id, claimId }: ClaimedCall, startedAt: string, resultJson?: string): Promise<void> {
     const attempt: Attempt = { ...SHUT_DOWN, startedAt, endedAt: new Date().toISOString(), callId: claimId };
-    await this.database.transaction(async () => {
-      const values = [id, claimId, JSON.stringify([attempt]), resultJson ?? null];
-      const released = await this.database.query(sql.RELEASE, values);
-      if (released.length > 0)
-        await this.queue.enqueue(SLOTS[medium], { agentId, workspaceId, slot: 0 }, { jobKey: `call:${id}` });
-    });
+    await this.database.query(sql.RELEASE, [id, claimId, JSON.stringify([attempt]), resultJson ?? null, CALLS_DUE]);
   }
 
   /** Renews the leases of these calls. @returns the claims that are still valid */
@@ -216,29 +180,25 @@ export class ExecutionRepository {
     return new Set(rows.map(({ claimId }) => claimId));
   }
 
-  async isOver(runId: string): Promise<boolean> {
-    const [row] = await this.database.query<{ isOver: boolean }>(sql.IS_OVER, [runId]);
-    return row?.isOver ?? false;
+  /** @returns for each run, given as often as calls of it have ended, whether it is over; true once */
+  async areOver(runIds: readonly string[]): Promise<readonly boolean[]> {
+    const rows = await this.database.query<{ id: string }>(sql.ARE_OVER, [[...new Set(runIds)]]);
+    const over = new Set(rows.map(({ id }) => id));
+    return runIds.map((id) => over.delete(id));
   }
 
   /**
-   * Requeues the calls of dead processes and enqueues slot jobs for due calls that have none.
-   * @returns the agents of these calls
+   * Requeues the calls of dead processes, and ends those that have crashed too many.
+   * @returns due calls that have waited for some seconds
    */
-  async sweep(): Promise<readonly WaitingAgent[]> {
+  async sweep(): Promise<readonly WaitingCalls[]> {
     await this.database.transaction(async () => {
       const [lock] = await this.database.query<{ taken: boolean }>(sql.TRY_SWEEP, []);
       if (!lock?.taken) return;
       await this.database.query(sql.EXPIRE_LEASES, [MAX_LEASE_EXPIRATIONS, ABANDONED, JSON.stringify(DIED)]);
     });
     // After the commit, so that the calls that were just requeued are found.
-    const waiting = await this.database.query<WaitingAgent>(sql.FIND_WAITING, []);
-    for (const agent of waiting) {
-      const { medium, slots } = agent;
-      // One per statement: a statement that locks a single job cannot deadlock.
-      for (const job of slotJobs(medium, agent, slots)) await this.queue.enqueueAll(SLOTS[medium], [job]);
-    }
-    return waiting;
+    return this.database.query(sql.WAITING, []);
   }
 
   /** Ends calls as `error` that got no capacity in time, and those whose earlier attempt could not be ended. */

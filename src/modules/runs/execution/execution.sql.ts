@@ -1,21 +1,11 @@
 const CHANGED = `changed_in = pg_current_xact_id()::text::bigint, updated_at = now()`;
 const UNCLAIMED = 'claim_id = NULL, lease_until = NULL';
 
-/**
- * $1: agent; $2: medium; $3: fencing tokens, one per requested call; $4: duration of the leases in milliseconds; $5: runs whose
- * calls have just ended. Returns the claimed calls, and without a claim the runs of $5 in which no call is left.
- */
+/** $1: free slots, as the function says; $2: duration of the leases in milliseconds. */
 export const CLAIM = `
-  SELECT claim_id AS "claimId", id, run_id AS "runId", workspace_id AS "workspaceId", evaluation_id AS "evaluationId",
-         claimed.protocol, bills, line AS credential, CASE WHEN line IS NOT NULL THEN capacity END AS capacity,
-         EXISTS (SELECT FROM calls c WHERE c.id = claimed.id AND c.attempts <> '[]'::jsonb) AS "isRepeated"
-    FROM (SELECT 1) one
-    LEFT JOIN LATERAL (
-      SELECT k.protocol AS used, k.credential, k.capacity FROM agent_capacity k
-       WHERE k.agent_id = $1 AND EXISTS (
-         SELECT FROM calls c WHERE c.agent_id = $1 AND c.medium = $2 AND c.status = 'QUEUED' AND c.protocol = k.protocol)
-       LIMIT 1) known ON true
-   CROSS JOIN LATERAL claim_calls($1, $2, $3, $4 * interval '1 millisecond', $5, used, credential, known.capacity) claimed`;
+  SELECT claim_id AS "claimId", id, run_id AS "runId", workspace_id AS "workspaceId", agent_id AS "agentId",
+         evaluation_id AS "evaluationId", protocol, medium, bills, credential, capacity, is_repeated AS "isRepeated"
+    FROM claim_calls($1, $2 * interval '1 millisecond')`;
 
 /**
  * $1: JSON list of ended calls (`EndedCall`); $2: ids of the calls; $3: their fencing tokens. Returns the calls whose
@@ -42,7 +32,7 @@ export const RETRY = `
            due_at = now() + $4 * interval '1 millisecond', ${UNCLAIMED}, ${CHANGED}
      WHERE id = $1 AND claim_id = $2 RETURNING id, due_at, jsonb_array_length(attempts) AS number),
   stored AS (INSERT INTO call_attempts (call_id, number, result) SELECT id, number, $5::jsonb FROM retried)
-  SELECT due_at AS "dueAt" FROM retried`;
+  SELECT id FROM retried`;
 
 /** Requeues a call for which the platform had no capacity, so that nothing is paid. $3: milliseconds until it asks again. */
 export const WAIT = `
@@ -50,9 +40,12 @@ export const WAIT = `
     UPDATE platform_calls SET placed_at = NULL, paid_seconds = NULL, paid_by = NULL WHERE claim_id = $2)
   UPDATE calls SET status = 'QUEUED', due_at = now() + $3 * interval '1 millisecond', capacity_wait_since = now(),
          ${UNCLAIMED}, ${CHANGED}
-   WHERE id = $1 AND claim_id = $2 RETURNING due_at AS "dueAt"`;
+   WHERE id = $1 AND claim_id = $2`;
 
-/** Requeues a call whose execution was interrupted. $3: the interrupted attempt; $4: what is known of its result, or null. */
+/**
+ * Requeues a call whose execution was interrupted. $3: the interrupted attempt; $4: what is known of its result, or null; $5: the
+ * channel on which it is announced.
+ */
 export const RELEASE = `
   WITH released AS (
     UPDATE calls SET status = 'QUEUED', attempts = attempts || $3::jsonb, due_at = now(), ${UNCLAIMED}, ${CHANGED}
@@ -60,7 +53,7 @@ export const RELEASE = `
   stored AS (
     INSERT INTO call_attempts (call_id, number, result)
     SELECT id, number, $4::jsonb FROM released WHERE $4::jsonb IS NOT NULL)
-  SELECT id FROM released`;
+  SELECT pg_notify($5, '') FROM released`;
 
 /**
  * $1: calls; $2: their fencing tokens, in the same order; $3: milliseconds. Returns the claims that are still valid.
@@ -82,8 +75,10 @@ export const ATTEMPTS = `
 
 export const VARIABLES = 'SELECT variables FROM calls WHERE id = $1';
 
-export const IS_OVER = `
-  SELECT NOT EXISTS (SELECT 1 FROM calls WHERE run_id = $1 AND status IN ('QUEUED', 'RUNNING')) AS "isOver"`;
+/** Those of the runs $1 in which no call is left. */
+export const ARE_OVER = `
+  SELECT r.id FROM unnest($1::uuid[]) r (id)
+   WHERE NOT EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.status IN ('QUEUED', 'RUNNING'))`;
 
 /** A case has a row of variables if the first call of its evaluation has one. */
 export const SNAPSHOT = `
@@ -113,15 +108,14 @@ export const EXPIRE_LEASES = `
    WHERE id IN (SELECT id FROM calls WHERE status = 'RUNNING' AND lease_until < now() ORDER BY id FOR UPDATE)
   RETURNING id`;
 
-/** Agents with due, unclaimed calls of a protocol that are allowed to run, and the number of slot jobs needed. */
-export const FIND_WAITING = `
-  SELECT w.id, w."workspaceId", w.protocol, w.medium, least(w.due, w.concurrency - w.running)::int AS slots
-    FROM (SELECT c.agent_id AS id, c.workspace_id AS "workspaceId", c.protocol, c.medium, count(*) AS due,
-                 max(r.concurrency) AS concurrency,
+/** Due, unclaimed calls that their runs allow to start, by agent and protocol. */
+export const WAITING = `
+  SELECT w.protocol, least(w.due, w.concurrency - w.running)::int AS calls
+    FROM (SELECT c.protocol, count(*) AS due, max(r.concurrency) AS concurrency,
                  (SELECT count(*) FROM calls o WHERE o.agent_id = c.agent_id AND o.status = 'RUNNING') AS running
             FROM calls c JOIN runs r ON r.id = c.run_id
            WHERE c.status = 'QUEUED' AND c.due_at < now() - interval '2 seconds' AND c.medium IS NOT NULL
-           GROUP BY c.agent_id, c.workspace_id, c.protocol, c.medium) w
+           GROUP BY c.agent_id, c.protocol, c.medium) w
    WHERE w.running < w.concurrency`;
 
 /** Open runs whose calls have all ended. */

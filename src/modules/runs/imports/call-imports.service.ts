@@ -5,13 +5,11 @@ import { Database } from '../../../platform/database/database.js';
 import { isUuid } from '../../../platform/database/ids.js';
 import { sequentialIds } from '../../../platform/database/sequential-ids.js';
 import { about, conflict, DomainError, invalidInput } from '../../../platform/errors/domain-error.js';
-import { Queue } from '../../../platform/queue/queue.js';
 import { type AgentDescription, AgentsService } from '../../agents/agents.service.js';
 import { RecordingUploadsService } from '../../recordings/recording-uploads.service.js';
 import { RecordingsService } from '../../recordings/recordings.service.js';
 import { CallsService } from '../calls/calls.service.js';
 import type { CallDetails } from '../calls/dto/call.responses.js';
-import { SLOTS, slotJobs } from '../slot-job.js';
 import type { PlannedEvaluation } from '../start/plan.js';
 import { requireQueueCapacity } from '../start/queue-capacity.js';
 import { RunStarterService } from '../start/run-starter.service.js';
@@ -29,7 +27,6 @@ const CONCURRENCY = 100;
 export class CallImportsService {
   constructor(
     private readonly database: Database,
-    private readonly queue: Queue,
     private readonly agents: AgentsService,
     private readonly starter: RunStarterService,
     private readonly starts: StartRepository,
@@ -96,7 +93,7 @@ export class CallImportsService {
     const row = { callId: callId!, runId, workspaceId, agentId, externalId, contentHash: hash, channels };
     const said = transcript && [...transcript];
     await this.repository.insert({ ...row, transcript: said, bytes }, new Date(startedAt));
-    await this.queue.enqueueAll(SLOTS.voice, slotJobs('voice', { id: agentId, workspaceId }, 1, runId));
+    await this.starts.announce();
     return callId!;
   }
 }

@@ -11,7 +11,6 @@ import { Database } from '../../../platform/database/database.js';
 import { uuidOrNotFound } from '../../../platform/database/ids.js';
 import { sequentialIds } from '../../../platform/database/sequential-ids.js';
 import { about, DomainError, conflict, invalidInput } from '../../../platform/errors/domain-error.js';
-import { Queue } from '../../../platform/queue/queue.js';
 import { type AgentDescription, AgentsService } from '../../agents/agents.service.js';
 import { ConnectionService, type PlannedConnection } from '../../agents/connection/connection.service.js';
 import { CapacityService } from '../../capacity/capacity.service.js';
@@ -20,7 +19,6 @@ import { PersonalitiesService } from '../../personalities/personalities.service.
 import { BaselinesService } from '../comparison/baselines.service.js';
 import type { RunPlan, StartRunRequest } from '../dto/run.requests.js';
 import type { RunDetails } from '../dto/run.responses.js';
-import { SLOTS, slotJobs } from '../slot-job.js';
 import { hasEnded } from '../run.entity.js';
 import { RunsRepository } from '../runs.repository.js';
 import { toDetails } from '../runs.service.js';
@@ -39,7 +37,6 @@ const IMPORTED =
 export class RunStarterService {
   constructor(
     private readonly database: Database,
-    private readonly queue: Queue,
     private readonly runs: RunsRepository,
     private readonly repository: StartRepository,
     private readonly agents: AgentsService,
@@ -94,7 +91,7 @@ export class RunStarterService {
     };
   }
 
-  /** Writes the run, its calls and their jobs in one transaction. @throws DomainError as `plan` does */
+  /** Writes the run and its calls in one transaction. @throws DomainError as `plan` does */
   async start(caller: Caller, agentId: string, request: StartRunRequest): Promise<RunDetails> {
     return this.database.transaction(async () => {
       // The lock prevents the agent from being deleted concurrently.
@@ -257,7 +254,6 @@ export class RunStarterService {
   ): Promise<RunDetails> {
     const { workspaceId, userId } = caller;
     const { evaluations, baselines, ...settings } = plan;
-    const { concurrency } = plan;
     const { id: agentId, provider, assistantId, type } = agent;
     await requireQueueCapacity(this.repository, agentId);
     const totalCalls = callCount(plan);
@@ -276,11 +272,9 @@ export class RunStarterService {
     // Lists are sorted by descending creation time and id: descending ids list the calls in plan order.
     const ids = sequentialIds(totalCalls).reverse();
     await this.repository.insertCalls(run, evaluations, ids, choice);
-    const { protocol, medium } = choice;
-    const endpoint = await this.connections.endpoint(agentId, protocol);
+    const endpoint = await this.connections.endpoint(agentId, choice.protocol);
     if (endpoint) await this.capacity.store(agentId, endpoint);
-    const slots = slotJobs(medium, { id: agentId, workspaceId }, Math.min(concurrency, totalCalls), run.id);
-    await this.queue.enqueueAll(SLOTS[medium], slots);
+    await this.repository.announce();
     return toDetails(run, { pending: totalCalls });
   }
 }

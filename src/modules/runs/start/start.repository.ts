@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { PROTOCOLS, RECORDING } from '../../../../libs/simulation/index.js';
 import { Database } from '../../../platform/database/database.js';
 import type { CallEntity } from '../call.entity.js';
+import { CALLS_DUE } from '../call-slots.js';
 import type { RunEntity } from '../run.entity.js';
 import { RUN_COLUMNS } from '../runs.columns.js';
 import { DEFAULTS, type PlannedEvaluation } from './plan.js';
@@ -23,7 +24,8 @@ const INSERT_RUN = `
 /** $2: number of waiting calls. */
 const IS_FULL = `
   SELECT count(*) >= $2 AS "isFull"
-    FROM (SELECT 1 FROM calls WHERE agent_id = $1 AND status = 'QUEUED' LIMIT $2) c`;
+    FROM (SELECT 1 FROM runs r JOIN calls c ON c.run_id = r.id AND c.status = 'QUEUED'
+           WHERE r.agent_id = $1 AND r.status IN ('QUEUED', 'RUNNING') LIMIT $2) c`;
 
 /** $2: evaluations, $3: their snapshots, $4: their first calls and $5: numbers of cases, in plan order; $6: position of the first one. */
 const INSERT_PLAN = `
@@ -63,6 +65,8 @@ const READ_PLAN = `
 
 /** Those of runs that judge such calls again, too. */
 const HAS_IMPORTED_CALLS = 'SELECT EXISTS (SELECT 1 FROM calls WHERE run_id = $1 AND protocol = $2) AS "isImported"';
+
+const ANNOUNCE = `SELECT pg_notify($1, '')`;
 
 export type NewRun = Pick<
   RunEntity,
@@ -116,6 +120,11 @@ export class StartRepository {
   async hasImportedCalls(runId: string): Promise<boolean> {
     const [row] = await this.database.query<{ isImported: boolean }>(HAS_IMPORTED_CALLS, [runId, RECORDING]);
     return row?.isImported ?? false;
+  }
+
+  /** Tells every process that executes calls that some are due, once the caller's transaction is committed. */
+  async announce(): Promise<void> {
+    await this.database.query(ANNOUNCE, [CALLS_DUE]);
   }
 
   async insertRun(run: NewRun): Promise<RunEntity> {

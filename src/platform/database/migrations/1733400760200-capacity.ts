@@ -23,6 +23,9 @@ const STATES_BEFORE = `
   ALTER TABLE platform_calls ADD CONSTRAINT platform_calls_state_check
     CHECK (state IN ('line', 'dialling', 'placed', 'ended', 'unended'));`;
 
+/** The functions between this migration and that of the dispatcher. */
+export const BEFORE_DISPATCHER = replacing(renamed(LINE_FUNCTIONS) + renamed(CLAIM_CALLS_WITH_LINES));
+
 /** The capacity that calls of an agent use, and plainer names for the states of calls on platforms. */
 export class Capacity1733400760200 implements MigrationInterface {
   name = 'Capacity1733400760200';
@@ -43,8 +46,7 @@ export class Capacity1733400760200 implements MigrationInterface {
       ALTER FUNCTION line_wait_ms RENAME TO capacity_wait_ms;
       ALTER FUNCTION take_line_for_test RENAME TO reserve_for_test;
       ${STATES}
-      ${replacing(renamed(LINE_FUNCTIONS))}
-      ${replacing(renamed(CLAIM_CALLS_WITH_LINES))}
+      ${BEFORE_DISPATCHER}
     `);
   }
 
