@@ -5,7 +5,7 @@ import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
-import { ExecutionRepository } from '../../src/modules/runs/execution/execution.repository.js';
+import { ExecutionRepository } from '../../src/modules/execution/execution.repository.js';
 
 /** Two service instances in one process: each has its own pools, queue and signals. */
 describe('runs on two processes', () => {

@@ -1,6 +1,6 @@
 import { RetentionRepository } from '../../src/modules/retention/retention.repository.js';
 import { RunsRepository } from '../../src/modules/runs/runs.repository.js';
-import { StartRepository } from '../../src/modules/runs/start/start.repository.js';
+import { StartRepository } from '../../src/modules/starts/start.repository.js';
 import type { Role } from '../../src/platform/access/caller.js';
 import { openEventStream } from '../support/event-stream.js';
 import { expectError, expectForbidden, expectNotFound } from '../support/expect.js';

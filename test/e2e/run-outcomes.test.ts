@@ -6,7 +6,7 @@ import {
   startReferenceAgent,
 } from '../simulators/agent/index.js';
 import { OutboundClient } from '../../libs/outbound-http/index.js';
-import { CallExecutor } from '../../src/modules/runs/execution/call-executor.js';
+import { CallExecutor } from '../../src/modules/execution/call-executor.js';
 import { delta } from '../simulators/servers.js';
 import { callEnv, executeRun, prepareAgent, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
 import {

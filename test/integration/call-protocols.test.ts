@@ -1,7 +1,7 @@
 import { createDataSource } from '../../src/bootstrap/data-source.js';
 import { migrate } from '../../src/bootstrap/migrate.js';
-import { ExecutionRepository } from '../../src/modules/runs/execution/execution.repository.js';
-import { UndecidedCalls } from '../../src/modules/runs/execution/undecided-calls.repository.js';
+import { ExecutionRepository } from '../../src/modules/execution/execution.repository.js';
+import { UndecidedCalls } from '../../src/modules/execution/undecided-calls.repository.js';
 import { callEnv, prepareEvaluations } from '../support/run-app.js';
 import { endOpenRuns } from '../support/open-runs.js';
 import { sql } from '../support/sql.js';

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { ConnectionService } from '../../src/modules/agents/connection/connection.service.js';
-import { ExecutionRepository } from '../../src/modules/runs/execution/execution.repository.js';
+import { ExecutionRepository } from '../../src/modules/execution/execution.repository.js';
 import { CapacityRepository } from '../../src/modules/capacity/capacity.repository.js';
 import { CapacityService, credentialOf } from '../../src/modules/capacity/capacity.service.js';
 import { addPaidPlatform } from '../../libs/simulation/testing/paid-platform/register.js';

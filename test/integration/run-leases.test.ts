@@ -1,13 +1,9 @@
 import { AsyncResource } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { type Attempt, unstartedCall, type CallResult, failure, type Medium } from '../../libs/simulation/index.js';
-import {
-  type ClaimedCall,
-  endedCall,
-  ExecutionRepository,
-} from '../../src/modules/runs/execution/execution.repository.js';
-import { attemptResultJson } from '../../src/modules/runs/attempt-result.js';
-import { RunFinisher } from '../../src/modules/runs/run-ends/run-finisher.service.js';
+import { type ClaimedCall, endedCall, ExecutionRepository } from '../../src/modules/execution/execution.repository.js';
+import { attemptResultJson } from '../../src/modules/execution/attempt-result.js';
+import { RunFinisher } from '../../src/modules/run-ends/run-finisher.service.js';
 import { Database } from '../../src/platform/database/database.js';
 import { TIMESTAMP, UUID } from '../support/expect.js';
 import type { HttpClient } from '../support/http.js';

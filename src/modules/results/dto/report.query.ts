@@ -1,4 +1,4 @@
-import { MAX_OTHER_RUNS } from '../../runs/comparison/dto/comparison.queries.js';
+import { MAX_OTHER_RUNS } from '../../comparison/dto/comparison.queries.js';
 import { RunReferenceField } from '../../runs/dto/gate.fields.js';
 
 export class ReportQuery {

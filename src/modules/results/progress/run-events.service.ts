@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Caller } from '../../../platform/access/caller.js';
 import { DomainError, invalidInput } from '../../../platform/errors/domain-error.js';
 import { Readiness } from '../../../platform/observability/readiness.js';
-import { type CallRow, CallsService } from '../../runs/calls/calls.service.js';
+import { type CallRow, CallsService } from '../../calls/calls.service.js';
 import type { RunDetails } from '../../runs/dto/run.responses.js';
 import { hasEnded, RunsService } from '../../runs/runs.service.js';
 import { RunWatcher } from '../../runs/run-watcher.service.js';

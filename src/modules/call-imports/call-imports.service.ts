@@ -1,0 +1,99 @@
+import { Injectable } from '@nestjs/common';
+import { RECORDING } from '../../../libs/simulation/index.js';
+import type { Caller } from '../../platform/access/caller.js';
+import { Database } from '../../platform/database/database.js';
+import { isUuid } from '../../platform/database/ids.js';
+import { sequentialIds } from '../../platform/database/sequential-ids.js';
+import { about, conflict, DomainError, invalidInput } from '../../platform/errors/domain-error.js';
+import { type AgentDescription, AgentsService } from '../agents/agents.service.js';
+import { RecordingUploadsService } from '../recordings/recording-uploads.service.js';
+import { RecordingsService } from '../recordings/recordings.service.js';
+import { CallsService } from '../calls/calls.service.js';
+import type { CallDetails } from '../calls/dto/call.responses.js';
+import type { PlannedEvaluation } from '../starts/plan.js';
+import { requireQueueCapacity } from '../starts/queue-capacity.js';
+import { RunStarterService } from '../starts/run-starter.service.js';
+import { StartRepository } from '../starts/start.repository.js';
+import type { Import } from './import-reader.js';
+import { full } from './room.js';
+import { CallImportsRepository } from './call-imports.repository.js';
+
+const NAME = 'Imported calls';
+/** An import does not wait for calls to the agent, which it does not call. */
+const CONCURRENCY = 100;
+
+/** Imports calls that were recorded elsewhere, each in a run of its own. */
+@Injectable()
+export class CallImportsService {
+  constructor(
+    private readonly database: Database,
+    private readonly agents: AgentsService,
+    private readonly starter: RunStarterService,
+    private readonly starts: StartRepository,
+    private readonly repository: CallImportsRepository,
+    private readonly calls: CallsService,
+    private readonly recordings: RecordingsService,
+    private readonly uploads: RecordingUploadsService,
+  ) {}
+
+  /**
+   * Imports a call, unless it was imported already with the same external id.
+   * @returns the call, and whether it was there
+   * @throws DomainError NOT_FOUND or FORBIDDEN for the agent or the evaluation; BAD_REQUEST for the evaluation; CONFLICT if
+   *   the external id has another call, or if there is no room for its recording
+   */
+  async import(caller: Caller, agentId: string, given: Import): Promise<{ call: CallDetails; isKnown: boolean }> {
+    const { externalId } = given.request;
+    return this.database.transaction(async () => {
+      // The lock prevents the agent from being deleted concurrently.
+      const agent = await this.agents.describe(caller, agentId, { lock: true });
+      const known = externalId === undefined ? undefined : await this.repository.lock(agent.id, externalId);
+      if (known && known.contentHash !== given.contentHash) {
+        throw conflict('externalId is that of an imported call of the agent with another content');
+      }
+      if (known) return { call: await this.calls.get(caller, known.callId), isKnown: true };
+      const evaluation = await this.evaluation(caller, agent, given.request.evaluationId);
+      const callId = await this.write(caller, agent, evaluation, given);
+      // Last, because nothing may fail after it but the commit.
+      await this.uploads.keep(given.runId);
+      return { call: await this.calls.get(caller, callId), isKnown: false };
+    });
+  }
+
+  private async evaluation(caller: Caller, agent: AgentDescription, id: string): Promise<PlannedEvaluation> {
+    const unknown = () => invalidInput(about('evaluationId', 'is not the id of an evaluation of the agent'));
+    if (!isUuid(id)) throw unknown();
+    const evaluation = await this.starter.evaluation(caller, agent, id).catch((error: unknown) => {
+      throw error instanceof DomainError && error.code === 'BAD_REQUEST' ? unknown() : error;
+    });
+    if (evaluation.cases.length === 1) return evaluation;
+    throw invalidInput(about('evaluationId', 'must be an evaluation with at most one row of variables'));
+  }
+
+  /** @returns the id of the call */
+  private async write(
+    { workspaceId, userId }: Caller,
+    agent: AgentDescription,
+    evaluation: PlannedEvaluation,
+    { runId, request, bytes, transcript, contentHash: hash }: Import,
+  ): Promise<string> {
+    await requireQueueCapacity(this.starts, agent.id);
+    if (!(await this.recordings.hasRoom(workspaceId, bytes))) throw full();
+    const { id: agentId, name, provider, assistantId, type } = agent;
+    const gate = { minimumScore: null, minimumPassRate: null, allowedUncounted: 0, notWorseThan: null };
+    const run = await this.starts.insertRun({
+      ...{ id: runId, workspaceId, agentId, userId, name: NAME, totalCalls: 1, repeat: 1, concurrency: CONCURRENCY },
+      ...{ ...gate, baselineRunId: null, agentVersion: null, medium: 'voice', isImported: true },
+      agentSnapshot: { name, provider, assistantId, type },
+    });
+    await this.starts.insertPlan(run, [evaluation]);
+    const [callId] = sequentialIds(1);
+    await this.starts.insertCalls(run, [evaluation], [callId!], { protocol: RECORDING, medium: 'voice' });
+    const { channels, externalId = null, startedAt } = request;
+    const row = { callId: callId!, runId, workspaceId, agentId, externalId, contentHash: hash, channels };
+    const said = transcript && [...transcript];
+    await this.repository.insert({ ...row, transcript: said, bytes }, new Date(startedAt));
+    await this.starts.announce();
+    return callId!;
+  }
+}

@@ -1,0 +1,46 @@
+import { Controller, Get, Param, Query } from '@nestjs/common';
+import { CurrentCaller } from '../../platform/access/access.decorators.js';
+import type { Caller } from '../../platform/access/caller.js';
+import type { Page } from '../../platform/database/page.js';
+import { Operation } from '../../platform/openapi/operation.decorator.js';
+import { Call, CallDetails } from './dto/call.responses.js';
+import { ListCallsQuery } from './dto/list-calls.query.js';
+import { CallsService } from './calls.service.js';
+
+const tag = 'Runs';
+
+@Controller()
+export class CallsController {
+  constructor(private readonly service: CallsService) {}
+
+  @Operation({
+    summary: 'List the calls of a run',
+    description: 'Sorted by the order of the plan: by evaluation, then by repetition.',
+    tag,
+    access: 'VIEWER',
+    path: { id: 'Identifier of the run' },
+    query: true,
+    response: { shape: 'page', type: Call, message: 'Calls retrieved successfully' },
+  })
+  @Get('runs/:id/calls')
+  listCalls(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Query() query: ListCallsQuery,
+  ): Promise<Page<Call>> {
+    return this.service.list(caller, id, query);
+  }
+
+  @Operation({
+    summary: 'Get a call',
+    description: 'Transcript with times, checks and criteria with their evidence, measures, and the versions used.',
+    tag,
+    access: 'VIEWER',
+    path: { id: 'Identifier of the call' },
+    response: { shape: 'data', type: CallDetails, message: 'Call retrieved successfully' },
+  })
+  @Get('calls/:id')
+  getCall(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<CallDetails> {
+    return this.service.get(caller, id);
+  }
+}

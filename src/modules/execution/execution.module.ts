@@ -1,0 +1,34 @@
+import { Module } from '@nestjs/common';
+import { AgentsModule } from '../agents/agents.module.js';
+import { CapacityModule } from '../capacity/capacity.module.js';
+import { RecordingsModule } from '../recordings/recordings.module.js';
+import { RejudgingModule } from '../rejudging/rejudging.module.js';
+import { CallImportsModule } from '../call-imports/call-imports.module.js';
+import { AgentWords } from './agent-words.js';
+import { CallConnections } from './call-connections.js';
+import { CallExecutor } from './call-executor.js';
+import { CallMetrics } from './call-metrics.js';
+import { CallRunner } from './call-runner.js';
+import { CallSweep } from './call-sweep.js';
+import { CallerVoices } from './caller-voices.js';
+import { Dispatcher } from './dispatcher.js';
+import { ExecutionRepository } from './execution.repository.js';
+import { RunEndsModule } from '../run-ends/run-ends.module.js';
+import { UndecidedCalls } from './undecided-calls.repository.js';
+
+@Module({
+  imports: [AgentsModule, CapacityModule, CallImportsModule, RecordingsModule, RejudgingModule, RunEndsModule],
+  providers: [
+    Dispatcher,
+    CallRunner,
+    CallSweep,
+    CallConnections,
+    CallExecutor,
+    CallMetrics,
+    CallerVoices,
+    AgentWords,
+    ExecutionRepository,
+    UndecidedCalls,
+  ],
+})
+export class ExecutionModule {}

@@ -1,9 +1,0 @@
-import type { Outcome } from '../../../../../libs/statistics/index.js';
-import { EnumField } from '../../../../platform/http/dto/fields.js';
-import { PageQuery } from '../../../../platform/http/dto/pagination.js';
-import { OUTCOMES } from '../../runs.service.js';
-
-export class ListCallsQuery extends PageQuery {
-  @EnumField(OUTCOMES, { description: 'Only calls with this outcome', optional: true })
-  outcome?: Outcome;
-}

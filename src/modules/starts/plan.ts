@@ -1,0 +1,47 @@
+import type { VariablesRow } from '../../../libs/evaluation-definition/index.js';
+import type { GateSettings } from '../../../libs/statistics/index.js';
+import type { Baselines } from '../comparison/baselines.service.js';
+import type { Medium } from '../runs/call.entity.js';
+import type { EvaluationSnapshot } from '../runs/run-evaluation.entity.js';
+
+/** Maximum number of calls of one run. */
+export const MAX_CALLS = 10_000;
+/** Maximum number of waiting calls of an agent; beyond it, no further run can be started. */
+export const MAX_WAITING_CALLS = 50_000;
+export const DEFAULTS = { repeat: 1, concurrency: 5, maxPaidAttempts: 2 } as const;
+
+/** The content of a run. */
+export interface Plan extends GateSettings {
+  readonly name: string;
+  /** Version of the agent as given by the caller, for instance a commit. */
+  readonly agentVersion: string | null;
+  /** Medium that was asked for; null: that of the agent's protocol. */
+  readonly medium: Medium | null;
+  readonly repeat: number;
+  readonly concurrency: number;
+  /** Dynamic variables for the agent's platform. */
+  readonly agentVariables: VariablesRow;
+  /** Version of the agent that the platform is asked for. */
+  readonly assistantVersion: string | null;
+  /** Attempts at a call that a platform may bill. */
+  readonly maxPaidAttempts: number;
+  readonly evaluations: readonly PlannedEvaluation[];
+  readonly baselines: Baselines;
+}
+
+export interface PlannedEvaluation {
+  readonly id: string;
+  readonly snapshot: EvaluationSnapshot;
+  /** At least one. */
+  readonly cases: readonly PlannedCase[];
+}
+
+/** A row of variables of an evaluation, or the evaluation itself if it has none. */
+export interface PlannedCase {
+  /** Identity across runs. */
+  readonly key: string;
+  readonly variables: VariablesRow | null;
+}
+
+export const callCount = ({ evaluations, repeat }: Pick<Plan, 'evaluations' | 'repeat'>): number =>
+  evaluations.reduce((sum, { cases }) => sum + cases.length, 0) * repeat;

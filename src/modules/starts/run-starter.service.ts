@@ -1,0 +1,310 @@
+import { randomUUID } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { callLanguage, caseKey } from '../../../libs/evaluation-definition/index.js';
+import { cures, explanationOf, misfits, PERSONALITY_DELETED } from '../../../libs/run-plan/index.js';
+import { type ProtocolName, PROTOCOLS } from '../../../libs/simulation/index.js';
+import type { Caller } from '../../platform/access/caller.js';
+import { requireOwned } from '../../platform/access/ownership.js';
+import { SETTINGS } from '../../platform/config/settings.module.js';
+import type { Settings } from '../../platform/config/settings.js';
+import { Database } from '../../platform/database/database.js';
+import { uuidOrNotFound } from '../../platform/database/ids.js';
+import { sequentialIds } from '../../platform/database/sequential-ids.js';
+import { about, DomainError, conflict, invalidInput } from '../../platform/errors/domain-error.js';
+import { type AgentDescription, AgentsService } from '../agents/agents.service.js';
+import { ConnectionService, type PlannedConnection } from '../agents/connection/connection.service.js';
+import { CapacityService } from '../capacity/capacity.service.js';
+import { EvaluationsService, type SelectedEvaluation } from '../evaluations/evaluations.service.js';
+import { PersonalitiesService } from '../personalities/personalities.service.js';
+import { BaselinesService } from '../comparison/baselines.service.js';
+import type { RunPlan, StartRunRequest } from './dto/start-run.requests.js';
+import type { RunDetails } from '../runs/dto/run.responses.js';
+import { hasEnded } from '../runs/run.entity.js';
+import { RunsRepository } from '../runs/runs.repository.js';
+import { toDetails } from '../runs/runs.service.js';
+import { callCount, DEFAULTS, MAX_CALLS, type Plan, type PlannedCase, type PlannedEvaluation } from './plan.js';
+import { planWarnings } from './plan-warnings.js';
+import { requireQueueCapacity } from './queue-capacity.js';
+import { StartRepository } from './start.repository.js';
+
+/** Maximum number of evaluations listed in an error; the rest is only counted. */
+const MAX_LISTED = 20;
+const IMPORTED =
+  'The calls of the run were imported; nothing can be run again. To call the agent, start a run of the evaluation';
+
+/** Plans and starts runs. */
+@Injectable()
+export class RunStarterService {
+  constructor(
+    private readonly database: Database,
+    private readonly runs: RunsRepository,
+    private readonly repository: StartRepository,
+    private readonly agents: AgentsService,
+    private readonly evaluations: EvaluationsService,
+    private readonly personalities: PersonalitiesService,
+    private readonly connections: ConnectionService,
+    private readonly baselines: BaselinesService,
+    private readonly capacity: CapacityService,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
+
+  /**
+   * The plan of a run, without starting it.
+   * @throws DomainError NOT_FOUND or FORBIDDEN for the agent; BAD_REQUEST or FORBIDDEN for the selection; CONFLICT if the
+   *   run cannot be started now
+   */
+  async plan(caller: Caller, agentId: string, request: StartRunRequest): Promise<RunPlan> {
+    const agent = await this.agents.describe(caller, agentId);
+    const { plan, choice } = await this.makePlan(caller, agent, request);
+    const { evaluations, baselines, ...settings } = plan;
+    const { repeat } = plan;
+    const { protocol, medium, transcription } = choice;
+    return {
+      agentId: agent.id,
+      ...settings,
+      protocol,
+      medium,
+      baselineRunId: baselines.gate?.id ?? null,
+      totalCalls: callCount(plan),
+      maxPaidSeconds: maxPaidSeconds(plan, protocol),
+      evaluations: evaluations.map(({ id, snapshot, cases }) => ({
+        id,
+        key: snapshot.key,
+        name: snapshot.name,
+        critical: snapshot.critical,
+        tags: [...snapshot.tags],
+        personalityId: snapshot.personality.id,
+        caller: snapshot.definition.script.length > 0 ? 'scripted' : 'generated',
+        calls: cases.length * repeat,
+        cases: [...cases],
+        explanation: explanationOf({ snapshot }),
+      })),
+      warnings: planWarnings(plan, {
+        protocol,
+        transcription,
+        prompt: agent.prompt,
+        connectionOptions: await this.connections.optionsOf(agent.id),
+        hasModel: this.settings.languageModel !== undefined,
+        speechServers: this.settings.speechServers,
+        concurrency: { text: this.settings.workerConcurrency, voice: this.settings.voiceConcurrency },
+      }),
+    };
+  }
+
+  /** Writes the run and its calls in one transaction. @throws DomainError as `plan` does */
+  async start(caller: Caller, agentId: string, request: StartRunRequest): Promise<RunDetails> {
+    return this.database.transaction(async () => {
+      // The lock prevents the agent from being deleted concurrently.
+      const agent = await this.agents.describe(caller, agentId, { lock: true });
+      const { plan, choice } = await this.makePlan(caller, agent, request);
+      return this.write(caller, agent, plan, choice);
+    });
+  }
+
+  /**
+   * Starts a run with the plan of an earlier one, with the evaluations and personalities stored in it.
+   * @param onlyFailed only cases with a call that did not pass
+   * @throws DomainError NOT_FOUND or FORBIDDEN for the run; CONFLICT if its calls were imported, its agent or a personality
+   *   was deleted, or there is nothing to run
+   */
+  async rerun(caller: Caller, runId: string, onlyFailed: boolean): Promise<RunDetails> {
+    return this.database.transaction(async () => {
+      const run = requireOwned(caller, await this.runs.find(uuidOrNotFound(runId)));
+      if (onlyFailed && !hasEnded(run.status)) throw conflict('The run has not ended yet');
+      if (await this.repository.hasImportedCalls(run.id)) throw conflict(IMPORTED);
+      if (await this.agents.isDeleted(run.agentId)) throw conflict('The agent of the run was deleted');
+      const agent = await this.agents.describe(caller, run.agentId, { lock: true });
+      const choice = await this.connections.choose(agent, run.medium);
+      const evaluations = await this.repository.readPlan(run.id, onlyFailed);
+      if (evaluations.length === 0) {
+        // A run without cases was deleted since it was read.
+        requireOwned(caller, await this.runs.find(run.id));
+        throw conflict('Every call of the run has passed');
+      }
+      await this.requirePersonalities(evaluations.map(({ snapshot }) => [snapshot.name, snapshot.personality.id]));
+      this.requireRunnable(evaluations, choice);
+      const { name, medium, repeat, concurrency, maxPaidAttempts, agentVariables, assistantVersion } = run;
+      const { minimumScore, minimumPassRate, allowedUncounted, notWorseThan } = run;
+      const gate = { minimumScore, minimumPassRate, allowedUncounted, notWorseThan };
+      const baselines = await this.baselines.ofRerun(run, evaluations);
+      // The agent may have changed since, so its version is unknown.
+      const ofAgent = { agentVersion: null, agentVariables, assistantVersion };
+      const settings = { name, medium, repeat, concurrency, maxPaidAttempts, ...ofAgent, ...gate };
+      return this.write(caller, agent, { ...settings, evaluations, baselines }, choice);
+    });
+  }
+
+  /**
+   * An evaluation as a run has it.
+   * @throws DomainError BAD_REQUEST or FORBIDDEN for the evaluation; CONFLICT if its personality was deleted
+   */
+  async evaluation(caller: Caller, agent: AgentDescription, id: string): Promise<PlannedEvaluation> {
+    const selected = await this.evaluations.select(caller, agent.id, { ids: [id] });
+    return (await this.snapshots(agent, selected))[0]!;
+  }
+
+  private async makePlan(
+    caller: Caller,
+    agent: AgentDescription,
+    request: StartRunRequest,
+  ): Promise<{ plan: Plan; choice: PlannedConnection }> {
+    const { agentVersion = null, agentVariables = {}, assistantVersion = null, medium = null } = request;
+    const { minimumScore = null, minimumPassRate = null, allowedUncounted = 0 } = request;
+    const notWorseThan = request.notWorseThan?.toLowerCase() ?? null;
+    const { repeat = DEFAULTS.repeat, concurrency = DEFAULTS.concurrency } = request;
+    const { maxPaidAttempts = DEFAULTS.maxPaidAttempts } = request;
+    const selected = await this.select(caller, agent.id, request);
+    const choice = await this.connections.choose(agent, medium);
+    const evaluations = await this.snapshots(agent, selected);
+    this.requireRunnable(evaluations, choice);
+    const name = request.name ?? `Run of ${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+    const calls = callCount({ evaluations, repeat });
+    if (calls > MAX_CALLS) {
+      throw invalidInput(about('repeat', `must be lower: a run can have at most ${MAX_CALLS} calls, not ${calls}`));
+    }
+    const gate = { minimumScore, minimumPassRate, allowedUncounted, notWorseThan };
+    const baselines = await this.baselines.find(caller, agent.id, notWorseThan, evaluations);
+    const ofAgent = { agentVersion, agentVariables, assistantVersion };
+    const settings = { name, medium, repeat, concurrency, maxPaidAttempts, ...ofAgent, ...gate };
+    return { plan: { ...settings, evaluations, baselines }, choice };
+  }
+
+  private async select(
+    caller: Caller,
+    agentId: string,
+    { evaluationIds: ids, evaluationKeys: keys, tags }: StartRunRequest,
+  ): Promise<SelectedEvaluation[]> {
+    if (tags && (ids || keys)) {
+      throw invalidInput(`tags must not be given together with ${ids ? 'evaluationIds' : 'evaluationKeys'}`);
+    }
+    if (ids && keys) throw invalidInput(about('evaluationKeys', 'must not be given together with evaluationIds'));
+    const selected = await this.evaluations.select(caller, agentId, {
+      ...(ids && { ids }),
+      ...(keys && { keys }),
+      ...(tags && { tags }),
+    });
+    if (selected.length > 0) return selected;
+    if (tags) throw invalidInput(about('tags', 'match no evaluation of the agent'));
+    throw conflict('The agent has no evaluations to run');
+  }
+
+  private async snapshots(
+    { language }: AgentDescription,
+    selected: readonly SelectedEvaluation[],
+  ): Promise<PlannedEvaluation[]> {
+    const personalities = await this.requirePersonalities(selected.map((one) => [one.name, one.personalityId]));
+    return selected.map((evaluation) => {
+      const { id, key, name, critical, tags, scenarioText, generalInstructions, vendorCallPhoneNumber } = evaluation;
+      const { script, checks, criteria, toolResults, maxTurns, maxDurationSeconds, ...further } = evaluation;
+      const { conditions, turnEndMs, fillers, agentVariables } = further;
+      return {
+        id,
+        cases: casesOf(evaluation),
+        snapshot: {
+          key,
+          name,
+          critical,
+          tags,
+          scenarioText,
+          generalInstructions,
+          language: callLanguage(evaluation.language, language),
+          hasOwnLanguage: evaluation.language !== null,
+          phoneNumber: vendorCallPhoneNumber,
+          personality: personalities.get(evaluation.personalityId)!,
+          definition: {
+            script,
+            checks,
+            criteria,
+            toolResults,
+            maxTurns,
+            maxDurationSeconds,
+            conditions,
+            turnEndMs,
+            fillers,
+            agentVariables,
+          },
+        },
+      };
+    });
+  }
+
+  /** @param uses names of evaluations with their personalities @throws DomainError CONFLICT that lists the evaluations */
+  private async requirePersonalities(uses: readonly (readonly [name: string, personalityId: string])[]) {
+    const known = await this.personalities.describe([...new Set(uses.map(([, id]) => id))]);
+    const deleted = uses.filter(([, id]) => !known.has(id));
+    refuse(deleted.map(([name]) => ({ name, reason: PERSONALITY_DELETED })));
+    return known;
+  }
+
+  /**
+   * Checks that the agent's protocol and the configured engines provide what the evaluations need.
+   * @throws DomainError CONFLICT that lists the evaluations
+   */
+  private requireRunnable(evaluations: readonly PlannedEvaluation[], choice: PlannedConnection): void {
+    const { languageModel, speechServers } = this.settings;
+    const equipment = { ...choice, hasModel: languageModel !== undefined, speechServers };
+    refuse(misfits(evaluations, equipment), cures(evaluations, equipment));
+  }
+
+  private async write(
+    caller: Caller,
+    agent: AgentDescription,
+    plan: Plan,
+    choice: PlannedConnection,
+  ): Promise<RunDetails> {
+    const { workspaceId, userId } = caller;
+    const { evaluations, baselines, ...settings } = plan;
+    const { id: agentId, provider, assistantId, type } = agent;
+    await requireQueueCapacity(this.repository, agentId);
+    const totalCalls = callCount(plan);
+    const run = await this.repository.insertRun({
+      id: randomUUID(),
+      workspaceId,
+      agentId,
+      userId,
+      ...settings,
+      totalCalls,
+      baselineRunId: baselines.gate?.id ?? null,
+      agentSnapshot: { name: agent.name, provider, assistantId, type },
+    });
+    await this.repository.insertPlan(run, evaluations);
+    await this.baselines.store(run.id, baselines);
+    // Lists are sorted by descending creation time and id: descending ids list the calls in plan order.
+    const ids = sequentialIds(totalCalls).reverse();
+    await this.repository.insertCalls(run, evaluations, ids, choice);
+    const endpoint = await this.connections.endpoint(agentId, choice.protocol);
+    if (endpoint) await this.capacity.store(agentId, endpoint);
+    await this.repository.announce();
+    return toDetails(run, { pending: totalCalls });
+  }
+}
+
+/** What a run can cost at most; null if its platform does not bill. */
+const maxPaidSeconds = ({ evaluations, repeat, maxPaidAttempts }: Plan, protocol: ProtocolName): number | null =>
+  PROTOCOLS.of(protocol).bills === true
+    ? evaluations.reduce((sum, { cases, snapshot }) => sum + cases.length * snapshot.definition.maxDurationSeconds, 0) *
+      repeat *
+      maxPaidAttempts
+    : null;
+
+/** One per row of variables, in their order. */
+const casesOf = ({ id, variables }: SelectedEvaluation): PlannedCase[] =>
+  (variables.length > 0 ? variables : [null]).map((row) => ({ key: caseKey(id, row), variables: row }));
+
+/**
+ * @param refused evaluations with the reason of each
+ * @param remedies of all of them
+ * @throws DomainError CONFLICT with an issue per evaluation, if there are any
+ */
+function refuse(
+  refused: readonly { readonly name: string; readonly reason: string }[],
+  remedies: readonly string[] = [],
+): void {
+  if (refused.length === 0) return;
+  const issues = refused
+    .slice(0, MAX_LISTED)
+    .map(({ name, reason }) => `evaluations "${name}" cannot be run: ${reason}`);
+  const more = refused.length - issues.length;
+  if (more > 0) issues.push(`evaluations: ${more} more cannot be run`);
+  throw new DomainError('CONFLICT', 'The run cannot be started', [...issues, ...remedies]);
+}
