@@ -1,6 +1,19 @@
 /** The dependency rules of docs/architecture.md; each comment gives the reason. */
+// Modules about runs, each of which may import those before it (docs/architecture.md, "Runs").
+const IN_ORDER = [
+  ...['capacity', 'agents', 'runs', 'calls', 'comparison', 'retention', 'starts', 'call-imports'],
+  ...['run-ends', 'rejudging', 'results', 'execution'],
+];
+
 module.exports = {
   forbidden: [
+    ...IN_ORDER.slice(0, -1).map((module, index) => ({
+      name: `${module}-imports-earlier-modules`,
+      comment: 'A module is understandable with those before it, and without those after it.',
+      severity: 'error',
+      from: { path: `^src/modules/${module}/` },
+      to: { path: `^src/modules/(${IN_ORDER.slice(index + 1).join('|')})/` },
+    })),
     {
       name: 'no-cycles',
       comment: 'Files that import each other cannot be understood separately, and Nest would need forwardRef for them.',

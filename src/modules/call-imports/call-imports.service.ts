@@ -3,17 +3,14 @@ import { RECORDING } from '../../../libs/simulation/index.js';
 import type { Caller } from '../../platform/access/caller.js';
 import { Database } from '../../platform/database/database.js';
 import { isUuid } from '../../platform/database/ids.js';
-import { sequentialIds } from '../../platform/database/sequential-ids.js';
 import { about, conflict, DomainError, invalidInput } from '../../platform/errors/domain-error.js';
 import { type AgentDescription, AgentsService } from '../agents/agents.service.js';
 import { RecordingUploadsService } from '../recordings/recording-uploads.service.js';
 import { RecordingsService } from '../recordings/recordings.service.js';
 import { CallsService } from '../calls/calls.service.js';
 import type { CallDetails } from '../calls/dto/call.responses.js';
-import type { PlannedEvaluation } from '../starts/plan.js';
-import { requireQueueCapacity } from '../starts/queue-capacity.js';
 import { RunStarterService } from '../starts/run-starter.service.js';
-import { StartRepository } from '../starts/start.repository.js';
+import { type PlannedEvaluation, RunWriterService } from '../starts/run-writer.service.js';
 import type { Import } from './import-reader.js';
 import { full } from './room.js';
 import { CallImportsRepository } from './call-imports.repository.js';
@@ -29,7 +26,7 @@ export class CallImportsService {
     private readonly database: Database,
     private readonly agents: AgentsService,
     private readonly starter: RunStarterService,
-    private readonly starts: StartRepository,
+    private readonly writer: RunWriterService,
     private readonly repository: CallImportsRepository,
     private readonly calls: CallsService,
     private readonly recordings: RecordingsService,
@@ -77,23 +74,22 @@ export class CallImportsService {
     evaluation: PlannedEvaluation,
     { runId, request, bytes, transcript, contentHash: hash }: Import,
   ): Promise<string> {
-    await requireQueueCapacity(this.starts, agent.id);
+    await this.writer.requireRoom(agent.id);
     if (!(await this.recordings.hasRoom(workspaceId, bytes))) throw full();
     const { id: agentId, name, provider, assistantId, type } = agent;
     const gate = { minimumScore: null, minimumPassRate: null, allowedUncounted: 0, notWorseThan: null };
-    const run = await this.starts.insertRun({
+    const run = {
       ...{ id: runId, workspaceId, agentId, userId, name: NAME, totalCalls: 1, repeat: 1, concurrency: CONCURRENCY },
-      ...{ ...gate, baselineRunId: null, agentVersion: null, medium: 'voice', isImported: true },
+      ...{ ...gate, baselineRunId: null, agentVersion: null, medium: 'voice' as const, isImported: true },
       agentSnapshot: { name, provider, assistantId, type },
-    });
-    await this.starts.insertPlan(run, [evaluation]);
-    const [callId] = sequentialIds(1);
-    await this.starts.insertCalls(run, [evaluation], [callId!], { protocol: RECORDING, medium: 'voice' });
+    };
+    const choice = { protocol: RECORDING, medium: 'voice' as const };
+    const { callIds } = await this.writer.write(run, [evaluation], choice);
+    const callId = callIds[0]!;
     const { channels, externalId = null, startedAt } = request;
-    const row = { callId: callId!, runId, workspaceId, agentId, externalId, contentHash: hash, channels };
+    const row = { callId, runId, workspaceId, agentId, externalId, contentHash: hash, channels };
     const said = transcript && [...transcript];
     await this.repository.insert({ ...row, transcript: said, bytes }, new Date(startedAt));
-    await this.starts.announce();
-    return callId!;
+    return callId;
   }
 }

@@ -14,7 +14,7 @@ import { Notifications } from '../../platform/database/notifications.js';
 import { messageOf } from '../../platform/errors/message-of.js';
 import { during } from '../../platform/observability/activity.js';
 import { CapacityService } from '../capacity/capacity.service.js';
-import { RUN_CANCELLED } from '../runs/runs.repository.js';
+import { RUN_CANCELLED } from '../runs/runs.service.js';
 import { AttemptRecorder } from './attempt-recorder.js';
 import { CallConnections } from './call-connections.js';
 import { type CallEvents, CallExecutor } from './call-executor.js';

@@ -4,7 +4,7 @@ import type { VariablesRow } from '../../../libs/evaluation-definition/index.js'
 import { type Attempt, type CallResult, type ProtocolName, wasCutOff } from '../../../libs/simulation/index.js';
 import { Database } from '../../platform/database/database.js';
 import type { Medium } from '../runs/call.entity.js';
-import { CALLS_DUE } from '../runs/call-slots.js';
+import { CALLS_DUE } from '../runs/runs.service.js';
 import type { EvaluationSnapshot } from '../runs/run-evaluation.entity.js';
 import type { AgentSnapshot, DerivedKind } from '../runs/run.entity.js';
 import * as sql from './execution.sql.js';

@@ -12,8 +12,7 @@ import { BaselinesService } from '../comparison/baselines.service.js';
 import type { RunDetails } from '../runs/dto/run.responses.js';
 import type { DerivedKind, RunEntity } from '../runs/run.entity.js';
 import { hasEnded, RunsService, toDetails } from '../runs/runs.service.js';
-import { requireQueueCapacity } from '../starts/queue-capacity.js';
-import { StartRepository } from '../starts/start.repository.js';
+import { RunWriterService } from '../starts/run-writer.service.js';
 import { type DerivedPlan, derivedPlan, type PlannedCall } from './derived-plan.js';
 import { DerivedRunsRepository } from './derived-runs.repository.js';
 
@@ -35,7 +34,7 @@ export class DerivedRunsService {
   constructor(
     private readonly database: Database,
     private readonly runs: RunsService,
-    private readonly starts: StartRepository,
+    private readonly writer: RunWriterService,
     private readonly repository: DerivedRunsRepository,
     private readonly agents: AgentsService,
     private readonly baselines: BaselinesService,
@@ -73,7 +72,7 @@ export class DerivedRunsService {
       if (await this.agents.isDeleted(source.agentId)) throw conflict('The agent of the run was deleted');
       // The lock prevents the agent from being deleted concurrently.
       await this.agents.describe(caller, source.agentId, { lock: true });
-      await requireQueueCapacity(this.starts, source.agentId);
+      await this.writer.requireRoom(source.agentId);
       const calls = await find(source.id);
       if (calls.length === 0) {
         // A run without calls was deleted since it was read.
@@ -103,7 +102,7 @@ export class DerivedRunsService {
     const { minimumScore, minimumPassRate, allowedUncounted, notWorseThan } = source;
     const totalCalls = plan.calls.length;
     const renamed = kind === 'rejudge' ? await this.repository.withRenamedVariables(source.id) : [];
-    const run = await this.starts.insertRun({
+    const run = await this.runs.create({
       ...{ id: randomUUID(), workspaceId, agentId, userId, totalCalls, repeat, concurrency, agentVersion, medium },
       ...{ minimumScore, minimumPassRate, allowedUncounted, notWorseThan, baselineRunId, agentSnapshot },
       name: clipped(`${PREFIXES[kind]}: ${source.name}`, MAX_NAME),
@@ -124,7 +123,7 @@ export class DerivedRunsService {
       ...(await this.leftOutCritical(source.id, plan)),
     ]);
     await this.baselines.store(run.id, await this.baselines.ofDerived(source));
-    await this.starts.announce();
+    await this.writer.announce();
     return toDetails(run, { pending: totalCalls });
   }
 }

@@ -20,6 +20,9 @@ export const hasEnded = (status: RunStatus): boolean => status !== 'QUEUED' && s
 export const DERIVED_KINDS = ['remeasure', 'rejudge'] as const;
 export type DerivedKind = (typeof DERIVED_KINDS)[number];
 
+/** Attempts at a call that its platform may bill, unless a run says otherwise. */
+export const MAX_PAID_ATTEMPTS = 2;
+
 /** The agent at the start of the run, without its key: calls use the current one. */
 export interface AgentSnapshot {
   readonly name: string | null;
@@ -135,7 +138,7 @@ export class RunEntity extends UpdatedRow {
   assistantVersion: string | null;
 
   /** Attempts at a call that a platform may bill. */
-  @Column({ name: 'max_paid_attempts', type: 'smallint', default: 2 })
+  @Column({ name: 'max_paid_attempts', type: 'smallint', default: MAX_PAID_ATTEMPTS })
   maxPaidAttempts: number;
 
   /** The run whose calls it judges again; it may be deleted. Null for a run with calls of its own. */

@@ -11,6 +11,6 @@ import { RunsService } from './runs.service.js';
   imports: [AgentsModule, ApiKeysModule, RecordingsModule],
   controllers: [RunsController],
   providers: [RunsService, RunsRepository, RunWatcher],
-  exports: [RunsService, RunsRepository, RunWatcher],
+  exports: [RunsService, RunWatcher],
 })
 export class RunsModule {}

@@ -4,7 +4,7 @@ import { Database } from '../../platform/database/database.js';
 import { notErased } from '../../platform/database/erased-agents.js';
 import { readPage } from '../../platform/database/page-query.js';
 import type { CallEntity } from './call.entity.js';
-import type { RunEntity, RunStatus } from './run.entity.js';
+import { MAX_PAID_ATTEMPTS, type RunEntity, type RunStatus } from './run.entity.js';
 import type { EvaluationSnapshot } from './run-evaluation.entity.js';
 import { RUN_COLUMNS } from './runs.columns.js';
 
@@ -76,6 +76,48 @@ export type CaseOfPlan = Pick<EvaluationSnapshot, 'key' | 'name' | 'tags' | 'cri
 /** How a run ends: by its gate. */
 export type RunEnd = Pick<RunEntity, 'status' | 'score' | 'exitCode'> & Pick<Gate, 'reasons' | 'warnings'>;
 
+/** A run to start; what is missing has its default. */
+export type NewRun = Pick<
+  RunEntity,
+  | 'id'
+  | 'workspaceId'
+  | 'agentId'
+  | 'userId'
+  | 'name'
+  | 'totalCalls'
+  | 'repeat'
+  | 'concurrency'
+  | 'minimumScore'
+  | 'minimumPassRate'
+  | 'allowedUncounted'
+  | 'agentSnapshot'
+  | 'notWorseThan'
+  | 'baselineRunId'
+  | 'agentVersion'
+  | 'medium'
+> &
+  Partial<
+    Pick<
+      RunEntity,
+      | 'derivedFrom'
+      | 'derivedKind'
+      | 'warnings'
+      | 'isImported'
+      | 'maxPaidAttempts'
+      | 'agentVariables'
+      | 'assistantVersion'
+    >
+  >;
+
+const INSERT = `
+  INSERT INTO runs AS r (id, workspace_id, agent_id, user_id, label, name, status, score, total_calls, repeat,
+                         concurrency, minimum_score, minimum_pass_rate, allowed_uncounted, agent_snapshot, reasons,
+                         not_worse_than, baseline_id, agent_version, medium, derived_from, derived_kind, warnings,
+                         max_paid_attempts, agent_variables, assistant_version, is_imported)
+  VALUES ($1, $2, $3, $4, 'READ', $5, 'QUEUED', 0, $6, $7, $8, $9, $10, $11, $12, '{}', $13, $14, $15, $16, $17, $18,
+          $19, $20, $21, $22, $23)
+  RETURNING ${RUN_COLUMNS}`;
+
 const NOTIFY = 'SELECT pg_notify(channel, $2) FROM unnest($1::text[]) channel';
 
 const LIST = {
@@ -136,6 +178,36 @@ export class RunsRepository {
     return status === undefined
       ? readPage<RunEntity>(this.database, LIST, [agentId], page)
       : readPage<RunEntity>(this.database, LIST_BY_STATUS, [agentId, status], page);
+  }
+
+  async insert(run: NewRun): Promise<RunEntity> {
+    const values = [
+      run.id,
+      run.workspaceId,
+      run.agentId,
+      run.userId,
+      run.name,
+      run.totalCalls,
+      run.repeat,
+      run.concurrency,
+      run.minimumScore,
+      run.minimumPassRate,
+      run.allowedUncounted,
+      run.agentSnapshot,
+      run.notWorseThan,
+      run.baselineRunId,
+      run.agentVersion,
+      run.medium,
+      run.derivedFrom ?? null,
+      run.derivedKind ?? null,
+      run.warnings ?? [],
+      run.maxPaidAttempts ?? MAX_PAID_ATTEMPTS,
+      JSON.stringify(run.agentVariables ?? {}),
+      run.assistantVersion ?? null,
+      run.isImported ?? false,
+    ];
+    const [row] = await this.database.query<RunEntity>(INSERT, values);
+    return row!;
   }
 
   /** Whether the run has ended, or does not exist. */

@@ -11,12 +11,14 @@ import type { Run, RunDetails, RunMetrics } from './dto/run.responses.js';
 import { toDerivedFrom, toMetrics, toRun } from './run-data.js';
 import { RunWatcher } from './run-watcher.service.js';
 import { hasEnded, type RunEntity, type RunStatus } from './run.entity.js';
-import { type CallCounts, type CaseOfPlan, type RunEnd, RunsRepository } from './runs.repository.js';
+import { type CallCounts, type CaseOfPlan, type NewRun, type RunEnd, RunsRepository } from './runs.repository.js';
 
 export { CALL_STATUSES, MEDIA, OUTCOMES } from './call.entity.js';
-export { DERIVED_KINDS, hasEnded, RUN_STATUSES } from './run.entity.js';
+export { hasEnded, MAX_PAID_ATTEMPTS, RUN_STATUSES } from './run.entity.js';
 export { toRunData } from './run-data.js';
-export type { CaseOfPlan };
+export { RUN_CANCELLED } from './runs.repository.js';
+export { CALLS_DUE, keptSlots, slotsOfOne } from './call-slots.js';
+export type { CaseOfPlan, NewRun };
 
 /** Reads and cancels runs. */
 @Injectable()
@@ -75,6 +77,11 @@ export class RunsService {
   /** The cases of a run, in plan order; none if it was deleted. */
   cases(id: string): Promise<CaseOfPlan[]> {
     return this.repository.cases(id);
+  }
+
+  /** Writes a queued run, without its calls. */
+  create(run: NewRun): Promise<RunEntity> {
+    return this.repository.insert(run);
   }
 
   /** Locks an open run whose calls have all ended. @returns undefined if it has ended already or has calls left */

@@ -3,7 +3,7 @@ import { type Equipment, evaluationWarnings, platformWarnings } from '../../../l
 import { type AgentEndpoint, type Medium, PROTOCOLS } from '../../../libs/simulation/index.js';
 import { comparisonWarnings, NO_PREVIOUS_RUN } from '../../../libs/statistics/index.js';
 import { caseName, count } from '../../../libs/text/index.js';
-import { slotsOfOne } from '../runs/call-slots.js';
+import { slotsOfOne } from '../runs/runs.service.js';
 import type { Plan } from './plan.js';
 
 /** What a plan depends on beside its evaluations. */

@@ -3,12 +3,11 @@ import type { GateSettings } from '../../../libs/statistics/index.js';
 import type { Baselines } from '../comparison/baselines.service.js';
 import type { Medium } from '../runs/call.entity.js';
 import type { EvaluationSnapshot } from '../runs/run-evaluation.entity.js';
+import { MAX_PAID_ATTEMPTS } from '../runs/runs.service.js';
 
 /** Maximum number of calls of one run. */
 export const MAX_CALLS = 10_000;
-/** Maximum number of waiting calls of an agent; beyond it, no further run can be started. */
-export const MAX_WAITING_CALLS = 50_000;
-export const DEFAULTS = { repeat: 1, concurrency: 5, maxPaidAttempts: 2 } as const;
+export const DEFAULTS = { repeat: 1, concurrency: 5, maxPaidAttempts: MAX_PAID_ATTEMPTS } as const;
 
 /** The content of a run. */
 export interface Plan extends GateSettings {

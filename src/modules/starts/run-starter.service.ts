@@ -4,12 +4,9 @@ import { callLanguage, caseKey } from '../../../libs/evaluation-definition/index
 import { cures, explanationOf, misfits, PERSONALITY_DELETED } from '../../../libs/run-plan/index.js';
 import { type ProtocolName, PROTOCOLS } from '../../../libs/simulation/index.js';
 import type { Caller } from '../../platform/access/caller.js';
-import { requireOwned } from '../../platform/access/ownership.js';
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
 import { Database } from '../../platform/database/database.js';
-import { uuidOrNotFound } from '../../platform/database/ids.js';
-import { sequentialIds } from '../../platform/database/sequential-ids.js';
 import { about, DomainError, conflict, invalidInput } from '../../platform/errors/domain-error.js';
 import { type AgentDescription, AgentsService } from '../agents/agents.service.js';
 import { ConnectionService, type PlannedConnection } from '../agents/connection/connection.service.js';
@@ -19,12 +16,10 @@ import { PersonalitiesService } from '../personalities/personalities.service.js'
 import { BaselinesService } from '../comparison/baselines.service.js';
 import type { RunPlan, StartRunRequest } from './dto/start-run.requests.js';
 import type { RunDetails } from '../runs/dto/run.responses.js';
-import { hasEnded } from '../runs/run.entity.js';
-import { RunsRepository } from '../runs/runs.repository.js';
-import { toDetails } from '../runs/runs.service.js';
+import { hasEnded, RunsService, toDetails } from '../runs/runs.service.js';
 import { callCount, DEFAULTS, MAX_CALLS, type Plan, type PlannedCase, type PlannedEvaluation } from './plan.js';
 import { planWarnings } from './plan-warnings.js';
-import { requireQueueCapacity } from './queue-capacity.js';
+import { RunWriterService } from './run-writer.service.js';
 import { StartRepository } from './start.repository.js';
 
 /** Maximum number of evaluations listed in an error; the rest is only counted. */
@@ -37,8 +32,9 @@ const IMPORTED =
 export class RunStarterService {
   constructor(
     private readonly database: Database,
-    private readonly runs: RunsRepository,
+    private readonly runs: RunsService,
     private readonly repository: StartRepository,
+    private readonly writer: RunWriterService,
     private readonly agents: AgentsService,
     private readonly evaluations: EvaluationsService,
     private readonly personalities: PersonalitiesService,
@@ -109,7 +105,7 @@ export class RunStarterService {
    */
   async rerun(caller: Caller, runId: string, onlyFailed: boolean): Promise<RunDetails> {
     return this.database.transaction(async () => {
-      const run = requireOwned(caller, await this.runs.find(uuidOrNotFound(runId)));
+      const run = await this.runs.require(caller, runId);
       if (onlyFailed && !hasEnded(run.status)) throw conflict('The run has not ended yet');
       if (await this.repository.hasImportedCalls(run.id)) throw conflict(IMPORTED);
       if (await this.agents.isDeleted(run.agentId)) throw conflict('The agent of the run was deleted');
@@ -118,7 +114,7 @@ export class RunStarterService {
       const evaluations = await this.repository.readPlan(run.id, onlyFailed);
       if (evaluations.length === 0) {
         // A run without cases was deleted since it was read.
-        requireOwned(caller, await this.runs.find(run.id));
+        await this.runs.require(caller, run.id);
         throw conflict('Every call of the run has passed');
       }
       await this.requirePersonalities(evaluations.map(({ snapshot }) => [snapshot.name, snapshot.personality.id]));
@@ -255,9 +251,9 @@ export class RunStarterService {
     const { workspaceId, userId } = caller;
     const { evaluations, baselines, ...settings } = plan;
     const { id: agentId, provider, assistantId, type } = agent;
-    await requireQueueCapacity(this.repository, agentId);
+    await this.writer.requireRoom(agentId);
     const totalCalls = callCount(plan);
-    const run = await this.repository.insertRun({
+    const planned = {
       id: randomUUID(),
       workspaceId,
       agentId,
@@ -266,15 +262,11 @@ export class RunStarterService {
       totalCalls,
       baselineRunId: baselines.gate?.id ?? null,
       agentSnapshot: { name: agent.name, provider, assistantId, type },
-    });
-    await this.repository.insertPlan(run, evaluations);
+    };
+    const { run } = await this.writer.write(planned, evaluations, choice);
     await this.baselines.store(run.id, baselines);
-    // Lists are sorted by descending creation time and id: descending ids list the calls in plan order.
-    const ids = sequentialIds(totalCalls).reverse();
-    await this.repository.insertCalls(run, evaluations, ids, choice);
     const endpoint = await this.connections.endpoint(agentId, choice.protocol);
     if (endpoint) await this.capacity.store(agentId, endpoint);
-    await this.repository.announce();
     return toDetails(run, { pending: totalCalls });
   }
 }

@@ -2,24 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { PROTOCOLS, RECORDING } from '../../../libs/simulation/index.js';
 import { Database } from '../../platform/database/database.js';
 import type { CallEntity } from '../runs/call.entity.js';
-import { CALLS_DUE } from '../runs/call-slots.js';
+import { CALLS_DUE } from '../runs/runs.service.js';
 import type { RunEntity } from '../runs/run.entity.js';
-import { RUN_COLUMNS } from '../runs/runs.columns.js';
-import { DEFAULTS, type PlannedEvaluation } from './plan.js';
+import type { PlannedEvaluation } from './plan.js';
 
 /** Evaluations written by one statement, so that serialising large snapshots does not block other requests. */
 const BATCH_SIZE = 100;
 /** Cases whose calls are written by one statement; each may have a row of variables. */
 const CASES_PER_STATEMENT = 500;
-
-const INSERT_RUN = `
-  INSERT INTO runs AS r (id, workspace_id, agent_id, user_id, label, name, status, score, total_calls, repeat,
-                         concurrency, minimum_score, minimum_pass_rate, allowed_uncounted, agent_snapshot, reasons,
-                         not_worse_than, baseline_id, agent_version, medium, derived_from, derived_kind, warnings,
-                         max_paid_attempts, agent_variables, assistant_version, is_imported)
-  VALUES ($1, $2, $3, $4, 'READ', $5, 'QUEUED', 0, $6, $7, $8, $9, $10, $11, $12, '{}', $13, $14, $15, $16, $17, $18,
-          $19, $20, $21, $22, $23)
-  RETURNING ${RUN_COLUMNS}`;
 
 /** $2: number of waiting calls. */
 const IS_FULL = `
@@ -68,39 +58,7 @@ const HAS_IMPORTED_CALLS = 'SELECT EXISTS (SELECT 1 FROM calls WHERE run_id = $1
 
 const ANNOUNCE = `SELECT pg_notify($1, '')`;
 
-export type NewRun = Pick<
-  RunEntity,
-  | 'id'
-  | 'workspaceId'
-  | 'agentId'
-  | 'userId'
-  | 'name'
-  | 'totalCalls'
-  | 'repeat'
-  | 'concurrency'
-  | 'minimumScore'
-  | 'minimumPassRate'
-  | 'allowedUncounted'
-  | 'agentSnapshot'
-  | 'notWorseThan'
-  | 'baselineRunId'
-  | 'agentVersion'
-  | 'medium'
-> &
-  Partial<
-    Pick<
-      RunEntity,
-      | 'derivedFrom'
-      | 'derivedKind'
-      | 'warnings'
-      | 'isImported'
-      | 'maxPaidAttempts'
-      | 'agentVariables'
-      | 'assistantVersion'
-    >
-  >;
-
-/** SQL for starting runs. */
+/** SQL for the plans and calls of runs that start. */
 @Injectable()
 export class StartRepository {
   constructor(private readonly database: Database) {}
@@ -125,36 +83,6 @@ export class StartRepository {
   /** Tells every process that executes calls that some are due, once the caller's transaction is committed. */
   async announce(): Promise<void> {
     await this.database.query(ANNOUNCE, [CALLS_DUE]);
-  }
-
-  async insertRun(run: NewRun): Promise<RunEntity> {
-    const values = [
-      run.id,
-      run.workspaceId,
-      run.agentId,
-      run.userId,
-      run.name,
-      run.totalCalls,
-      run.repeat,
-      run.concurrency,
-      run.minimumScore,
-      run.minimumPassRate,
-      run.allowedUncounted,
-      run.agentSnapshot,
-      run.notWorseThan,
-      run.baselineRunId,
-      run.agentVersion,
-      run.medium,
-      run.derivedFrom ?? null,
-      run.derivedKind ?? null,
-      run.warnings ?? [],
-      run.maxPaidAttempts ?? DEFAULTS.maxPaidAttempts,
-      JSON.stringify(run.agentVariables ?? {}),
-      run.assistantVersion ?? null,
-      run.isImported ?? false,
-    ];
-    const [row] = await this.database.query<RunEntity>(INSERT_RUN, values);
-    return row!;
   }
 
   /** @param evaluations in plan order */

@@ -12,7 +12,8 @@ import {
 } from '../../../platform/http/dto/fields.js';
 import { isUuid } from '../../../platform/database/ids.js';
 import { SchemaField } from '../../../platform/openapi/named-schemas.js';
-import { MEDIA, type Medium } from '../../runs/call.entity.js';
+import type { Medium } from '../../runs/call.entity.js';
+import { MEDIA } from '../../runs/runs.service.js';
 import { AgentVariablesField, variablesRow } from '../../runs/dto/agent-variables.field.js';
 import { GateFields, GateRequest } from '../../runs/dto/gate.fields.js';
 import { SelectionField } from './selection.field.js';
