@@ -56,8 +56,10 @@ export class ScriptedRetell implements RetellAgents {
         return { status: 200, body: { ...given, messages: [...UNKNOWN_MESSAGES, ...given.messages] } };
       case 'slow':
         await sleep(SLOW_MS);
+        return { status: 200, body: given };
+      case undefined:
+        return { status: 200, body: given };
     }
-    return { status: 200, body: given };
   }
 }
 
