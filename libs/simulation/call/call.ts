@@ -188,8 +188,8 @@ class Call {
     // If the call broke off before the agent said or did anything, checks would prove nothing.
     const wasAgentSilent = conversation.failure?.fault === 'infrastructure' && !entries.some(isFromAgent);
     const applicable = wasAgentSilent ? [] : definition.checks;
-    const { evaluateVoiceCheck, frameLatenessMs, lagMs, voice = null } = conversation;
-    const found = await evaluateChecks(applicable, view, this.yielder(), evaluateVoiceCheck);
+    const { soundChecks, frameLatenessMs, lagMs, voice = null } = conversation;
+    const found = await evaluateChecks(applicable, view, this.yielder(), soundChecks);
     const checks = await this.confirmed(applicable, found, view, conversation);
     const broken = this.invalidity(conversation);
     const spokeOther = broken?.code === 'no_answer' ? await this.otherLanguage(view, conversation) : undefined;
@@ -227,11 +227,11 @@ class Call {
     checks: readonly Check[],
     found: readonly CheckResult[],
     view: CallView,
-    { hearAgain, evaluateVoiceCheck }: Partial<VoiceConversationResult>,
+    { hearAgain, soundChecks }: Partial<VoiceConversationResult>,
   ): Promise<readonly CheckResult[]> {
-    if (!hearAgain || !evaluateVoiceCheck) return found;
+    if (!hearAgain || !soundChecks) return found;
     const { script } = this.options.definition;
-    const first = { view, script, evaluateVoiceCheck, yieldToEventLoop: this.yielder() };
+    const first = { view, script, soundChecks, yieldToEventLoop: this.yielder() };
     const doubts = await inDoubt(checks, found, first);
     return doubts.size === 0 ? found : confirmed(checks, found, doubts, { first, second: await hearAgain() });
   }

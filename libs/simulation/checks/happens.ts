@@ -1,17 +1,27 @@
 import {
   type EventMatcher,
+  isProhibition,
   quoteOf,
   type SaysSpec,
   type ToolSpec,
   type TurnSelector,
 } from '../../evaluation-definition/index.js';
 import type { CallView, Utterance } from '../timeline/call-view.js';
+import { firstUnknown, withUnknownWords } from '../timeline/known-words.js';
 import { truncate } from '../timeline/text.js';
 import { toolCallText } from '../timeline/tool-call-text.js';
 import { type Finding, settledBy, undecided } from './check-result.js';
+import type { Leaves } from './kind.js';
 import { type EventFinder, isAfter, misfit, type Occurrence, toolEvidence } from './occurrences.js';
 
 type Spec = SaysSpec | ToolSpec;
+
+export const HAPPENS = {
+  says: { evaluate: happens, couldChange },
+  never_says: { evaluate: neverHappens, couldChange },
+  calls_tool: { evaluate: happens, couldChange },
+  never_calls_tool: { evaluate: neverHappens, couldChange },
+} satisfies Pick<Leaves, Spec['type']>;
 
 /** What was found of an event where it counts. */
 interface Findings {
@@ -28,7 +38,7 @@ interface Findings {
 const atStart = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Whether an event happens where and as often as it should. */
-export async function happens(spec: Spec, finder: EventFinder): Promise<Finding> {
+async function happens(spec: Spec, finder: EventFinder): Promise<Finding> {
   const found = await collect(spec, finder);
   const missing = missingAnchor(spec, found);
   if (missing !== undefined) return { met: false, detail: missing, evidence: [] };
@@ -44,7 +54,7 @@ export async function happens(spec: Spec, finder: EventFinder): Promise<Finding>
 }
 
 /** Whether an event never happens where it counts, or fewer than `times.min` times. */
-export async function neverHappens(spec: Spec, finder: EventFinder): Promise<Finding> {
+async function neverHappens(spec: Spec, finder: EventFinder): Promise<Finding> {
   const found = await collect(spec, finder);
   const met = found.occurrences.length < found.min;
   const missing = spec.after && !found.after ? `${never(spec.after)}, so nothing counts` : undefined;
@@ -160,4 +170,38 @@ function placeText(spec: Spec, { after, before }: Findings): string {
   const turn = turnOf(spec);
   const where = turn === undefined ? '' : typeof turn === 'number' ? ` in turn ${turn}` : ` in the ${turn} turn`;
   return `${where}${after ? ` after ${after.text}` : ''}${before ? ` before ${before.text}` : ''}`;
+}
+
+/** More words of the agent can only be more of the event, unless its place depends on them. */
+async function couldChange(check: Spec, { met }: Finding, finder: EventFinder): Promise<boolean> {
+  const { after, before, times } = check;
+  const isPlaced = (await isOpen(after, finder)) || (await isOpen(before, finder));
+  if ('tool' in check || check.speaker === 'caller') {
+    if (!isPlaced) return false;
+    // Their number is known, wherever they count.
+    const { after: _after, before: _before, ...anywhere } = check;
+    const none = await neverHappens({ ...anywhere, times: { min: times?.min ?? 1 } }, finder);
+    return none.met !== true || met !== isProhibition(check);
+  }
+  if (isPlaced) return true;
+  if (!isInUnknownTurn(check, finder)) return false;
+  if (isProhibition(check)) return met === true;
+  if (times?.max === undefined) return met !== true;
+  if (met) return true;
+  return (await happens({ ...check, times: { min: times.max + 1 } }, finder)).met !== true;
+}
+
+/** Whether words that are not known could be the first time of an event. */
+async function isOpen(event: EventMatcher | undefined, finder: EventFinder): Promise<boolean> {
+  if (!event || 'tool' in event || event.speaker === 'caller') return false;
+  const found = await finder.first(event);
+  return found === undefined || found.evidence.entry >= firstUnknown(finder.view);
+}
+
+/** Whether a turn in which the words count has some that are not known. */
+function isInUnknownTurn({ turn }: SaysSpec, { view }: EventFinder): boolean {
+  if (turn === undefined) return true;
+  const said = view.said('agent');
+  const chosen = turn === 'first' ? said[0]?.turn : turn === 'last' ? said.at(-1)?.turn : turn;
+  return withUnknownWords(view).some(({ entry }) => entry.turn === chosen);
 }

@@ -1,4 +1,11 @@
-import { type Check, CHECKS, type Condition, needsOf, type ScriptStep } from '../../evaluation-definition/index.js';
+import {
+  type Check,
+  CHECKS,
+  type Condition,
+  needsOf,
+  type ScriptStep,
+  type SoundCheckSpec,
+} from '../../evaluation-definition/index.js';
 import { holds } from '../matching/matching.js';
 import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
 import type { CallView, Utterance } from '../timeline/call-view.js';
@@ -6,12 +13,13 @@ import { withUnknownWords } from '../timeline/known-words.js';
 import type { SpeechEntry } from '../timeline/timeline.js';
 import { type WordDifference, wordDifferences } from '../timeline/word-differences.js';
 import type { CheckResult } from './check-result.js';
-import { evaluateChecks, type EvaluateVoiceCheck } from './evaluate-checks.js';
+import { evaluateChecks } from './evaluate-checks.js';
+import type { Leaf } from './kind.js';
 
 /** A call as a recogniser heard it; the second time it has the same entries, with other words. */
 export interface SecondHearing {
   readonly view: CallView;
-  readonly evaluateVoiceCheck: EvaluateVoiceCheck;
+  readonly soundChecks: Leaf<SoundCheckSpec>;
 }
 
 /** Texts of a check that are tried where the hearings differ. */
@@ -98,8 +106,8 @@ function unclear({ decidedByEntry: _, ...result }: CheckResult, second: SecondHe
   return { ...result, met: null, detail: `${result.detail}, which is not certain: ${why}`, undecided: 'words_unclear' };
 }
 
-async function metBy(check: Check, { view, evaluateVoiceCheck }: SecondHearing, { yieldToEventLoop }: FirstHearing) {
-  return (await evaluateChecks([check], view, yieldToEventLoop, evaluateVoiceCheck))[0]!.met;
+async function metBy(check: Check, { view, soundChecks }: SecondHearing, { yieldToEventLoop }: FirstHearing) {
+  return (await evaluateChecks([check], view, yieldToEventLoop, soundChecks))[0]!.met;
 }
 
 /** Whether the server understood every piece; one that failed refutes nothing. */

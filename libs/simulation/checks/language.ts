@@ -3,13 +3,21 @@ import type { CallView } from '../timeline/call-view.js';
 import { languageDetector, nameOfLanguage as nameOf } from '../matching/spoken-language.js';
 import { truncate } from '../timeline/text.js';
 import { failedBy, type Finding, undecided } from './check-result.js';
+import type { Leaves } from './kind.js';
 
 /** Letters of one answer that suffice to say that it is in another language, and of all answers to recognise theirs. */
 const ENOUGH_OF_ONE = 40;
 const ENOUGH_OF_ALL = 20;
 
+export const LANGUAGE = {
+  language: {
+    evaluate: (check, { view }) => speaksLanguage(check, view),
+    couldChange: (_, { settledBy }) => settledBy === undefined,
+  },
+} satisfies Pick<Leaves, LanguageSpec['type']>;
+
 /** Whether the agent speaks a language. Undecided when it says too little to be recognised. */
-export async function speaksLanguage({ language }: LanguageSpec, view: CallView): Promise<Finding> {
+async function speaksLanguage({ language }: LanguageSpec, view: CallView): Promise<Finding> {
   const wanted = language.toLowerCase().split('-')[0]!;
   const { detect } = await languageDetector();
   const answers = view.said('agent');

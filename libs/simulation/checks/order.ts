@@ -4,11 +4,23 @@ import {
   quoteOf,
   type SaysBeforeSpec,
 } from '../../evaluation-definition/index.js';
+import { firstUnknown } from '../timeline/known-words.js';
 import { failedBy, type Finding } from './check-result.js';
 import { never } from './happens.js';
+import type { Leaves } from './kind.js';
 import { type EventFinder, isAfter, known, type Occurrence } from './occurrences.js';
 
-export async function saysBefore({ first, then }: SaysBeforeSpec, finder: EventFinder): Promise<Finding> {
+export const ORDER = {
+  in_order: { evaluate: inOrder, couldChange: () => true },
+  says_before: {
+    evaluate: saysBefore,
+    // The first times count.
+    couldChange: (_, { met, evidence }, { view }) =>
+      !(met && evidence.every(({ entry }) => entry < firstUnknown(view))),
+  },
+} satisfies Pick<Leaves, (InOrderSpec | SaysBeforeSpec)['type']>;
+
+async function saysBefore({ first, then }: SaysBeforeSpec, finder: EventFinder): Promise<Finding> {
   const [earlier, later] = [await finder.first(first), await finder.first(then)];
   const evidence = [earlier, later].flatMap((saying) => (saying ? [saying.evidence] : []));
   if (!earlier) return failedBy({ met: false, detail: never(first), evidence }, later?.evidence.entry);
@@ -22,7 +34,7 @@ export async function saysBefore({ first, then }: SaysBeforeSpec, finder: EventF
  * Whether events happen in this order. Of what the agent does, the first time counts, because too early is wrong; of what
  * the caller says, the first time after the event before it.
  */
-export async function inOrder({ events }: InOrderSpec, finder: EventFinder): Promise<Finding> {
+async function inOrder({ events }: InOrderSpec, finder: EventFinder): Promise<Finding> {
   const found: Occurrence[] = [];
   for (const index of events.keys()) {
     const previous = found.at(-1);

@@ -8,6 +8,7 @@ import { type CallView, partAt } from '../timeline/call-view.js';
 import { LANGUAGES } from '../values/readings.js';
 import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
 import { failedBy, type Finding } from './check-result.js';
+import type { Leaves } from './kind.js';
 import { requireSearched } from './occurrences.js';
 
 const MAX_FINDINGS = 5;
@@ -33,8 +34,16 @@ interface Found {
   readonly at: number;
 }
 
+export const PERSONAL_DATA = {
+  no_personal_data: {
+    evaluate: (check, { view, yieldToEventLoop }) => saysNoPersonalData(check, view, yieldToEventLoop),
+    // What is known is the least that was said.
+    couldChange: (_, { met }) => met === true,
+  },
+} satisfies Pick<Leaves, NoPersonalDataSpec['type']>;
+
 /** Whether one side says no personal data. What is found is masked: results are read by more people than calls. */
-export async function saysNoPersonalData(
+async function saysNoPersonalData(
   { speaker, kinds = PERSONAL_DATA_KINDS, allow = [] }: NoPersonalDataSpec,
   view: CallView,
   yieldToEventLoop: YieldToEventLoop,

@@ -10,11 +10,15 @@ export const isRecording = ({ end }: Pick<CallView, 'end'>): boolean => end?.cod
 export function notInRecording(check: NestedCheck, view: CallView): Finding | undefined {
   const missing = needsOf(check).includes('toolCalls') ? 'tool calls' : CHECKS[check.type].notInRecording;
   if (missing !== null) return undecided(`A recording does not show ${missing}`);
-  const unknown = view.entries.findIndex(
+  return namesCaller(check) ? unknownCaller(view) : undefined;
+}
+
+/** What a check of the caller's words finds if a recording does not have them; undefined if they are known. */
+export function unknownCaller({ entries }: CallView): Finding | undefined {
+  const unknown = entries.findIndex(
     (entry) => entry.type === 'speech' && entry.speaker === 'caller' && entry.words === 'unknown',
   );
-  const isAboutCaller = check.type === 'talk_ratio' || namesCaller(check);
-  if (unknown === -1 || !isAboutCaller) return undefined;
+  if (unknown === -1) return undefined;
   const detail = 'The words of the caller are not known';
   return { met: null, detail, evidence: [{ entry: unknown, quote: '' }], undecided: 'words_unknown' };
 }

@@ -1,15 +1,19 @@
 import {
   compilePattern,
   groupNames,
+  type SameValueSpec,
   type SpokenValue,
   type ToolValue,
+  type UnderstoodSpec,
   type ValueSource,
 } from '../../evaluation-definition/index.js';
 import type { Evidence } from '../timeline/evidence.js';
+import { firstUnknown } from '../timeline/known-words.js';
 import { isStorable, truncate } from '../timeline/text.js';
 import { compareValues } from '../values/same-value.js';
 import { type Finding, undecided } from './check-result.js';
 import { never } from './happens.js';
+import type { Leaves } from './kind.js';
 import { argumentsOf, type EventFinder, known, type Occurrence } from './occurrences.js';
 
 interface Held {
@@ -19,8 +23,28 @@ interface Held {
   readonly evidence: readonly Evidence[];
 }
 
+export const SAME_VALUE = {
+  same_value: {
+    evaluate: ({ sources }, finder) => holdSameValue(sources, finder),
+    couldChange: ({ sources }, finding, finder) => couldChange(sources, finding, finder),
+  },
+  understood: {
+    evaluate: ({ values }, finder) => holdSameValue(values, finder),
+    couldChange: ({ values }, finding, finder) => couldChange(values, finding, finder),
+  },
+} satisfies Pick<Leaves, (SameValueSpec | UnderstoodSpec)['type']>;
+
+async function couldChange(sources: readonly ValueSource[], { evidence }: Finding, finder: EventFinder) {
+  const others = sources.filter((source) => 'value' in source || 'tool' in source || source.speaker === 'caller');
+  if (others.length > 0 && (await holdSameValue(others, finder)).met === false) return false;
+  const held = sources.flatMap((source) => ('value' in source ? [] : [source]));
+  const areFirst = held.every(({ occurrence }) => occurrence === 'first');
+  const isBeforeAll = evidence.every(({ entry }) => entry < firstUnknown(finder.view));
+  return !(areFirst && evidence.length === held.length && isBeforeAll);
+}
+
 /** Whether all sources hold the same value; undecided if two values are not understood well enough to be compared. */
-export async function holdSameValue(sources: readonly ValueSource[], finder: EventFinder): Promise<Finding> {
+async function holdSameValue(sources: readonly ValueSource[], finder: EventFinder): Promise<Finding> {
   const held: Held[] = [];
   const missing: string[] = [];
   for (const source of sources) {

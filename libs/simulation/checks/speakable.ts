@@ -4,6 +4,7 @@ import { type CallView, partAt } from '../timeline/call-view.js';
 import { truncate } from '../timeline/text.js';
 import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
 import { failedBy, type Finding } from './check-result.js';
+import type { Leaves } from './kind.js';
 import { requireSearched } from './occurrences.js';
 
 const MAX_FINDINGS = 5;
@@ -22,12 +23,16 @@ const MARKDOWN = [
 ];
 const EMOJI = /\p{Emoji_Presentation}|\p{Extended_Pictographic}\uFE0F/gu;
 
+export const SPEAKABLE = {
+  speakable: {
+    evaluate: (check, { view, yieldToEventLoop }) => isSpeakable(check, view, yieldToEventLoop),
+    // What is known is the least that was said.
+    couldChange: (_, { met }) => met === true,
+  },
+} satisfies Pick<Leaves, SpeakableSpec['type']>;
+
 /** Whether the agent says nothing that a voice would stumble over. */
-export async function isSpeakable(
-  spec: SpeakableSpec,
-  view: CallView,
-  yieldToEventLoop: YieldToEventLoop,
-): Promise<Finding> {
+async function isSpeakable(spec: SpeakableSpec, view: CallView, yieldToEventLoop: YieldToEventLoop): Promise<Finding> {
   const { maxDigits = DEFAULT_MAX_DIGITS, allow = [] } = spec;
   const obstacles: readonly (readonly [string, readonly RegExp[]])[] = [
     ['an e-mail address', [EMAIL]],

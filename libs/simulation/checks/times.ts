@@ -1,11 +1,21 @@
+import type { MaxLatencySpec, MaxTimeSpec } from '../../evaluation-definition/index.js';
 import { MIN_TURNS_FOR_PERCENTILES, percentile } from '../../statistics/index.js';
 import type { CallView, Wait } from '../timeline/call-view.js';
 import type { Evidence } from '../timeline/evidence.js';
 import { longestOf } from '../measures/measures.js';
 import { truncate } from '../timeline/text.js';
 import { count, failedBy, type Finding, undecided } from './check-result.js';
+import { type Leaves, WITHOUT_WORDS } from './kind.js';
 
-export function durationWithin(limit: number, view: CallView): Finding {
+export const TIMES = {
+  max_duration_ms: { ...WITHOUT_WORDS, evaluate: ({ ms }, { view }) => durationWithin(ms, view) },
+  max_latency_ms: { ...WITHOUT_WORDS, evaluate: ({ ms, percentile: n }, { view }) => latencyWithin(ms, n, view) },
+  max_silence_ms: { ...WITHOUT_WORDS, evaluate: ({ ms }, { view }) => silenceWithin(ms, view) },
+  max_time_to_first_word_ms: { ...WITHOUT_WORDS, evaluate: ({ ms }, { view }) => firstWordWithin(ms, view) },
+  max_pause_ms: { ...WITHOUT_WORDS, evaluate: ({ ms }, { view }) => pauseWithin(ms, view) },
+} satisfies Pick<Leaves, (MaxTimeSpec | MaxLatencySpec)['type']>;
+
+function durationWithin(limit: number, view: CallView): Finding {
   const endMs = Math.round(view.end?.end ?? 0);
   const ms = Math.round(view.withoutThinking(endMs));
   const plusMinusMs = view.stallWithin(0, endMs);
@@ -58,7 +68,7 @@ const NOT_HEARD: Finding = {
   undecided: 'not_exercised',
 };
 
-export function silenceWithin(ms: number, view: CallView): Finding {
+function silenceWithin(ms: number, view: CallView): Finding {
   const tooLong = view.gaps.filter((gap) => decide(ms, gap) === false);
   if (tooLong.length === 0 && view.isUnheard) return NOT_HEARD;
   const longest = longestOf(tooLong.length > 0 ? tooLong : view.gaps);
@@ -117,7 +127,7 @@ export function firstWordWithin(limit: number, view: CallView): Finding {
   return failedBy(timeFinding(decide(limit, measured), detail, evidence, measured), first.index);
 }
 
-export function pauseWithin(limit: number, view: CallView): Finding {
+function pauseWithin(limit: number, view: CallView): Finding {
   if (view.isUnheard) return NOT_HEARD;
   const { pauses } = view;
   const tooLong = pauses.filter((pause) => decide(limit, pause) === false);

@@ -16,6 +16,9 @@ const agentSpeech = (entries: readonly TimelineEntry[]): AgentSpeech[] =>
 export const withUnknownWords = ({ entries }: Pick<CallView, 'entries'>): AgentSpeech[] =>
   agentSpeech(entries).filter(({ entry }) => entry.words === 'unknown' || entry.words === 'partly');
 
+/** The entry with the first of these words; infinite if all are known. */
+export const firstUnknown = (view: Pick<CallView, 'entries'>): number => withUnknownWords(view)[0]?.index ?? Infinity;
+
 /** Whether the agent was heard on a voice call and not one of its words is known. */
 export function areAllWordsUnknown(entries: readonly TimelineEntry[]): boolean {
   const speech = agentSpeech(entries);

@@ -1,4 +1,12 @@
+import type {
+  KeepsSpeakingSpec,
+  MaxInterruptionsSpec,
+  MaxOverlapSpec,
+  YieldsSpec,
+} from '../../../evaluation-definition/index.js';
 import { count, type Finding } from '../../checks/check-result.js';
+import { WITHOUT_WORDS } from '../../checks/kind.js';
+import type { EventFinder } from '../../checks/occurrences.js';
 import { decide, time, timeFinding } from '../../checks/times.js';
 import type { TimelineEntry } from '../../timeline/timeline.js';
 import type { CallerAct, Span, VoiceFacts } from '../facts/facts.js';
@@ -7,7 +15,17 @@ import { stallAndLagWithin } from '../measures/lag.js';
 import { isBesideBed, uncertaintyWithin } from '../measures/uncertainty.js';
 import type { BargeInResult, SoundResult } from '../facts/results.js';
 import { at, notExercised, settled } from './finding.js';
-import type { VoiceEvidence } from './evidence.js';
+import type { Sounds, VoiceEvidence } from './kind.js';
+
+export const FLOOR = {
+  yields_within_ms: {
+    ...WITHOUT_WORDS,
+    evaluate: ({ ms }, evidence, { view }) => agentYields(ms, evidence, view.entries),
+  },
+  keeps_speaking: { ...WITHOUT_WORDS, evaluate: agentKeepsSpeaking },
+  max_interruptions: { ...WITHOUT_WORDS, evaluate: interruptionsWithin },
+  max_overlap_ms: { ...WITHOUT_WORDS, evaluate: overlapWithin },
+} satisfies Pick<Sounds, (YieldsSpec | KeepsSpeakingSpec | MaxInterruptionsSpec | MaxOverlapSpec)['type']>;
 
 type Entries = readonly TimelineEntry[];
 
@@ -79,10 +97,10 @@ function afterWindow(limit: number, { atMs, plusMinusMs }: BargeInResult, yieldM
 const wasPossible = (act: CallerAct): boolean => act.type === 'say' && act.bargeIn?.possible === true;
 
 /** The agent goes on through every backchannel and noise of the script, and does not answer a noise in silence. */
-export function agentKeepsSpeaking({ voice }: VoiceEvidence, entries: Entries): Finding {
+function agentKeepsSpeaking(_: KeepsSpeakingSpec, { voice }: VoiceEvidence, { view }: EventFinder): Finding {
   const { backchannels } = voice;
   if (backchannels.length === 0) return notExercised('The caller made no backchannel or noise');
-  const evidence = ({ atMs }: SoundResult) => at(entries, isSound, atMs);
+  const evidence = ({ atMs }: SoundResult) => at(view.entries, isSound, atMs);
   const lost = backchannels.find(({ kept }) => kept === false);
   if (lost)
     return settled({ met: false, detail: `The agent took a ${lost.type} for a turn`, evidence: evidence(lost) });
@@ -100,7 +118,11 @@ const oneSideUnheard = ({ speech }: VoiceEvidence['voice']): Finding =>
   notExercised(speech.agentMs === 0 ? 'The agent was not heard' : 'The caller said nothing');
 
 /** An interruption that may only be background audio, or that this makes longer than it was, fails no agent. */
-export function interruptionsWithin(limit: number, { voice, facts }: VoiceEvidence, entries: Entries): Finding {
+function interruptionsWithin(
+  { count: limit }: MaxInterruptionsSpec,
+  { voice, facts }: VoiceEvidence,
+  { view }: EventFinder,
+): Finding {
   const { interruptions, overlapMs } = voice;
   if (overlapMs === null) return oneSideUnheard(voice);
   const inHesitation = interruptions.filter((one) => one.inHesitation).length;
@@ -108,7 +130,7 @@ export function interruptionsWithin(limit: number, { voice, facts }: VoiceEviden
   const times = count(interruptions.length, 'time') + (inHesitation === 0 ? '' : `, ${where}`);
   const detail = `The agent interrupted the caller ${times}; the limit is ${limit}`;
   const beyond = interruptions[limit] ?? interruptions.at(-1);
-  const evidence = beyond ? at(entries, isAgentsSpeech, beyond.atMs) : [];
+  const evidence = beyond ? at(view.entries, isAgentsSpeech, beyond.atMs) : [];
   const certain = interruptions.filter(({ atMs, overlapMs: ms }) => {
     const { plusMinusMs, isBesideBed } = uncertaintyWithin(facts, { startMs: atMs, endMs: atMs + ms });
     return !isBesideBed || ms - plusMinusMs >= MIN_OVERLAP_MS;
@@ -118,7 +140,7 @@ export function interruptionsWithin(limit: number, { voice, facts }: VoiceEviden
   return settled({ met: interruptions.length <= limit, detail, evidence });
 }
 
-export function overlapWithin(limit: number, { voice, facts }: VoiceEvidence, entries: Entries): Finding {
+function overlapWithin({ ms: limit }: MaxOverlapSpec, { voice, facts }: VoiceEvidence, { view }: EventFinder): Finding {
   const { interruptions, overlapMs: ms } = voice;
   if (ms === null) return oneSideUnheard(voice);
   const doubts = interruptions.map(({ atMs, overlapMs }) =>
@@ -128,6 +150,6 @@ export function overlapWithin(limit: number, { voice, facts }: VoiceEvidence, en
   const beside = doubts.find(({ isBesideBed }) => isBesideBed);
   const detail = `The agent spoke over the caller for ${time({ ms, plusMinusMs })}; the limit is ${limit}`;
   const longest = interruptions.toSorted((a, b) => b.overlapMs - a.overlapMs)[0];
-  const evidence = longest ? at(entries, isAgentsSpeech, longest.atMs) : [];
+  const evidence = longest ? at(view.entries, isAgentsSpeech, longest.atMs) : [];
   return settled(timeFinding(decide(limit, { ms, plusMinusMs }), detail, evidence, beside));
 }

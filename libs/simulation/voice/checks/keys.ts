@@ -3,10 +3,14 @@ import type { Finding } from '../../checks/check-result.js';
 import { type EventFinder, known } from '../../checks/occurrences.js';
 import type { CallerAct, PressAct, Span } from '../facts/facts.js';
 import { at, notExercised } from './finding.js';
-import type { VoiceEvidence } from './evidence.js';
+import type { Sounds, VoiceEvidence } from './kind.js';
+
+export const KEYS = {
+  hears_keys: { evaluate: hearsKeys, couldChange: (_, { met }) => met === false },
+} satisfies Pick<Sounds, HearsKeysSpec['type']>;
 
 /** The agent acts after the last key and before the caller acts again. */
-export async function hearsKeys(spec: HearsKeysSpec, evidence: VoiceEvidence, finder: EventFinder): Promise<Finding> {
+async function hearsKeys(spec: HearsKeysSpec, evidence: VoiceEvidence, finder: EventFinder): Promise<Finding> {
   const { entries } = finder.view;
   const { facts } = evidence;
   const press = facts.caller.find(

@@ -1,14 +1,28 @@
-import type { AudioLevelSpec, SpeakingRateSpec } from '../../../evaluation-definition/index.js';
+import type {
+  AudioLevelSpec,
+  CleanProtocolSpec,
+  MaxChoppinessSpec,
+  SpeakingRateSpec,
+} from '../../../evaluation-definition/index.js';
 import { count, type Finding } from '../../checks/check-result.js';
-import type { TimelineEntry } from '../../timeline/timeline.js';
+import { WITHOUT_WORDS } from '../../checks/kind.js';
+import type { EventFinder } from '../../checks/occurrences.js';
 import { choppyGaps } from '../measures/index.js';
 import { at, atSounds, momentsText, notExercised, settled } from './finding.js';
-import type { VoiceEvidence } from './evidence.js';
+import type { Sounds, VoiceEvidence } from './kind.js';
+
+export const SOUND = {
+  // A rate is measured where words are known.
+  speaking_rate: { ...WITHOUT_WORDS, evaluate: speakingRateWithin },
+  audio_level: { ...WITHOUT_WORDS, evaluate: levelWithin },
+  max_choppiness: { ...WITHOUT_WORDS, evaluate: notChoppy },
+  clean_protocol: { ...WITHOUT_WORDS, evaluate: isProtocolClean },
+} satisfies Pick<Sounds, (SpeakingRateSpec | AudioLevelSpec | MaxChoppinessSpec | CleanProtocolSpec)['type']>;
 
 /** Fewer gaps are an accident of the network. */
 const MIN_GAPS = 3;
 
-export function speakingRateWithin({ minWpm, maxWpm }: SpeakingRateSpec, { voice, facts }: VoiceEvidence): Finding {
+function speakingRateWithin({ minWpm, maxWpm }: SpeakingRateSpec, { voice, facts }: VoiceEvidence): Finding {
   const rate = voice.agentWordsPerMinute;
   if (rate === null) {
     if (facts.agent.length === 0) return notExercised('The agent was not heard');
@@ -19,10 +33,10 @@ export function speakingRateWithin({ minWpm, maxWpm }: SpeakingRateSpec, { voice
 }
 
 /** Sound that was sent and is too quiet to be heard fails. */
-export function levelWithin(
+function levelWithin(
   { minDbfs, maxDbfs, maxClippedPercent }: AudioLevelSpec,
   { voice, facts }: VoiceEvidence,
-  entries: readonly TimelineEntry[],
+  { view }: EventFinder,
 ): Finding {
   const { agentDbfs, clippedPercent, inaudible } = voice.level;
   if (inaudible) {
@@ -41,23 +55,27 @@ export function levelWithin(
   const offLevel = isLoudEnough && isQuietEnough ? [] : sounds.map(({ startMs }) => startMs).sort((a, b) => a - b);
   const moments = [...offLevel, ...(isClean ? [] : (facts.level.clippedAtMs ?? []))];
   const where = moments.length === 0 ? '' : `, ${momentsText(moments)}`;
-  return { met: false, detail: `${detail}${where}`, evidence: atSounds(entries, moments) };
+  return { met: false, detail: `${detail}${where}`, evidence: atSounds(view.entries, moments) };
 }
 
-export function notChoppy(limit: number, { voice, facts }: VoiceEvidence, entries: readonly TimelineEntry[]): Finding {
+function notChoppy(
+  { perMinute: limit }: MaxChoppinessSpec,
+  { voice, facts }: VoiceEvidence,
+  { view }: EventFinder,
+): Finding {
   const { gaps, perMinute } = voice.choppiness;
   if (gaps === null || perMinute === null) return notExercised('The agent was not heard');
   const detail = `The agent's speech had ${count(gaps, 'gap')}, ${perMinute} per minute; the limit is ${limit}`;
   if (gaps < MIN_GAPS || perMinute <= limit) return { met: true, detail, evidence: [] };
   const moments = choppyGaps(facts).map(({ startMs }) => startMs);
-  return { met: false, detail: `${detail}, ${momentsText(moments)}`, evidence: atSounds(entries, moments) };
+  return { met: false, detail: `${detail}, ${momentsText(moments)}`, evidence: atSounds(view.entries, moments) };
 }
 
-export function isProtocolClean({ facts }: VoiceEvidence, entries: readonly TimelineEntry[]): Finding {
+function isProtocolClean(_: CleanProtocolSpec, { facts }: VoiceEvidence, { view }: EventFinder): Finding {
   const errors = facts.wireFindings.filter(({ severity }) => severity === 'error');
   const [first] = errors;
   if (!first) return { met: true, detail: 'The agent kept to the protocol', evidence: [] };
   const codes = [...new Set(errors.map(({ code }) => code))].join(', ');
-  const evidence = at(entries, (entry) => entry.type === 'finding' && entry.code === first.code, first.atMs ?? 0);
+  const evidence = at(view.entries, (entry) => entry.type === 'finding' && entry.code === first.code, first.atMs ?? 0);
   return settled({ met: false, detail: `The agent broke the protocol (${codes}): ${first.detail}`, evidence });
 }

@@ -1,8 +1,8 @@
-import type { EvaluationDefinition } from '../../../evaluation-definition/index.js';
+import type { EvaluationDefinition, SoundCheckSpec } from '../../../evaluation-definition/index.js';
 import type { Caller, CallerAction } from '../../callers/caller.js';
 import type { Clock } from '../../time/clock.js';
 import { CallView, type HeardTimes } from '../../timeline/call-view.js';
-import type { EvaluateVoiceCheck } from '../../checks/evaluate-checks.js';
+import type { Leaf } from '../../checks/kind.js';
 import type { SecondHearing } from '../../checks/hear-again.js';
 import type { ConversationResult } from '../../conversation/conversation.js';
 import { CallFailure } from '../../timeline/failure.js';
@@ -85,7 +85,7 @@ export interface VoiceConversationResult extends ConversationResult {
   readonly lagMs?: number;
   readonly heard?: HeardTimes;
   readonly sound?: ExerciseInput['sound'];
-  readonly evaluateVoiceCheck?: EvaluateVoiceCheck;
+  readonly soundChecks?: Leaf<SoundCheckSpec>;
   /** Why a recogniser returned no words for audio that was heard. */
   readonly unheard?: Failure | undefined;
   /** Present if a recogniser heard the agent. Returns the second hearing; undefined if that is impossible. */
@@ -291,7 +291,7 @@ function observe(
     sound: { streamStartMs: facts.streamStartMs ?? 0, inaudible: facts.level.inaudible },
     lagMs: longestLag(facts),
     heard: heardTimes(facts, timeline.entries),
-    evaluateVoiceCheck: voiceChecks({ facts, voice }),
+    soundChecks: voiceChecks({ facts, voice }),
     ...(recognised && {
       unheard: recognised.pieces.find((piece) => piece.failure)?.failure,
       hearAgain: async () => {
@@ -307,7 +307,7 @@ function secondHearing(facts: VoiceFacts, timeline: Timeline, clock: VoiceMeasur
   const { entries } = timeline;
   return {
     view: new CallView(entries, stallsOf(facts), heardTimes(facts, entries)),
-    evaluateVoiceCheck: voiceChecks({ facts, voice: voiceMeasures(facts, clock) }),
+    soundChecks: voiceChecks({ facts, voice: voiceMeasures(facts, clock) }),
   };
 }
 

@@ -6,14 +6,20 @@ import {
   type WhenSpec,
 } from '../../evaluation-definition/index.js';
 import type { Finding } from './check-result.js';
-
-export type Evaluate = (check: NestedCheck) => Promise<Finding>;
+import type { ComposedChecks, Evaluate } from './kind.js';
 
 /*
  * Three-valued logic: a composed check is undecided (null) only if the undecided ones among its parts could change it.
  */
 
-export async function anyOf({ checks }: ListSpec, evaluate: Evaluate): Promise<Finding> {
+export const COMPOSED: ComposedChecks = {
+  any_of: { evaluate: anyOf },
+  all_of: { evaluate: allOf },
+  not: { evaluate: notMet },
+  when: { evaluate: whenMet },
+};
+
+async function anyOf({ checks }: ListSpec, evaluate: Evaluate): Promise<Finding> {
   const found = await all(checks, evaluate);
   const { met, settledBy } = or(found);
   const decisive = decisiveParts(found, met);
@@ -21,7 +27,7 @@ export async function anyOf({ checks }: ListSpec, evaluate: Evaluate): Promise<F
   return withParts(met, settledBy, `${what}: ${texts(met === true ? decisive.slice(0, 1) : decisive)}`, decisive);
 }
 
-export async function allOf({ checks }: ListSpec, evaluate: Evaluate): Promise<Finding> {
+async function allOf({ checks }: ListSpec, evaluate: Evaluate): Promise<Finding> {
   const found = await all(checks, evaluate);
   const { met, settledBy } = not(or(found.map(not)));
   const decisive = decisiveParts(found, met);
@@ -29,12 +35,12 @@ export async function allOf({ checks }: ListSpec, evaluate: Evaluate): Promise<F
   return withParts(met, settledBy, `${what}: ${texts(decisive)}`, decisive);
 }
 
-export async function notMet({ check }: NotSpec, evaluate: Evaluate): Promise<Finding> {
+async function notMet({ check }: NotSpec, evaluate: Evaluate): Promise<Finding> {
   const { detail, ...found } = not(await evaluate(check));
   return { ...found, detail };
 }
 
-export async function whenMet({ if: condition, then }: WhenSpec, evaluate: Evaluate): Promise<Finding> {
+async function whenMet({ if: condition, then }: WhenSpec, evaluate: Evaluate): Promise<Finding> {
   const given = await evaluate(condition);
   if (given.met === false) return { ...not(given), detail: `Not applicable: ${given.detail}`, evidence: [] };
   const wanted = await evaluate(then);

@@ -1,6 +1,7 @@
 import type { NestedCheck } from '../../evaluation-definition/index.js';
 import type { Finding } from './check-result.js';
-import { allOf, anyOf, type Evaluate, notMet, whenMet } from './composition.js';
+import { COMPOSED } from './composed.js';
+import type { Evaluate } from './kind.js';
 
 /** `t3` is met and settled by entry 3, `f` is not met, `?` is undecided. */
 const named = (name: string): NestedCheck => ({ type: 'max_turns', turns: 1, name });
@@ -23,7 +24,7 @@ describe('composed checks', () => {
     ['? f', null],
     ['?', null],
   ])('any_of %s is %s', async (names, met) => {
-    expect((await anyOf({ type: 'any_of', checks: checks(names) }, evaluate)).met).toBe(met);
+    expect((await COMPOSED.any_of.evaluate({ type: 'any_of', checks: checks(names) }, evaluate)).met).toBe(met);
   });
 
   it.each([
@@ -32,7 +33,7 @@ describe('composed checks', () => {
     ['? f', false],
     ['? t', null],
   ])('all_of %s is %s', async (names, met) => {
-    expect((await allOf({ type: 'all_of', checks: checks(names) }, evaluate)).met).toBe(met);
+    expect((await COMPOSED.all_of.evaluate({ type: 'all_of', checks: checks(names) }, evaluate)).met).toBe(met);
   });
 
   it.each([
@@ -40,7 +41,7 @@ describe('composed checks', () => {
     ['f', true],
     ['?', null],
   ])('not %s is %s', async (name, met) => {
-    expect((await notMet({ type: 'not', check: named(name) }, evaluate)).met).toBe(met);
+    expect((await COMPOSED.not.evaluate({ type: 'not', check: named(name) }, evaluate)).met).toBe(met);
   });
 
   it.each([
@@ -53,28 +54,39 @@ describe('composed checks', () => {
     ['?', 'f', null],
   ])('when %s then %s is %s', async (condition, then, met) => {
     const check = { type: 'when', if: named(condition), then: named(then) } as const;
-    expect((await whenMet(check, evaluate)).met).toBe(met);
+    expect((await COMPOSED.when.evaluate(check, evaluate)).met).toBe(met);
   });
 
   it('are settled once the parts leave no other result', async () => {
-    expect(await anyOf({ type: 'any_of', checks: checks('t4 t2 f1') }, evaluate)).toMatchObject({ settledBy: 2 });
-    expect(await anyOf({ type: 'any_of', checks: checks('f4 f2') }, evaluate)).toMatchObject({ settledBy: 4 });
-    expect(await anyOf({ type: 'any_of', checks: checks('f4 f') }, evaluate)).not.toHaveProperty('settledBy');
-    expect(await allOf({ type: 'all_of', checks: checks('f4 f2 t') }, evaluate)).toMatchObject({ settledBy: 2 });
-    expect(await notMet({ type: 'not', check: named('t3') }, evaluate)).toMatchObject({ met: false, settledBy: 3 });
+    expect(await COMPOSED.any_of.evaluate({ type: 'any_of', checks: checks('t4 t2 f1') }, evaluate)).toMatchObject({
+      settledBy: 2,
+    });
+    expect(await COMPOSED.any_of.evaluate({ type: 'any_of', checks: checks('f4 f2') }, evaluate)).toMatchObject({
+      settledBy: 4,
+    });
+    expect(await COMPOSED.any_of.evaluate({ type: 'any_of', checks: checks('f4 f') }, evaluate)).not.toHaveProperty(
+      'settledBy',
+    );
+    expect(await COMPOSED.all_of.evaluate({ type: 'all_of', checks: checks('f4 f2 t') }, evaluate)).toMatchObject({
+      settledBy: 2,
+    });
+    expect(await COMPOSED.not.evaluate({ type: 'not', check: named('t3') }, evaluate)).toMatchObject({
+      met: false,
+      settledBy: 3,
+    });
     const when = { type: 'when', if: named('t2'), then: named('f5') } as const;
-    expect(await whenMet(when, evaluate)).toMatchObject({ met: false, settledBy: 5 });
+    expect(await COMPOSED.when.evaluate(when, evaluate)).toMatchObject({ met: false, settledBy: 5 });
   });
 
   it('name the parts that decided, with their evidence', async () => {
-    expect(await anyOf({ type: 'any_of', checks: checks('f1 f2') }, evaluate)).toMatchObject({
+    expect(await COMPOSED.any_of.evaluate({ type: 'any_of', checks: checks('f1 f2') }, evaluate)).toMatchObject({
       detail: 'None is met: f1 (detail of f1); f2 (detail of f2)',
       evidence: [
         { entry: 1, quote: 'f1' },
         { entry: 2, quote: 'f2' },
       ],
     });
-    expect(await allOf({ type: 'all_of', checks: checks('t1 f2') }, evaluate)).toMatchObject({
+    expect(await COMPOSED.all_of.evaluate({ type: 'all_of', checks: checks('t1 f2') }, evaluate)).toMatchObject({
       detail: 'Not met: f2 (detail of f2)',
       evidence: [{ entry: 2, quote: 'f2' }],
     });
