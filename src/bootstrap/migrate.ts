@@ -7,17 +7,32 @@ import { openDataSource } from '../platform/database/pool.js';
 /** Arbitrary, but different from all other advisory locks in this database. */
 const MIGRATION_LOCK = 7_205_113_824;
 
+/** What databases from before the first release get, whose migrations are not those of today. */
+const BEFORE_FIRST_RELEASE =
+  'The database is from before the first release, which does not upgrade it: start with an empty one, at another ' +
+  'DATABASE_URL or, if the database is the embedded one, after moving the folder postgres out of DATA_DIR';
+
 /** The database was migrated by another version of the service; the message is one line for an administrator. */
 export class UnknownMigrationsError extends Error {
   override readonly name = 'UnknownMigrationsError';
 
-  constructor(names: readonly string[]) {
+  /**
+   * @param unknown names of migrations in the database
+   * @param known names of all migrations of this version
+   */
+  constructor(unknown: readonly string[], known: ReadonlySet<string>) {
+    const newest = Math.max(...[...known].map(timeOf));
     super(
-      `The database belongs to another version: it has migrations that this version does not know (${names.join(', ')}). ` +
-        'Start the version that created them, or use an empty database',
+      unknown.some((name) => timeOf(name) < newest)
+        ? BEFORE_FIRST_RELEASE
+        : `The database belongs to another version: it has migrations that this version does not know (${unknown.join(', ')}). ` +
+            'Start the version that created them, or use an empty database',
     );
   }
 }
+
+/** The time at the end of the name of a migration, by which they are ordered. */
+const timeOf = (name: string): number => Number(/\d{13}$/.exec(name)?.[0]);
 
 /** TypeORM prints each migration to standard output, between the lines of the log; `migrate` returns the names instead. */
 class SilentLogger extends AbstractLogger {
@@ -60,10 +75,10 @@ async function checkKnown(dataSource: DataSource): Promise<boolean> {
   if (!table?.found) return true;
   // The missing privilege is reported with the others.
   if (!table.readable) return false;
-  const known = new Set(dataSource.migrations.map(({ name }) => name));
+  const known = new Set(dataSource.migrations.map(({ name = '' }) => name));
   const applied = await dataSource.query<{ name: string }[]>('SELECT name FROM migrations ORDER BY id');
   const unknown = applied.map(({ name }) => name).filter((name) => !known.has(name));
-  if (unknown.length > 0) throw new UnknownMigrationsError(unknown);
+  if (unknown.length > 0) throw new UnknownMigrationsError(unknown, known);
   return applied.length < known.size;
 }
 

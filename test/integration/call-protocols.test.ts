@@ -1,5 +1,3 @@
-import { createDataSource } from '../../src/bootstrap/data-source.js';
-import { migrate } from '../../src/bootstrap/migrate.js';
 import { ExecutionRepository } from '../../src/modules/execution/execution.repository.js';
 import { UndecidedCalls } from '../../src/modules/execution/undecided-calls.repository.js';
 import { callEnv, prepareEvaluations } from '../support/run-app.js';
@@ -10,7 +8,6 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 
 const TEXT = { protocol: 'chat-completions', medium: 'text' };
 const VOICE = { protocol: 'twilio-media-streams', medium: 'voice' };
-const UNKNOWN = { protocol: null, medium: null };
 
 /** No process executes jobs here. */
 describe('calls of a version that did not store their protocol', () => {
@@ -68,45 +65,5 @@ describe('calls of a version that did not store their protocol', () => {
     expect(await sweep()).toEqual([{ protocol: 'twilio-media-streams', calls: 2 }]);
     expect(await claimed('text')).toBeUndefined();
     expect(await claimed('voice')).toMatchObject(VOICE);
-  });
-
-  it('get the medium of their result by the migration if they have ended', async () => {
-    const { client, runId } = await startedBefore(5);
-    const calls = await callsOf(runId);
-    const [spoken, written, withoutResult, cancelled, open] = calls.map(({ id }) => id as string);
-    const end = (id: string | undefined) =>
-      query(`UPDATE calls SET status = 'ENDED', outcome = 'error', reason = 'It ended.' WHERE id = $1`, [id]);
-    for (const id of [spoken, written, withoutResult]) await end(id);
-    await query(`UPDATE calls SET status = 'CANCELLED' WHERE id = $1`, [cancelled]);
-    const result = (id: string | undefined, voice: object | null) =>
-      query('INSERT INTO call_results (call_id, result) VALUES ($1, $2)', [
-        id,
-        JSON.stringify({ timeline: [], voice }),
-      ]);
-    await result(spoken, { voice: { clock: 'heard' }, wireFindings: [], words: [] });
-    await result(written, null);
-
-    const dataSource = await createDataSource(database.url, 2).initialize();
-    try {
-      const names = dataSource.migrations.map(({ name }) => name);
-      const undone = names.slice(names.indexOf('CallProtocols1733000000000'));
-      for (const _ of undone) await dataSource.undoLastMigration({ transaction: 'each' });
-      await expect(callsOf(runId)).rejects.toThrow('column "protocol" does not exist');
-      expect(await migrate(dataSource)).toEqual(undone);
-    } finally {
-      await dataSource.destroy();
-    }
-    expect(await callsOf(runId)).toMatchObject([
-      { id: spoken, protocol: null, medium: 'voice' },
-      { id: written, protocol: null, medium: 'text' },
-      { id: withoutResult, protocol: null, medium: 'text' },
-      { id: cancelled, ...UNKNOWN },
-      { id: open, ...UNKNOWN },
-    ]);
-    const shown = async (id: string | undefined) => (await client.get(`/calls/${id}`)).body.data;
-    expect(await shown(spoken)).toMatchObject({ protocol: null, medium: 'voice' });
-    expect(await shown(cancelled)).toMatchObject(UNKNOWN);
-    await decide();
-    expect((await callsOf(runId)).at(-1)).toMatchObject({ id: open, ...TEXT });
   });
 });

@@ -115,12 +115,23 @@ describe('migrations', () => {
     expect(await migrate(dataSource)).toEqual([]);
   });
 
-  it('are rejected for a database with migrations of another version, and leave it unchanged', async () => {
-    await dataSource.query(`UPDATE migrations SET name = 'EvaluationAuthoring1732100000000' WHERE id = 1`);
+  it.each([
+    [
+      'a newer version',
+      'Later1999999999999',
+      'The database belongs to another version: it has migrations that this version does not know (Later1999999999999). ' +
+        'Start the version that created them, or use an empty database',
+    ],
+    [
+      'a time before the first release',
+      'Initial1732600000000',
+      'The database is from before the first release, which does not upgrade it: start with an empty one, at another ' +
+        'DATABASE_URL or, if the database is the embedded one, after moving the folder postgres out of DATA_DIR',
+    ],
+  ])('are rejected for a database with a migration of %s, and leave it unchanged', async (_, name, message) => {
+    await dataSource.query(`UPDATE migrations SET name = $1 WHERE id = 1`, [name]);
     const before = await schema();
-    await expect(migrate(dataSource)).rejects.toThrow(
-      'it has migrations that this version does not know (EvaluationAuthoring1732100000000)',
-    );
+    await expect(migrate(dataSource)).rejects.toThrow(message);
     expect(await schema()).toEqual(before);
     await dataSource.query(`UPDATE migrations SET name = $1 WHERE id = 1`, [dataSource.migrations[0]?.name]);
     expect(await migrate(dataSource)).toEqual([]);

@@ -1,25 +1,3 @@
-/**
- * The counter behind the totals of long lists (decision 64). Triggers insert into `list_deltas` how many entries a
- * statement added to or removed from a list: inserts do not conflict, so writers never wait for each other. A background
- * job moves the deltas into `list_totals`. The size of a list is the sum of both.
- */
-export const LIST_COUNTERS = `
-  CREATE TABLE list_totals (
-    list text NOT NULL,
-    owner_id uuid NOT NULL,
-    facet text NOT NULL,
-    total bigint NOT NULL,
-    CONSTRAINT list_totals_pkey PRIMARY KEY (list, owner_id, facet)
-  );
-  CREATE TABLE list_deltas (
-    list text NOT NULL,
-    owner_id uuid NOT NULL,
-    facet text NOT NULL,
-    delta bigint NOT NULL
-  );
-  CREATE INDEX list_deltas_idx ON list_deltas (list, owner_id, facet);
-`;
-
 export interface CountedTable {
   /** The table, and the name of its lists in the counter. */
   readonly table: string;
@@ -31,7 +9,7 @@ export interface CountedTable {
   readonly softDelete?: boolean;
 }
 
-/** Triggers that count the entries of a table. */
+/** Triggers that count the entries of a table (decision 64). */
 export function countEntries({ table, owner, facet, softDelete = false }: CountedTable): string {
   const key = `'${table}', ${owner}, ${facet ?? `''`}`;
   const listed = softDelete ? 'deleted_at IS NULL' : 'true';
@@ -68,3 +46,7 @@ export function countEntries({ table, owner, facet, softDelete = false }: Counte
       EXECUTE FUNCTION count_updated_${table}();
   `;
 }
+
+/** Drops the functions of `countEntries`, after the table. */
+export const dropCounters = (table: string): string =>
+  `DROP FUNCTION count_inserted_${table}, count_deleted_${table}, count_updated_${table}`;
