@@ -13,7 +13,6 @@ const FOREIGN = {
   'docs/decisions/0010-addresses-are-checked-in-the-look-up.md': ['getaddrinfo'], // a function of the C library
   'docs/decisions/0062-the-service-runs-its-compiled-files.md': ['keepNames'], // an option of another compiler
   'docs/decisions/0070-imports-in-worker-threads.md': ['piscina'], // a library that was not chosen
-  'docs/decisions/0071-fair-call-slots.md': ['forbiddenFlags'], // an option of graphile-worker that was not chosen
   'docs/decisions/0096-ci-repeats-failed-test-files-once.md': ['retryTimes'], // a function of Jest that was not chosen
   'docs/guides/connections.md': ['EPROTO', 'Trailer'], // an error of OpenSSL; a header, which the code has in lower case
   'docs/guides/storage.md': ['max_wal_size', 'pg_repack'], // a setting of PostgreSQL, and a program for it

@@ -235,7 +235,7 @@ describe('the capacity of a platform', () => {
   });
 
   it('is corrected when a connection has changed, and the call is not dialled with that of another credential', async () => {
-    const { agentId } = await start(2);
+    const { agentId } = await start(3);
     const connections = app.nest.get(ConnectionService);
     const endpoint = (await connections.endpoint(agentId, 'paid-text'))!;
     const stored = () =>
@@ -250,9 +250,14 @@ describe('the capacity of a platform', () => {
     expect(await service.correct(call!, endpoint)).toBe(true);
     expect(await stored()).toEqual([known]);
     await capacity.release(call!.claimId);
-    // Only the number differs: the call goes on.
+    // Only the number differs, and more calls are allowed: the call goes on.
     const [next] = await claim(agentId, 1, rule(3, known.credential));
     expect(await service.correct(next!, endpoint)).toBe(false);
+    expect(await stored()).toEqual([known]);
+    await capacity.release(next!.claimId);
+    // Fewer calls are allowed: there may be too many already.
+    const [last] = await claim(agentId, 1, rule(8, known.credential));
+    expect(await service.correct(last!, endpoint)).toBe(true);
     expect(await stored()).toEqual([known]);
   });
 });

@@ -270,6 +270,15 @@ describe('claim_calls', () => {
       expect((await client.query(waiting)).rows).toEqual([{ position: 4 }]);
     });
 
+    it('claims a call that has waited since the service was stopped, weeks ago', async () => {
+      await addRun({ workspace: 'w', calls: 1, bills: true });
+      await setCapacity('agent of w', 'key', 3);
+      await client.query(`UPDATE calls SET capacity_wait_since = now() - interval '60 days'`);
+      expect(await claim({ free: 8 })).toMatchObject([{ position: 0 }]);
+      const { rows } = await client.query('SELECT waited_for_line_ms AS ms FROM calls');
+      expect(rows).toEqual([{ ms: 100_000_000 }]);
+    });
+
     it('shares it among agents, by the running calls of their workspaces', async () => {
       await addRun({ workspace: 'a', calls: 3, status: 'RUNNING', protocol: 'other' });
       await addRun({ workspace: 'a', calls: 9, age: 60 });

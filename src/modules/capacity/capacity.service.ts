@@ -86,13 +86,13 @@ export class CapacityService implements BeforeApplicationShutdown {
 
   /**
    * Corrects what is stored if it differs from what the call needs.
-   * @returns whether the call must not be dialled: it has not the capacity that it needs
+   * @returns whether the call must not be dialled: it reserved no capacity of this credential, or more calls than it carries may have
    */
   async correct(call: ClaimedCapacity, endpoint: ProviderEndpoint): Promise<boolean> {
     const { credential = null, capacity = null } = this.capacityOf(endpoint) ?? {};
     if (credential === call.credential && capacity === call.capacity) return false;
     await this.store(call.agentId, endpoint);
-    return credential !== call.credential;
+    return credential !== call.credential || (capacity ?? Infinity) < (call.capacity ?? Infinity);
   }
 
   /** Capacity for the test of a connection, at once. @returns undefined if all of it is in use */

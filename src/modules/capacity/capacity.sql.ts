@@ -1,9 +1,11 @@
-/** $1: claim. Changes nothing if the paid attempts are used up. */
+/** $1: claim. Changes nothing if the paid attempts are used up. No row if the call was cancelled or its lease was lost. */
 export const DIAL = `
   WITH known AS MATERIALIZED (
     SELECT p.claim_id, r.max_paid_attempts AS "maxPaidAttempts",
            (SELECT count(*)::int FROM platform_calls o WHERE o.call_id = p.call_id AND o.placed_at IS NOT NULL) AS "paidAttempts"
-      FROM platform_calls p JOIN runs r ON r.id = p.run_id WHERE p.claim_id = $1 AND p.state = 'reserved'),
+      FROM platform_calls p JOIN runs r ON r.id = p.run_id
+      JOIN calls c ON c.id = p.call_id AND c.claim_id = p.claim_id
+     WHERE p.claim_id = $1 AND p.state = 'reserved'),
   dialled AS (
     UPDATE platform_calls p SET state = 'dialling', updated_at = now()
       FROM known k WHERE p.claim_id = k.claim_id AND k."paidAttempts" < k."maxPaidAttempts")

@@ -62,7 +62,11 @@ export class CallRunner implements OnApplicationBootstrap, OnApplicationShutdown
     notifications: Notifications,
   ) {
     this.recorder = new AttemptRecorder(repository, connections);
-    notifications.subscribe(RUN_CANCELLED, (runId) => this.drop(({ call }) => call.runId === runId));
+    notifications.subscribe(RUN_CANCELLED, (runId) => {
+      if (runId !== undefined) this.drop(({ call }) => call.runId === runId);
+      // After a reconnection, cancellations may have been missed: renewing finds them.
+      else void this.renew();
+    });
   }
 
   onApplicationBootstrap(): void {
@@ -119,11 +123,12 @@ export class CallRunner implements OnApplicationBootstrap, OnApplicationShutdown
       await this.capacity.release(call, result.failure?.code);
       await this.recorder.ended(call, result, startedAt);
     } catch (error) {
-      await this.capacity.release(call);
       const { reason } = abort.signal as { reason: unknown };
-      if (reason instanceof LeaseLost) return;
-      if (!(reason instanceof ShuttingDown)) throw error;
-      await this.recorder.interrupted(call, interrupted, startedAt);
+      const isHandedBack = reason instanceof ShuttingDown;
+      // At once: the process may end before the platform has answered, and a billed call waits for its end anyway.
+      const handedBack = isHandedBack ? this.recorder.interrupted(call, interrupted, startedAt) : undefined;
+      await Promise.all([this.capacity.release(call), handedBack]);
+      if (!isHandedBack && !(reason instanceof LeaseLost)) throw error;
     } finally {
       this.held.delete(call.claimId);
       this.capacity.forget(call);

@@ -5,6 +5,7 @@ import {
   Injectable,
   Logger,
   type OnApplicationBootstrap,
+  type OnModuleDestroy,
 } from '@nestjs/common';
 import { Pool } from 'pg';
 import { SETTINGS } from '../config/settings.module.js';
@@ -30,14 +31,14 @@ const CONCURRENCY: Readonly<Record<JobKind, number>> = { webhooks: 400, maintena
 
 /** Runs jobs in this process, unless it serves HTTP only. */
 @Injectable()
-export class QueueWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class QueueWorker implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger('Queue');
   private readonly pool: Pool;
   private readonly registry: WorkerRegistry;
   private runners: JobRunner[] = [];
   private timer: NodeJS.Timeout | undefined;
   private sweeping: Promise<void> = Promise.resolve();
-  private stopped = false;
+  private stopped: Promise<unknown> | undefined;
 
   constructor(
     private readonly queue: Queue,
@@ -83,11 +84,14 @@ export class QueueWorker implements OnApplicationBootstrap, BeforeApplicationShu
     this.sweeping = this.sweep().finally(() => this.schedule());
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
-    this.stopped = true;
+  /** Jobs end while calls do, not after them: both have a grace period. */
+  onModuleDestroy(): void {
     clearTimeout(this.timer);
-    await this.sweeping;
-    await Promise.all(this.runners.map((runner) => runner.stop()));
+    this.stopped = Promise.all([this.sweeping, ...this.runners.map((runner) => runner.stop())]);
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.stopped;
     if (this.runners.length > 0) {
       await this.registry.leave().catch((error: unknown) => {
         this.logger.warn(`The jobs of this process stay locked until another one unlocks them: ${messageOf(error)}`);

@@ -82,7 +82,8 @@ BEGIN
          SELECT d.*, r.id AS run_id, r.created_at, r.concurrency, r.status AS run_status
            FROM runs r
           CROSS JOIN LATERAL (
-            SELECT c.id, c.evaluation_id, c.protocol, c.bills, c.position, c.source_call_id IS NOT NULL AS is_derived
+            SELECT c.id, c.evaluation_id, c.protocol, c.bills, c.position, c.source_call_id IS NOT NULL AS is_derived,
+                   c.capacity_wait_since IS NOT NULL AS is_known_to_wait
               FROM calls c
              WHERE c.run_id = r.id AND c.medium = f.medium AND c.status = 'QUEUED' AND c.due_at <= moment
                -- The platform may still carry the last attempt, which is billed.
@@ -102,7 +103,9 @@ BEGIN
     by_agent AS (
       SELECT c.*, coalesce(o.calls, 0) + row_number() OVER (
                PARTITION BY c.agent_id, c.medium, c.is_waiting ORDER BY c.created_at, c.run_id, c.position) AS agent_level
-        FROM candidates c LEFT JOIN running o ON o.agent_id = c.agent_id AND o.medium = c.medium),
+        FROM candidates c LEFT JOIN running o ON o.agent_id = c.agent_id AND o.medium = c.medium
+       -- Nothing changes for those that wait already.
+       WHERE NOT (c.is_waiting AND c.is_known_to_wait)),
     -- How many the workspace has with this one, if agents with fewer calls go first.
     by_workspace AS (
       SELECT c.*, coalesce(o.calls, 0) + row_number() OVER (
