@@ -1,17 +1,11 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
-import type { OpenApiDocument, OpenApiOperation } from '../support/openapi-validator.js';
-
-const file = path.resolve(import.meta.dirname, '../../openapi.json');
-const document = JSON.parse(readFileSync(file, 'utf8')) as OpenApiDocument;
+import { committedDocument, operations } from '../support/conformance.js';
+import type { OpenApiOperation } from '../support/openapi-validator.js';
 
 /** All operations of openapi.json. */
-export const documented: readonly OpenApiOperation[] = Object.values(document.paths).flatMap((item) =>
-  Object.values(item),
-);
+export const documented: readonly OpenApiOperation[] = operations.map(({ operation }) => operation);
 
 /** Operations that return pages of what is stored: the list of a platform's assistants is a POST. */
-export const documentedLists: readonly string[] = Object.values(document.paths)
+export const documentedLists: readonly string[] = Object.values(committedDocument.paths)
   .flatMap(({ get }) => get ?? [])
   .filter(({ parameters = [] }) => ['page', 'limit'].every((name) => parameters.some((each) => each.name === name)))
   .map(({ operationId }) => operationId);

@@ -8,6 +8,7 @@ import {
   bodySchema,
   type DocumentedOperation,
   BODY_LIMITS,
+  exists,
   isForm,
   mediaTypeOf,
   RENAMED_TABLES,
@@ -19,6 +20,7 @@ import {
   rejectedValues,
   retryable,
   successStatus,
+  UNKNOWN_IDS,
   UNROUTED,
   whileLocked,
 } from '../support/conformance.js';
@@ -238,13 +240,15 @@ describe('every response conforms to the served OpenAPI document', () => {
     const naming = operationsWithStatus(403).filter(({ template }) => template.includes('{'));
 
     forEach(naming.filter(({ template }) => !NAMED_ALIKE.includes(collectionOf(template))))(
-      "$name returns 403 for another workspace's resource",
+      "$name returns 403 for another workspace's resource, which stays",
       async (operation) => {
         const { body } = await prober.expect(operation, 403, {
           ...(await rejectedRequest(operation, foreign)),
           key: owner.apiKey,
         });
         expect(body).toEqual({ code: 'FORBIDDEN', message: 'Insufficient access' });
+        const { path, key } = await rejectedRequest(operation, foreign);
+        if (operation.method === 'DELETE') expect(await exists(path, new HttpClient(app.url, key))).toBe(true);
       },
     );
 
@@ -266,14 +270,17 @@ describe('every response conforms to the served OpenAPI document', () => {
   });
 
   describe('404', () => {
-    forEach(operationsWithStatus(404))('$name returns 404 for an unknown id', async (operation) => {
-      const existing = await rejectedRequest(operation);
-      for (const id of [randomUUID(), 'nope', '%25', 'ä€🙂'].map(encodeURI)) {
-        const path = operation.template.replace(/\{\w+\}/, id);
-        const response = await prober.expect(operation, 404, { ...existing, path });
-        expect(response.body).toEqual({ code: 'NOT_FOUND', message: 'Not found' });
-      }
-    });
+    forEach(operationsWithStatus(404))(
+      '$name returns 404 for an unknown id, and for text that is not an id',
+      async (operation) => {
+        const existing = await rejectedRequest(operation);
+        for (const id of UNKNOWN_IDS) {
+          const path = operation.template.replace(/\{\w+\}/, encodeURIComponent(id));
+          const response = await prober.expect(operation, 404, { ...existing, path });
+          expect(response.body).toEqual({ code: 'NOT_FOUND', message: 'Not found' });
+        }
+      },
+    );
 
     it.each(UNROUTED)('%s %s returns 404 because it is not an operation', async (method, path) => {
       for (const key of [undefined, owner.apiKey]) {

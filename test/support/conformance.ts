@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Client } from 'pg';
@@ -110,6 +111,12 @@ export const BODY_LIMITS: Readonly<Record<string, number>> = {
   'POST /agents/{id}/calls/import': 205 * 1024 * 1024,
 };
 
+/** Ids that no resource has; most of them are not even ids. */
+export const UNKNOWN_IDS: readonly string[] = [
+  ...[randomUUID(), `${randomUUID()} `, '1', 'x', 'nope', 'not-a-uuid', 'null', '...', '%', '%25', '%00', '{id}'],
+  ...["' OR 1=1 --", '🍝', 'ä€🙂', 'a'.repeat(2_000)],
+];
+
 /** Requests that match no operation, although some look similar to one. */
 export const UNROUTED = [
   ['POST', '/'],
@@ -127,6 +134,15 @@ export const UNROUTED = [
 export interface BodySchema {
   readonly properties?: Readonly<Record<string, object>>;
   readonly required?: readonly string[];
+}
+
+/** Whether the resource can be read, by its id or in its list. */
+export async function exists(path: string, client: HttpClient): Promise<boolean> {
+  const [id, list] = [path.slice(path.lastIndexOf('/') + 1), path.slice(0, path.lastIndexOf('/'))];
+  const isRead = path.endsWith('/connection') || operations.some(({ name }) => name === `GET ${list}/{id}`);
+  if (isRead) return (await client.get(path)).status === 200;
+  const { body } = await client.get<any>(`${list}?limit=100`);
+  return body.data.some((each: { id: string }) => each.id === id);
 }
 
 /** Sends requests, validates each response against the document, and records which statuses each operation returned. */
