@@ -22,7 +22,7 @@ import { RunFinisher } from '../run-ends/run-finisher.service.js';
 
 /** How late a call may start that is not announced, for instance a retry, in milliseconds. */
 const POLL_MS = 1_000;
-/** From a claim to the next one, in milliseconds: slots that get free in it share a claim. */
+/** From the start of a claim to that of the next one, in milliseconds: slots that get free in it share a claim. */
 const PAUSE_MS = 10;
 /** Calls of a medium that one claim takes at most. */
 const MAX_CLAIMED = 50;
@@ -47,6 +47,8 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy, Befo
   private readonly logger = new Logger('Runs');
   private readonly slots: Readonly<Record<Medium, Slots>>;
   private readonly calls = new Set<Promise<void>>();
+  /** Calls that have not ended, by run. */
+  private readonly ofRun = new Map<string, number>();
   /** Finds the runs that are over, with one statement for calls that end together. */
   private readonly overs: GroupCommit<string, boolean>;
   private isOpen = false;
@@ -122,8 +124,7 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy, Befo
       const free = this.freeSlots();
       // The next call that ends asks.
       if (free.length === 0) return;
-      await this.claim(free);
-      await sleep(PAUSE_MS);
+      await Promise.all([this.claim(free), sleep(PAUSE_MS)]);
     }
   }
 
@@ -163,6 +164,7 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy, Befo
     const isSpread = slots.left === 0;
     slots.left = Math.max(0, slots.left - 1);
     slots.held.set(call.claimId, call.workspaceId);
+    this.ofRun.set(call.runId, (this.ofRun.get(call.runId) ?? 0) + 1);
     const work = this.run(call, isSpread).finally(() => this.calls.delete(work));
     this.calls.add(work);
     if (!this.isOpen) this.runner.shutDown((held) => held.call === call);
@@ -178,8 +180,12 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy, Befo
       this.ask();
     };
     try {
-      await this.runner.run(call, { isSpread, onHangUp: leave }).finally(leave);
-      if (await this.overs.add(runId)) await this.finisher.finish(runId);
+      let isLast = false;
+      await this.runner.run(call, { isSpread, onHangUp: leave }).finally(() => {
+        leave();
+        isLast = this.leaveRun(runId);
+      });
+      if (isLast && (await this.overs.add(runId))) await this.finisher.finish(runId);
       // Its agent has room for another call, which matters if the slot was left at the hang-up.
       if (medium === 'voice') this.ask();
     } catch (error) {
@@ -188,5 +194,13 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy, Befo
         new Error(`A call of run ${runId} could not be completed`, { cause: error }),
       );
     }
+  }
+
+  /** @returns whether this process has no other call of the run: otherwise the run is not over, and the last of them looks */
+  private leaveRun(runId: string): boolean {
+    const left = this.ofRun.get(runId)! - 1;
+    if (left > 0) this.ofRun.set(runId, left);
+    else this.ofRun.delete(runId);
+    return left === 0;
   }
 }
