@@ -1,96 +1,19 @@
-import type { Entry, Kind } from './ledger.js';
-import type { Call, Operation, VirtualClient } from './virtual-client.js';
-
-const get = (path: string): Call => ({ method: 'GET', path, expect: [200] });
-const page = (client: VirtualClient, path: string): Call =>
-  get(`${path}?page=${1 + client.random.integer(3)}&limit=${1 + client.random.integer(50)}`);
-
-/** A GET of a resource that the client may have deleted. */
-const read = (kind: Kind, path: (entry: Entry) => string) => (client: VirtualClient) => {
-  const entry = client.any(kind);
-  if (!entry) return undefined;
-  const done = ({ data }: any) => client.compare(entry, data);
-  return { ...get(path(entry)), expect: entry.state === 'there' ? [200] : [200, 404], done };
-};
-
-const readRun = (suffix: string) => (client: VirtualClient) => {
-  const run = client.any('runs');
-  return run && { ...get(`/runs/${run.id}${suffix}`), expect: run.state === 'there' ? [200] : [200, 404] };
-};
-
-/** 404: there is no previous run; 409: the run has not ended. */
-const compared = (suffix: string) => (client: VirtualClient) => {
-  const call = readRun(suffix)(client);
-  return call && { ...call, expect: [200, 404, 409] };
-};
-
-/** 404: the calls of chaos tests are text calls. */
-const recordingOf = (client: VirtualClient, file: string): Call | undefined => {
-  const call = client.random.pick(client.calls);
-  return call && { ...get(`/calls/${call.id}/${file}`), expect: [404] };
-};
-
-/** Creates a resource with a unique marker. */
-const create =
-  (kind: Kind, path: (client: VirtualClient) => string, body: (client: VirtualClient, marker: string) => object) =>
-  (client: VirtualClient): Call => {
-    const marker = client.marker();
-    return {
-      method: 'POST',
-      path: path(client),
-      body: body(client, marker),
-      expect: [201],
-      marker,
-      done: ({ data }) => void client.made({ kind, id: data.id, marker, list: path(client) }),
-    };
-  };
-
-/** Changes one field to a unique marker. */
-const change = (kind: Kind, field: string) => (client: VirtualClient) => {
-  const entry = client.own(kind);
-  if (!entry) return undefined;
-  const value = `${client.url(kind)}${client.marker()}`;
-  return {
-    method: 'PATCH',
-    path: client.path(entry),
-    body: { [field]: value },
-    expect: [200],
-    done: () => void (entry.values = [value]),
-    // Not changed again: this change may still be executing, and may be applied after a later one.
-    unsure: () => void (entry.values = [...entry.values, value]),
-  };
-};
-
-const remove = (kind: Kind) => (client: VirtualClient) => {
-  const entry = client.own(kind);
-  if (!entry) return undefined;
-  return {
-    method: 'DELETE',
-    path: client.path(entry),
-    expect: [200],
-    done: () => void (entry.state = 'gone'),
-    unsure: () => void (entry.state = 'unsure'),
-  };
-};
-
-const act = (kind: Kind, suffix: string, status: number) => (client: VirtualClient) => {
-  const entry = client.own(kind);
-  return entry && { method: 'POST', path: `${client.path(entry)}${suffix}`, expect: [status] };
-};
-
-const evaluation = (client: VirtualClient, name: string) => ({
-  name,
-  personalityId: client.base.personalityId,
-  scenarioText: 'You call and want to be greeted.',
-  script: [{ say: 'Hello' }, { end: 'Greeted' }],
-  checks: [{ name: 'Greets', type: 'says', text: 'welcome' }],
-});
-
-const started = (client: VirtualClient, marker: string) => {
-  const isLong = client.random.integer(4) === 0;
-  const size = isLong ? { repeat: 20, concurrency: 1 } : { repeat: 1 + client.random.integer(3), concurrency: 3 };
-  return { name: marker, evaluationIds: [client.base.evaluationId], ...size };
-};
+import {
+  act,
+  change,
+  compared,
+  create,
+  evaluation,
+  get,
+  page,
+  read,
+  readRun,
+  recordingOf,
+  remove,
+  started,
+} from './plans.js';
+import type { Entry } from './ledger.js';
+import type { Operation } from './virtual-client.js';
 
 /** How to call every operation of openapi.json, by `operationId`. New operations are added here. */
 export const OPERATIONS: Readonly<Record<string, Operation>> = {

@@ -30,7 +30,7 @@ export interface CheckKind<S> {
   describe(check: S, nested: (check: NestedCheck) => string): string;
   /** Values that the schema allows and with which the check could never fail or never be met. */
   violations(check: S, definition: PartialDefinition): readonly Found[];
-  /** Whether an agent that does nothing meets the check. */
+  /** Whether it only forbids to say or do something: an evaluation of such checks alone gets a warning. A limit of an amount or a time is not one. */
   isProhibition(check: S, nested: (check: NestedCheck) => boolean): boolean;
   subject(check: S): Subject;
   parts(check: S): readonly NestedPart[];
