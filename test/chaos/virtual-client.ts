@@ -69,6 +69,8 @@ export class VirtualClient {
   /** Every operation is called once before the weights apply. */
   private readonly first: string[];
   private readonly wheel: readonly string[];
+  /** There was no resource for the operation chosen last. */
+  private lacksResource = false;
 
   constructor(
     readonly name: string,
@@ -161,8 +163,10 @@ export class VirtualClient {
   }
 
   private async step(): Promise<void> {
-    const id = this.first.shift() ?? this.random.pick(this.wheel)!;
+    // What is left in `first` may need a resource that only another operation creates.
+    const id = (this.lacksResource ? undefined : this.first.shift()) ?? this.random.pick(this.wheel)!;
     const call = this.scene.operations[id]!.plan(this);
+    this.lacksResource = call === undefined;
     const isDone = call !== undefined && (await this.perform(id, call));
     // Called again later, when there is a resource for it or the service responds.
     if (!isDone && !this.scene.ledger.succeeded.has(id)) this.first.push(id);
