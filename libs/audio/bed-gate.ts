@@ -92,7 +92,7 @@ export class BedGate {
   private peak = 0;
   /** Frames since the level last reached that of speech; between two sounds, since the end of the first. */
   private below = 0;
-  /** Frames for which the level has been above the one that ends a sound, or that begins one. */
+  /** Consecutive frames above the level that keeps a sound going or, between two sounds, begins one. */
   private above = 0;
   private silent = 0;
   private readonly peaks = new BackgroundPeaks();

@@ -66,7 +66,7 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
     'needs a voice agent of the reader; test/e2e/run-voice-start.test.ts refuses such runs',
   'docs/guides/transcription.md: send PUT "/agents/$TEXT_AGENT_ID/connection"':
     'needs two agents of the reader; comparison.md compares two runs',
-  'docs/guides/transcription.md: npm run reference-agent': 'both run here already, with fewer lines',
+  'docs/guides/transcription.md: npm run reference-agent': 'both run here already, with fewer lines of the caller',
   'docs/guides/transcription.md: docker run': FOREIGN_SERVER,
   'docs/guides/transcription.md: git clone': FOREIGN_SERVER,
   'docs/guides/agents.md: npm run reference-agent -- --list-faults':

@@ -22,7 +22,9 @@ interface NewRun {
 interface Slots {
   readonly medium?: Medium;
   readonly free: number;
+  /** How many of them are for workspaces that hold none. */
   readonly kept?: number;
+  /** Names of workspaces that hold one. */
   readonly holders?: readonly string[];
 }
 

@@ -116,6 +116,7 @@ function compareDates(a: DateValue, b: DateValue): Sameness {
   const fields = ['year', 'month', 'day', 'weekday', 'minutes'] as const;
   const common = fields.filter((field) => a[field] !== undefined && b[field] !== undefined);
   const areSame = common.length > 0 && common.every((field) => a[field] === b[field]);
-  // Which number of "4/12/2026" is the month is not known; two such dates are taken to follow one custom.
+  // "4/12/2026" has a reading for each order. Two such dates are compared in the same order; with another date, equality is only
+  // possible.
   return a.order === b.order ? same(areSame) : possible(areSame);
 }

@@ -25,7 +25,7 @@ const NOT_OVER_VOICE: Readonly<Record<string, string>> = {
   'cut-stream': BY_CODE,
 };
 
-/** Faults that are about text as well; those of the telephone are not, but for these. */
+/** Why a fault is not shown in text. Other faults of the telephone are about audio, which text does not have. */
 const NOT_IN_TEXT: Readonly<Record<string, string>> = {
   'never-hangs-up': 'in text it is `never-ends`',
   'hangs-up-mid-sentence': 'in text it is `hangs-up-early`',

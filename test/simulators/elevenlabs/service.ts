@@ -64,10 +64,10 @@ export class ElevenLabsService {
         new ElevenLabsAgentSession(line, {
           ...options,
           ...prepared,
-          // The testing service sends the name of its assistant, so the configured fault still applies to it.
+          // A name without a fault, such as that which the testing service sends, has the configured fault.
           fault: fault === 'configured' ? options.fault : fault === 'none' ? undefined : fault,
           today: now(),
-          // Recognising the line took time after its last message had arrived.
+          // The stamp is from the arrival of the last message; recognising the line took until now.
           onAnswer: (stamp) => onAnswer?.({ ...stamp, firstByteMs: performance.now() }),
         }),
     );

@@ -37,9 +37,9 @@ export const CLIENT_TOOLS: ReadonlySet<string> = new Set<ToolName>([
   'cancel_booking',
 ]);
 
-/** The answer in which a planted fault happens, and when in it. The greeting is the first one. */
+/** Number of the answer in which a planted fault happens; the greeting is 1. */
 const FAULTY_ANSWER = 2;
-/** Later than a platform could still report the caller's line before. */
+/** From the beginning of that answer to the false interruption: too late for a report of the caller's line before it. */
 const FALSE_INTERRUPTION_AFTER_MS = 2_200;
 const PING_MS = 2_000;
 /** Parts of an interrupted answer that arrive too late. */
@@ -58,7 +58,7 @@ export class ElevenLabsAgentSession {
   private resampler: StreamResampler | undefined;
   private text: TextSession | undefined;
   private now = 0;
-  /** Numbers of audio, and of pings, which have their own. */
+  /** Number of the latest audio message and, counted separately, of the latest ping. */
   private events = 0;
   private pings = 0;
   private pingAt = 0;

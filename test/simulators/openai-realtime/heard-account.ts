@@ -1,9 +1,9 @@
-/** Where the agent was cut off, by the client and by the agent's own account. */
+/** Where the agent was cut off: what the client reported, and what the agent computed itself. */
 export interface Truncation {
   readonly itemId: string;
-  /** What the client sent. */
+  /** As the client reported it. */
   readonly audioEndMs: number;
-  /** What was heard of the item, by the agent's own account. */
+  /** How much of the item was heard, as `HeardAccount` computed it. */
   readonly heardMs: number;
 }
 
@@ -13,8 +13,8 @@ interface Part {
 }
 
 /**
- * What the client has played of each item, from the sizes of the deltas and the times at which they and the truncations
- * passed the client's end of the connection. It does not read what the client says of it.
+ * Computes what the client has played of each item, from the sizes of the deltas and the times at which they and the
+ * truncations passed the client's end of the connection. It does not use what the client reports.
  */
 export class HeardAccount {
   private readonly items = new Map<string, Part[]>();

@@ -45,7 +45,7 @@ export class RealtimeService {
           ...prepared,
           fault: fault === 'none' ? undefined : fault,
           today: now(),
-          // Recognising the line took time after its last message had arrived.
+          // The stamp is from the arrival of the last message; recognising the line took until now.
           onAnswer: (stamp) => onAnswer?.({ ...stamp, firstByteMs: performance.now() }),
         }),
     );
@@ -65,7 +65,7 @@ export class RealtimeService {
     // The testing service encodes what it inserts for `{assistantId}`.
     const name = match[1]?.replace(/%3A/i, ':') ?? url.searchParams.get('model') ?? '';
     const fault = name.startsWith('booking:') ? name.slice('booking:'.length) : undefined;
-    // The testing service sends the name of its assistant, so the configured fault still applies to it.
+    // A name without a fault, such as that which the testing service sends, has the configured fault.
     if (fault === undefined) return this.options.fault ?? 'none';
     if (isHealthy(fault)) return 'none';
     return isRealtimeFault(fault) ? fault : undefined;

@@ -21,10 +21,11 @@ export interface RealtimeSocket {
   close(): void;
 }
 
-/** The answer in which a planted fault happens, and when in it. The greeting is the first one. */
+/** Number of the answer in which a planted fault happens; the greeting is 1. */
 const FAULTY_ANSWER = 2;
+/** Length of the audio of that answer that is sent before it is cut or cancelled. */
 const FAULT_AFTER_MS = 800;
-/** Later than a platform could still report the caller's line before. */
+/** From the beginning of that answer to the false start of speech: too late for a report of the caller's line before it. */
 const FALSE_START_AFTER_MS = 1_800;
 const LIMIT = 20_000;
 
@@ -146,7 +147,7 @@ export class RealtimeAgentSession {
         if (this.isMute) return;
         if (this.fault === 'error-event') this.refuse('server_error', 'server_error', 'The planted error');
         this.begin();
-        // There is no audio whose end would be its end.
+        // Without audio, the answer ends here.
         if (text === '') return this.end({ status: 'completed' });
         this.response?.say(text, bytes);
       },

@@ -42,7 +42,7 @@ export class PaidPlatform {
   readonly endRequests: string[] = [];
   /** Most calls that were open at once, by key. */
   readonly most = new Map<string, number>();
-  /** Called when a call was opened, before the answer; and when the caller has spoken. */
+  /** Called when a call was opened (before the answer), when the caller has spoken, and when a request ends a call. */
   onEvent: (event: 'opened' | 'spoken' | 'ending', attempt: string) => Promise<void> | void = () => undefined;
   /** Called when a connection is accepted: whether it is cut before its first request is read. */
   isConnectionCut: () => boolean = () => false;

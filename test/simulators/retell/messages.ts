@@ -6,7 +6,7 @@ export interface RetellMessage {
   readonly [field: string]: unknown;
 }
 
-/** What a client asks for, by the typings of `retell-sdk` 5.66.1 (`PlaygroundCompletionParams`). */
+/** The body of a client's request, by the typings of `retell-sdk` 5.66.1 (`PlaygroundCompletionParams`). */
 export interface CompletionBody {
   readonly messages: readonly RetellMessage[];
   readonly dynamic_variables?: Readonly<Record<string, string>>;
@@ -40,7 +40,7 @@ export interface ListedAgent {
   readonly prompt?: string;
 }
 
-/** A response; text is sent as it is, and one that is cut announces more than it sends. */
+/** A response. Text is sent as it is. A response with `isCut` announces more bytes than it sends. */
 export interface Reply {
   readonly status: number;
   readonly body: object | string;

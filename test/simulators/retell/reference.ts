@@ -33,7 +33,10 @@ export class ReferenceRetell implements RetellAgents {
     }
   }
 
-  /** @returns null if there is no such agent. The testing service sends the name of its assistant: the fault of the options. */
+  /**
+   * A name without a fault, such as that which the testing service sends, has the configured fault.
+   * @returns null for a fault that does not exist
+   */
   private faultOf(agent: string): FaultName | undefined | null {
     if (!agent.startsWith('booking:')) return this.options.fault;
     const fault = agent.slice('booking:'.length);
@@ -42,7 +45,7 @@ export class ReferenceRetell implements RetellAgents {
   }
 }
 
-/** The new messages. A tool with a mock has its result, as with the platform; the agent runs the others itself. */
+/** The new messages. A tool that has a mock returns its output, as on the platform; the agent runs the others itself. */
 async function respond(
   messages: readonly Json[],
   mocks: readonly Json[],
@@ -84,7 +87,7 @@ function messageOf({ role, content, tool_call_id: id }: Json): Message[] {
     : [];
 }
 
-/** Output of the first mock that fits; a tool whose mocks do not fit is answered as one without a mock. */
+/** Output of the first mock that fits the arguments; without one, a result that says only `ok`. */
 function mockFor(mocks: readonly Json[], name: string, args: Json): string {
   const found = mocks.find(({ tool_name: tool, input_match_rule: rule }) => {
     const wanted = (rule as { args?: Json } | undefined)?.args ?? {};

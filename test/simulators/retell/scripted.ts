@@ -11,11 +11,11 @@ import {
   type RetellAgents,
 } from './messages.js';
 
-/** What the platform does wrong, or in another way. */
+/** How the platform breaks its protocol, or deviates from what is usual. */
 export type RetellFault = 'no-json' | 'no-list' | 'too-large' | 'cut' | 'slow' | 'unknown-role' | 'echo-key';
 
 export interface RetellScript {
-  /** Other agents are not known. */
+  /** The only agent that is known; without it, every agent is. */
   readonly agentId?: string;
   readonly answer?: (body: CompletionBody, turn: number) => CompletionAnswer;
   /** Answers every completion with it. */

@@ -21,11 +21,11 @@ interface Requested {
 }
 
 export interface RetellPlatformOptions {
-  /** Other keys are refused. */
+  /** The only key that is accepted; without it, every key is. */
   readonly apiKey?: string | undefined;
-  /** Calls at once of the account, and how many of them are in use; `missing`: no such path. */
+  /** Calls that the account may have at once, and how many it has; `missing`: the platform has no such path. */
   readonly concurrency?: { readonly current: number; readonly limit: number } | 'missing';
-  /** Called for each request; with false it is lost. */
+  /** Called for each request; with false the request is lost. */
   readonly onRequest?: (requested: Requested) => Promise<boolean>;
 }
 
@@ -33,7 +33,7 @@ const PAGE_SIZE = 50;
 const PATHS =
   /^\/(get-concurrency|v2\/list-agents|(get-agent|get-retell-llm|agent-playground-completion)\/([^/]{1,200}))$/;
 
-/** The API of the platform. It keeps nothing of a conversation: each request has all of it. */
+/** The API of the platform. It stores no conversation: each request has the whole one. */
 export class RetellPlatform {
   constructor(
     private readonly agents: RetellAgents,
@@ -49,7 +49,7 @@ export class RetellPlatform {
 
   close(): void {}
 
-  /** @returns whether the path is one of the platform, so that it was answered */
+  /** Answers a request to a path of the platform. @returns false for other paths */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const { method = '', url = '', headers } = request;
     const { pathname, searchParams } = new URL(url, 'http://localhost');
@@ -132,10 +132,10 @@ function send(response: ServerResponse, { status, body, headers, isCut }: Reply)
 
 export interface RetellServerOptions extends RetellScript, Pick<RetellPlatformOptions, 'apiKey' | 'concurrency'> {}
 
-/** The platform on the loopback, with scripted agents; it keeps what it was asked. */
+/** The platform on the loopback, with scripted agents; it records the requests. */
 export class RetellServer {
   readonly requests: Requested[] = [];
-  /** Called for a turn, with the id of the attempt; tests may hold it back. With false it is lost on its way. */
+  /** Called for a turn, with the id of the attempt. A test may delay the turn; with false it is lost. */
   onEvent: (event: 'asked', attempt: string) => Promise<boolean | void> | boolean | void = () => undefined;
   private readonly scripted: ScriptedRetell;
   private readonly http;
@@ -162,7 +162,7 @@ export class RetellServer {
     return `http://127.0.0.1:${(this.http.address() as AddressInfo).port}`;
   }
 
-  /** What agents were asked, without refused requests. */
+  /** Bodies of the turns that reached an agent. */
   get completions(): readonly CompletionBody[] {
     return this.scripted.completions;
   }

@@ -24,10 +24,10 @@ export type SpeechFault = keyof typeof SPEECH_FAULTS;
 
 type Answer = (received: ReceivedText, count: number) => SpeechAnswer | Promise<SpeechAnswer>;
 
-/** A server of `/v1/audio/speech` on this machine that answers as it is given. */
+/** A server of `/v1/audio/speech` on this machine whose answers a function decides. */
 export class SpeechDouble {
   readonly received: ReceivedText[] = [];
-  /** Most requests that were in progress at a time. */
+  /** Highest number of requests at once so far. */
   most = 0;
   private present = 0;
   private readonly server = createServer((request, response) => {
@@ -36,7 +36,7 @@ export class SpeechDouble {
     request.on('end', () => void this.serve(request, Buffer.concat(chunks), response));
   });
 
-  /** @param answer to a request, with its number from 1 */
+  /** @param answer decides the answer to a request, by its number from 1 */
   constructor(private answer: Answer = ({ body }) => spoken(body)) {}
 
   /** Answers differently from now on. */
@@ -94,14 +94,14 @@ export function withSizes(file: Uint8Array, size: number): Uint8Array {
   return copy;
 }
 
-/** The sound at another rate than its header says. */
+/** A file whose header has another rate than its sound. */
 export function atWrongRate(body: ReceivedText['body']): Uint8Array {
   const file = Uint8Array.from(soundFor(body, 8_000));
   new DataView(file.buffer).setUint32(24, 192_000, true);
   return file;
 }
 
-/** Each with what is said of it. */
+/** What such a server answers, and what the error of the service must say of it. */
 export const SPEECH_FAULTS = {
   'empty body': [() => ({ body: '' }), 'an empty body'],
   'header alone': [() => ({ body: wav({ ms: 0 }) }), 'a silent sound'],

@@ -4,7 +4,7 @@ import { COMMON_WORDS } from './common-words.js';
 import type { SentenceListener } from './sentence-listener.js';
 import type { ReceivedAudio, ServerAnswer } from './transcription-server.js';
 
-/** How it writes what it heard. `plain` refuses times of words, `fragile` fails at them without a reason. */
+/** Formats of the answer. `plain` refuses requests for times of words; `fragile` answers them with status 500. */
 export const LISTENING_DIALECTS = ['words', 'spaced', 'pieces', 'null', 'plain', 'fragile'] as const;
 export type ListeningDialect = (typeof LISTENING_DIALECTS)[number];
 
@@ -13,19 +13,19 @@ export interface ListeningBehaviour {
   /** Share of the words that it mishears, drawn for each request. */
   readonly wordErrors?: number;
   readonly seed?: number;
-  /** What it answers where it hears no word. */
+  /** The answer to audio in which it hears no word. */
   readonly inventedText?: string;
   /** Milliseconds by which its times are wrong. */
   readonly timesOffMs?: number;
   /** Milliseconds after which it answers. */
   readonly afterMs?: number;
-  /** Answers so and does not listen. */
+  /** The answer to every request, instead of listening. */
   readonly failure?: { readonly status: number; readonly body: unknown } | 'hang up';
   /** The only model that it has. */
   readonly model?: string;
 }
 
-/** How a transcription server answers that listens, and errs as it is given: by nothing but the audio. */
+/** Answers of a transcription server that recognises words by the audio alone, with the given errors. */
 export function listening(
   listener: SentenceListener,
   behaviour: ListeningBehaviour = {},

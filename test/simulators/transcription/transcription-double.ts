@@ -1,4 +1,4 @@
-/** Doubles of transcription servers, which keep what they received. */
+/** Doubles of transcription servers, which record the requests. */
 import type { Socket } from 'node:net';
 import { listening, type ListeningBehaviour } from './listening.js';
 import type { SentenceListener } from './sentence-listener.js';
@@ -8,10 +8,10 @@ export type { ListeningBehaviour } from './listening.js';
 export { SentenceListener } from './sentence-listener.js';
 export type { ServerAnswer } from './transcription-server.js';
 
-/** A transcription server that answers as it is given. */
+/** A transcription server whose answers a function decides. */
 export class TranscriptionDouble extends TranscriptionServer {
   readonly received: ReceivedAudio[] = [];
-  /** Most requests that were in progress at a time. */
+  /** Highest number of requests at once so far. */
   most = 0;
   private present = 0;
   private readonly sockets: Socket[] = [];
@@ -21,7 +21,7 @@ export class TranscriptionDouble extends TranscriptionServer {
     this.server.on('connection', (socket) => this.sockets.push(socket));
   }
 
-  /** Bytes that reached it, of all connections. */
+  /** Bytes received over all connections. */
   get bytes(): number {
     return this.sockets.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
   }
@@ -37,6 +37,6 @@ export class TranscriptionDouble extends TranscriptionServer {
   }
 }
 
-/** One that gets nothing but bytes, listens, and errs as it is given. */
+/** A server that recognises words by the audio alone, with the given errors. */
 export const listeningServer = (listener: SentenceListener, behaviour?: ListeningBehaviour): TranscriptionDouble =>
   new TranscriptionDouble(listening(listener, behaviour));

@@ -18,12 +18,12 @@ export type ServerAnswer =
   | 'hang up';
 
 const PATH = '/v1/audio/transcriptions';
-/** As the servers of others: several minutes of audio. */
+/** The limit of public servers: several minutes of audio. */
 const MAX_BODY = 25 * 1024 * 1024;
 
 const failure = (status: number, message: string): ServerAnswer => ({ status, body: { error: { message } } });
 
-/** A server of `/v1/audio/transcriptions` that answers as it is given. */
+/** A server of `/v1/audio/transcriptions` whose answers a function decides. */
 export class TranscriptionServer {
   protected readonly server = createServer((request, response) => void this.serve(request, response));
 

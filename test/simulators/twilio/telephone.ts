@@ -107,7 +107,7 @@ export class Telephone {
         ...prepared,
         ...plantedBy(fault),
         today: now(),
-        // Recognising the line took time after its last message had arrived.
+        // The stamp is from the arrival of the last message; recognising the line took until now.
         onAnswer: (stamp) => onAnswer?.(session.callSid, { ...stamp, firstByteMs: performance.now() }),
       },
     );

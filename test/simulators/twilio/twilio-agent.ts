@@ -21,11 +21,11 @@ export interface Stream {
 }
 
 export interface AgentScript {
-  /** The response to a webhook: TwiML, or written by itself. */
+  /** Returns the TwiML that answers a webhook, or writes the response itself. */
   readonly webhook?: (request: Webhook, agent: ScriptedAgent, response: ServerResponse) => string | void;
-  /** Status of the response to an upgrade; by default it is accepted. */
+  /** Status with which an upgrade is refused; without one it is accepted. */
   readonly upgrade?: (request: IncomingMessage, socket: Socket) => number | undefined;
-  /** After `start`. */
+  /** Called after the message `start`. */
   readonly onStart?: (stream: Stream, start: Record<string, any>) => void;
   readonly onMessage?: (stream: Stream, message: Record<string, any>) => void;
   readonly onClose?: (stream: Stream, code: number) => void;

@@ -8,7 +8,7 @@ export type Reply = readonly [number, unknown];
 /** The assistants of an account, and what they do in calls and chats. */
 export interface VapiAssistants {
   readonly listed: readonly object[];
-  /** Prepares what calls wait for. */
+  /** Prepares what a call needs; calls wait for it. */
   prepare(): Promise<unknown>;
   /** @returns why there is no such assistant; undefined if there is one */
   missing(assistantId: unknown, medium: 'call' | 'chat'): string | undefined;

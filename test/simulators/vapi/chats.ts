@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** A message of the output of a chat. */
+/** A message of a chat. */
 export interface ChatMessage {
   readonly role: 'assistant' | 'tool' | 'system' | 'user';
   readonly content?: string;
@@ -22,7 +22,7 @@ const MAX_CHATS = 10_000;
 export class Chats {
   private readonly chats = new Map<string, { readonly history: readonly ChatMessage[]; readonly turns: number }>();
 
-  /** @param reply what the assistant answers, after this many turns */
+  /** @param reply what the assistant answers; `turns` counts the turns before this one */
   async answer(
     { previousChatId, assistantId, input }: Readonly<Record<string, unknown>>,
     reply: (history: readonly ChatMessage[], turns: number) => Promise<readonly ChatMessage[]>,

@@ -35,7 +35,7 @@ export class ReferenceVapi implements VapiAssistants {
       new VapiAgentSession(socket, {
         ...{ ...options, ...prepared, format, today: now() },
         fault: name !== undefined && isVapiFault(name) ? name : undefined,
-        // Recognising the line took time after its last message had arrived.
+        // The stamp is from the arrival of the last message; recognising the line took until now.
         onAnswer: (stamp) => onAnswer?.({ ...stamp, firstByteMs: performance.now() }),
       });
   }
@@ -53,7 +53,7 @@ export class ReferenceVapi implements VapiAssistants {
     }
   }
 
-  /** The testing service sends the name of its assistant, so the configured fault still applies to it. */
+  /** A name without a fault, such as that which the testing service sends, has the configured fault. */
   private faultOf(assistantId: unknown): string | undefined {
     if (typeof assistantId !== 'string' || !assistantId.startsWith('booking:')) return this.options.fault;
     const fault = assistantId.slice('booking:'.length);

@@ -5,10 +5,10 @@ import { client, type ClientMessage, type Format, silence, tone } from './messag
 
 type Message = string | Uint8Array;
 
-/** What the platform does at a time after its cause. */
+/** What the platform does, and how long after its cause. */
 export interface Act {
   readonly afterMs?: number;
-  /** Messages, audio, and what is not a message, as text. */
+  /** Messages and audio; text is sent as it is, also if it is not a message. */
   readonly send?: readonly (ClientMessage | Message)[];
   readonly close?: { readonly code: number; readonly reason?: string };
 }
@@ -17,9 +17,9 @@ export interface VapiScript {
   readonly format?: Format;
   /** From the connection on. */
   readonly onStart?: readonly Act[];
-  /** When the caller has been silent for half a second after a line, in turn. */
+  /** For each line of the caller in turn, when half a second of silence has followed it. */
   readonly onTurn?: readonly (readonly Act[])[];
-  /** Other messages are not sent: clientMessages of the assistant. */
+  /** The setting of the assistant: only messages of these types are sent. */
   readonly clientMessages?: readonly string[];
   /** Whether audio is sent at the pace at which it is heard, in pieces of 20 ms with silence in between. */
   readonly isPaced?: boolean;
@@ -29,7 +29,7 @@ export interface VapiScript {
 export type ChatScript = readonly (readonly ChatMessage[])[];
 
 export interface ScriptedAccount {
-  /** Other assistants are not known. */
+  /** The only assistant that is known; without it, every assistant is. */
   readonly assistantId?: string;
   readonly script?: VapiScript;
   readonly chat?: ChatScript;
@@ -48,7 +48,7 @@ const MIN_LINE_MS = 100;
 const CHUNK_MS = 100;
 const FRAME_MS = 20;
 
-/** Without assistant.speechStarted, for which an assistant has to ask. */
+/** All but `assistant.speechStarted`, which is only sent if the setting of the assistant names it. */
 export const DEFAULT_MESSAGES = [
   ...['conversation-update', 'function-call', 'hang', 'model-output', 'speech-update', 'status-update', 'transcript'],
   ...['transfer-update', 'tool-calls', 'user-interrupted', 'voice-input', 'workflow.node.started', 'assistant.started'],

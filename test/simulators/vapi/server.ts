@@ -11,22 +11,23 @@ import { isEndCall } from './messages.js';
 import { type ScriptedAccount, ScriptedAssistants, type ScriptedVapi } from './scripted.js';
 
 export interface VapiPlatformOptions {
-  /** Other keys are refused. */
+  /** The only key that is accepted; without it, every key is. */
   readonly apiKey?: string | undefined;
-  /** Answers every request of the API with it. */
+  /** The answer to every request of the API. */
   readonly refusal?: { readonly status: number; readonly body: string; readonly headers?: Record<string, string> };
-  /** In place of the own address. */
+  /** Instead of the call's own address. */
   readonly websocketCallUrl?: string;
-  /** In the query of the own address. */
+  /** In the query of the call's own address. */
   readonly transportSecret?: string;
   /** `none`: controlEnabled of the assistant is false; `broken`: it answers with 500. */
   readonly control?: 'none' | 'broken';
   /** In the path of controlUrl. */
   readonly controlSecret?: string;
-  /** How long a call may be awaited, and how long it goes on without a connection. */
+  /** How long a new call waits for its WebSocket. */
   readonly validMs?: number;
+  /** How long a call lasts at most after its WebSocket was opened. */
   readonly maxDurationMs?: number;
-  /** Calls at once; beyond them a call is created that is blocked. */
+  /** Highest number of calls at once: a call beyond it is created, but blocked. */
   readonly maxCalls?: number;
   /** What the list of telephone numbers returns. */
   readonly phoneNumbers?: readonly object[];
@@ -44,7 +45,7 @@ interface Requested {
 interface PlacedCall {
   readonly record: Body;
   readonly control: string;
-  /** That of the request that created it. */
+  /** Id of the attempt whose request created the call. */
   readonly attempt: string;
   status: 'queued' | 'in-progress' | 'ended';
   close: () => void;
@@ -61,9 +62,9 @@ const ROUTE = /^\/(call|chat|assistant|phone-number)(?:\/([^/]+))?$/;
 /** The API and the calls of the platform, with its own account of calls; it is served by an HTTP server. */
 export class VapiPlatform {
   /**
-   * Called for a request that creates a call or is a turn of a chat, for a WebSocket, for its first message, and for an
-   * end that is asked for, with the id of the attempt. Tests may hold it back, and with false it is lost on its way, except
-   * for the first message.
+   * Called with the id of the attempt for a request that creates a call or is a turn of a chat (`asked`), a WebSocket
+   * (`dialled`), its first message (`begun`) and a request to end the call (`ending`). A test may delay all but the first
+   * message; with false they are lost.
    */
   onEvent: (event: Event, attempt: string) => Promise<boolean | void> | boolean | void = () => undefined;
   protected readonly calls = new Map<string, PlacedCall>();
@@ -92,7 +93,7 @@ export class VapiPlatform {
     return [...this.calls.values()].filter(({ status }) => status !== 'ended').length;
   }
 
-  /** @returns whether the path is one of the platform, so that it was answered */
+  /** Answers a request to a path of the platform. @returns false for other paths */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const { method = '', url = '', headers } = request;
     const path = url.split('?')[0]!;
@@ -105,7 +106,7 @@ export class VapiPlatform {
       const isTaken = attempt === '' || (await this.onEvent('asked', attempt)) !== false;
       if (isTaken) this.onRequest({ method, url, headers, body });
       if (!isTaken) response.destroy();
-      // On another host of the platform: it knows no keys.
+      // The control address is on another host of the platform, which checks no keys.
       else if (controlled) await this.controlled(controlled, body, response);
       else await this.answer(`${method} ${route}${id === undefined ? '' : '/{id}'}`, id, body, request, response);
     } catch (error) {
@@ -136,7 +137,7 @@ export class VapiPlatform {
 
   protected onCreate(): void {}
 
-  /** Of the addresses of a call. */
+  /** Base of the addresses of a call. */
   protected baseOf({ host = 'localhost' }: IncomingHttpHeaders): string {
     return `http://${host}`;
   }
@@ -309,7 +310,7 @@ function send(response: ServerResponse, [status, value]: Reply, headers: Readonl
 
 export interface VapiServerOptions extends VapiPlatformOptions, ScriptedAccount {}
 
-/** The platform on the loopback, with scripted assistants; it keeps what it was asked. */
+/** The platform on the loopback, with scripted assistants; it records the requests. */
 export class VapiServer extends VapiPlatform {
   readonly requests: Requested[] = [];
   readonly upgrades: { readonly url: string; readonly headers: IncomingHttpHeaders }[] = [];
@@ -353,7 +354,7 @@ export class VapiServer extends VapiPlatform {
     await new Promise((resolve) => this.http.close(resolve));
   }
 
-  /** Takes a connection at this path, as of a call that was created. */
+  /** Accepts a WebSocket at this path as that of a new call. */
   awaitAt(path: string): void {
     this.relayed.set(path, this.create({}, {}));
   }

@@ -19,12 +19,12 @@ const AUDIO: Readonly<Record<Format, AudioFormat>> = {
   mulaw: { encoding: 'mulaw', rate: 8_000 },
 };
 
-/** Tools that its platform runs. */
+/** Tools that the platform runs. */
 const TOOLS: ReadonlySet<string> = new Set<ToolName>(['check_availability', 'book_table', 'cancel_booking']);
 
-/** The answer in which a planted fault happens, and when in it. The greeting is the first one. */
+/** Number of the answer in which a planted fault happens; the greeting is 1. */
 const FAULTY_ANSWER = 2;
-/** Later than a platform could still report the caller's line before. */
+/** From the beginning of that answer to the false interruption: too late for a report of the caller's line before it. */
 const FALSE_INTERRUPTION_AFTER_MS = 2_200;
 
 /** The agent as an assistant of Vapi: one call. */
@@ -87,7 +87,7 @@ export class VapiAgentSession implements Session {
     this.agent.start(this.now);
   }
 
-  /** The platform runs them; the restaurant's own results count. */
+  /** The platform runs the tools, with the results of the restaurant's own system. */
   private runTools(): void {
     if (this.running.length === 0) return;
     for (const id of this.running) this.agent.toolResult(id, '{}');
@@ -106,7 +106,7 @@ export class VapiAgentSession implements Session {
         if (bytes === 0 || this.isMute) return;
         this.send(client.speech('assistant', 'started', this.answers - 1));
         if (this.fault === 'broken-message') this.send({ type: 'transcript', role: 'assistant' });
-        // The first message is a setting, and no output of the model.
+        // The first message is a setting of the assistant, not output of the model.
         if (this.answers > 1) this.say(...tokensOf(text).map((token) => client.model(token, this.turnId)));
       },
       media: (bytes) => this.media(bytes),

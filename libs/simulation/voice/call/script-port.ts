@@ -38,7 +38,7 @@ export class ScriptPort {
   private reports = 0;
   /** Earliest time of the next question. */
   private askAgainMs = 0;
-  /** The answer to it. */
+  /** The answer to the latest question. */
   private answered: TurnAnswer | undefined;
   /** Number of the turn in question, number of its attempts, and how long the caller has thought about it. */
   private turn = 1;
@@ -46,7 +46,7 @@ export class ScriptPort {
   private spentMs = 0;
   /** When the caller began to think. */
   private sinceMs: number | undefined;
-  /** Whether this is the last attempt. */
+  /** Whether all attempts are used: the latest answer is then held back until the agent has been silent for `SILENCE_MS`. */
   private isHeldBack = false;
 
   constructor(

@@ -11,8 +11,8 @@ import { type SoundWords, textOf, wordsOfSounds } from '../words/utterances.js';
 const MAX_NOTES = 100;
 
 /**
- * Entries of the timeline of a voice call, in order of their start and without the end. Times are as heard. The agent's words are
- * known only if the platform reports them.
+ * Entries of the timeline of a voice call, in order of their start, without the entry of type `end`. Times are as heard. The agent's
+ * words are known if the platform reports them or a transcription server heard them.
  */
 export function voiceEntries(facts: VoiceFacts): TimelineEntry[] {
   const { caller, silences, toolCalls, wireFindings, platformEvents, end } = facts;

@@ -9,7 +9,10 @@ export interface HeardAgent {
   readonly isOnsetPending: boolean;
   /** Whether the playout buffer contains audible sound. */
   hasAudibleLeft(atMs: number): boolean;
-  /** When all audio before the agent's latest end of turn was played; null without an end of turn since `sinceMs`. */
+  /**
+   * When the audio before the latest end of a turn that the platform reported had been played; null if it has reported none
+   * since `sinceMs`.
+   */
   turnEndPlayedAt(sinceMs: number): number | null;
   /** Levels of a sound that has lasted for 30 s, never fell to a bed and varies less than speech; else null. */
   readonly endless: LevelRange | null;

@@ -15,13 +15,13 @@ export interface VoiceAgentOptions {
   readonly wordFault?: FaultName | undefined;
   /** Milliseconds since 1970, to resolve dates such as "on Friday". */
   readonly today: number;
-  /** Milliseconds from the caller's last sound to the answer; by default the agent answers when it takes the turn for ended. */
+  /** Milliseconds from the caller's last sound to the answer; by default the answer begins when the turn counts as ended. */
   readonly responseMs?: number;
   /** Milliseconds of silence after which it takes a complete sentence for a turn; 700 by default. */
   readonly turnEndMs?: number;
   /**
-   * Asks once whether the caller is still there, after `afterMs` milliseconds in which neither side was heard; with
-   * `instead` it does not answer before.
+   * Asks once whether the caller is still there, when neither side was heard for `afterMs` milliseconds. With `instead`, it
+   * does not answer until it has asked.
    */
   readonly asks?: { readonly afterMs: number; readonly instead?: boolean };
   /** Milliseconds that the fault `slow-answer` adds. */
@@ -73,7 +73,7 @@ const pacingOf = ({ audio, encoding }: VoiceBehaviour): Pacing =>
 
 interface PendingAnswer {
   readonly at: number;
-  /** That of the utterance which it answers. */
+  /** End of the utterance that it answers. */
   readonly endMs: number;
   readonly callerEndMs: number;
   readonly heard: string;

@@ -2,10 +2,10 @@ import { DEFAULT_FORMATS, type Format, type Formats, server, type ServerMessage,
 
 type Message = string | Uint8Array;
 
-/** What the platform does at a time after its cause. */
+/** What the platform does, and how long after its cause. */
 export interface Act {
   readonly afterMs?: number;
-  /** Also what is not a message of the server, as text. */
+  /** Text is sent as it is, also if it is not a message of the server. */
   readonly send?: readonly (ServerMessage | string)[];
   readonly close?: { readonly code: number; readonly reason?: string };
 }
@@ -14,10 +14,10 @@ export interface ElevenLabsScript {
   readonly formats?: Formats;
   /** From the first message on; by default the platform is ready at once. */
   readonly onStart?: readonly Act[];
-  /** When the caller has been silent for half a second after a line, or for each `user_message`, in turn. */
+  /** For each `user_message`, or each line of the caller when half a second of silence has followed it, in turn. */
   readonly onTurn?: readonly (readonly Act[])[];
   readonly onToolResult?: readonly Act[];
-  /** Other messages are not sent: the setting of the agent. */
+  /** The setting of the agent: only messages of these types are sent. */
   readonly clientEvents?: readonly string[];
 }
 
@@ -38,7 +38,7 @@ const MIN_LINE_MS = 100;
 /** Length of one piece of audio. */
 const CHUNK_MS = 100;
 
-/** The default of an agent's setting does not have all events. */
+/** The events that are sent by default: not all that exist. */
 export const DEFAULT_EVENTS = [
   ...['conversation_initiation_metadata', 'audio', 'interruption', 'ping', 'user_transcript', 'agent_response'],
   ...['agent_response_correction', 'client_tool_call', 'agent_tool_response', 'error'],

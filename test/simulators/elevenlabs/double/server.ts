@@ -9,14 +9,14 @@ import { type ElevenLabsScript, ScriptedElevenLabs } from './agent.js';
 import { server as messages } from './messages.js';
 
 export interface ElevenLabsServerOptions {
-  /** Other keys are refused. */
+  /** The only key that is accepted; without it, every key is. */
   readonly apiKey?: string;
-  /** Other agents are not known. */
+  /** The only agent that is known; without it, every agent is. */
   readonly agentId?: string;
   readonly script?: ElevenLabsScript;
-  /** Answers every request for a signed address with it. */
+  /** The answer to every request for a signed address. */
   readonly refusal?: { readonly status: number; readonly body: string; readonly headers?: Record<string, string> };
-  /** In place of the own address. */
+  /** Returned instead of the server's own address. */
   readonly signedUrl?: string;
   /** How long an address may be dialled; 15 minutes, as with the platform. */
   readonly validMs?: number;
@@ -24,7 +24,7 @@ export interface ElevenLabsServerOptions {
   readonly required?: readonly string[];
   /** `refused`: an override closes the connection; `ignored`: it has no effect, and the agent speaks. */
   readonly overrides?: 'taken' | 'refused' | 'ignored';
-  /** Conversations at once. */
+  /** Highest number of conversations at once. */
   readonly maxCalls?: number;
   /** Agents of the account, as its list has them. */
   readonly agents?: readonly ListedAgent[];
@@ -52,12 +52,12 @@ export class ElevenLabsServer {
   readonly agents: ScriptedElevenLabs[] = [];
   /** Close codes of the client. */
   readonly closes: number[] = [];
-  /** Conversations that cost money now, and most at once. */
+  /** Number of conversations that cost money now, and the highest number so far. */
   openCalls = 0;
   mostCalls = 0;
   /**
-   * Called for a request, with the id of the attempt, and for an upgrade: tests may hold them back, and with false they
-   * are lost on their way; also for the first message of a conversation, and for the end of its connection.
+   * Called for a request (`asked`, with the id of the attempt), a WebSocket (`dialled`), the first message of a conversation
+   * (`begun`) and the end of its connection (`closed`). A test may delay a request or a WebSocket; with false it is lost.
    */
   onEvent: (
     event: 'asked' | 'dialled' | 'begun' | 'closed',

@@ -2,7 +2,7 @@ import { event, tone } from './events.js';
 
 type Message = string | Uint8Array;
 
-/** What the platform does at a time after its cause. */
+/** What the platform does, and how long after its cause. */
 export interface Act {
   readonly afterMs?: number;
   readonly send?: readonly Message[];
