@@ -1,9 +1,10 @@
 import { FRAME_MS } from './rates.js';
 
-/** This many short sounds, at least this long after the voice, count as peaks of background audio. */
-const LEAST = 3;
+/** Background audio is known from this many peaks on. */
+const MIN_PEAKS = 3;
+/** A short sound is a peak only if it comes at least this long after the voice; in frames. */
 const AFTER_VOICE = 500 / FRAME_MS;
-/** A peak that a sound follows within this time is its beginning, such as the voicing before a consonant. */
+/** If a sound follows a peak within this time, the peak is its beginning, such as the voicing before a consonant; in frames. */
 const BEFORE_VOICE = 300 / FRAME_MS;
 
 /** Finds background audio that stays below the gate, except for peaks too short to open it. */
@@ -37,6 +38,6 @@ export class BackgroundPeaks {
     else if (isKnown) this.sincePeak = null;
     this.peakFrames = 0;
     this.closedFrames++;
-    return isKnown && this.peaks >= LEAST ? before : null;
+    return isKnown && this.peaks >= MIN_PEAKS ? before : null;
   }
 }

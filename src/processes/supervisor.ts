@@ -86,10 +86,11 @@ export class Supervisor {
 
   /**
    * Starts a process.
-   * @param isStart whether its end before it is ready ends the start, of which it has said why in one line
+   * @param isFirst whether this is the start of the service: a process that exits before it is ready has then said why itself,
+   * and is not replaced
    * @returns its address, empty if it serves none, or undefined if it ended before it was ready
    */
-  private fork(supervised: Supervised, isStart = false): Promise<string | undefined> {
+  private fork(supervised: Supervised, isFirst = false): Promise<string | undefined> {
     const { role } = supervised;
     const [, program = '', ...args] = process.argv;
     const child = fork(program, args, { env: { ...process.env, ROLE: role, [PROCESS_NAME]: role } });
@@ -104,7 +105,7 @@ export class Supervisor {
         resolve(undefined);
         if (this.isStopping) return;
         supervised.failures = performance.now() - readyAt > STABLE_MS ? 0 : supervised.failures + 1;
-        if (!isStart || code === null || isReady) this.logEnd(supervised, child, how);
+        if (!isFirst || code === null || isReady) this.logEnd(supervised, child, how);
         if (!isReady) return;
         this.replaced.inc({ process: role });
         void this.forkUntilReady(supervised);

@@ -71,8 +71,8 @@ export async function runChaos(installation: Installation, options: ChaosOptions
   const runs = () => ledger.entries.filter(({ kind, workspace }) => kind === 'runs' && workspace === second.index);
   const vanishing = new VanishingClient(second, scene, random.fork(), () => random.pick(runs())?.id);
   const baseline = new Map<string, ResourceUsage>();
-  const measureStarted = () => measure(installation, baseline);
-  await measureStarted();
+  const recordNewBaselines = () => recordBaselines(installation, baseline);
+  await recordNewBaselines();
   const sessionsBefore = await installation.sessions();
 
   const startedAt = performance.now();
@@ -88,13 +88,13 @@ export async function runChaos(installation: Installation, options: ChaosOptions
       await next.end?.();
       const { readMs, writeMs, runMs } = await meter.measure(next.name);
       print(`${next.name}: reads after ${readMs} ms, writes after ${writeMs} ms, a run after ${runMs} ms`);
-      await measureStarted();
+      await recordNewBaselines();
     }
     scene.during = 'the end';
     // Also waits for the processes that were restarted last.
     await installation.allServe();
     await sleep(WARM_MS);
-    await measureStarted();
+    await recordNewBaselines();
     scene.isOver = true;
     await Promise.race([Promise.all(work), sleep(SETTLE_MS)]);
     scene.isClosed = true;
@@ -145,10 +145,10 @@ function* program(all: readonly Disturbance[], random: Random, hasTime: () => bo
 }
 
 /**
- * Records the baseline of processes that were started since the last call and have served for a while: before that, a
- * process has not opened its pool of connections, its threads and the connections of its clients.
+ * Records the resource usage of each process that has run for `WARM_MS` and has no baseline yet. Before that, it has not opened
+ * its pool of connections, its threads and the connections of its clients.
  */
-async function measure(installation: Installation, baseline: Map<string, ResourceUsage>): Promise<void> {
+async function recordBaselines(installation: Installation, baseline: Map<string, ResourceUsage>): Promise<void> {
   for (const service of installation.services) {
     for (const usage of await resourceUsageOf(service).catch(() => [])) {
       if (!baseline.has(usage.id) && Date.now() - usage.startedAt >= WARM_MS) baseline.set(usage.id, usage);

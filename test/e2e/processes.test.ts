@@ -39,7 +39,7 @@ const start = async (env: Record<string, string> = {}) => {
   });
 };
 /** Waits until both processes are ready. @returns their ids */
-const started = async (): Promise<number[]> => {
+const started = async (): Promise<[number, number]> => {
   await service.waitForOutput('Process worker \\(\\d+\\) is ready');
   return [service.pidOf('api'), service.pidOf('worker')];
 };
@@ -67,7 +67,7 @@ it('answers requests that are in progress on SIGTERM, ends all processes and exi
 it('replaces a killed API process on the same port, with the same workspace and one page of metrics', async () => {
   const metricsPort = await freePort();
   await start({ METRICS_PORT: String(metricsPort) });
-  const [victim = 0, worker] = await started();
+  const [victim, worker] = await started();
   process.kill(victim, 'SIGKILL');
   await service.waitForOutput(`Process api \\(${victim}\\) ended \\(SIGKILL\\)`);
   await service.waitForOutput('Process api \\(\\d+\\) is ready', 2);

@@ -1,5 +1,5 @@
 import type { MaxAnswerWordsSpec, MaxTurnsSpec, TalkRatioSpec } from '../definition/definition.js';
-import { exactlyOne } from '../definition/json-schema.js';
+import { requiredEach } from '../definition/json-schema.js';
 import { LIMITS } from '../definition/limits.js';
 import { PLAIN, rangeText, reversed } from './common.js';
 import type { Found, Kinds } from './kind.js';
@@ -50,7 +50,7 @@ export const WORDS = {
         max: { type: 'number', description: 'Maximum share, 0 to 1', minimum: 0, maximum: 1 },
       },
       [],
-      { anyOf: exactlyOne('min', 'max') },
+      { anyOf: requiredEach('min', 'max') },
     ),
     needs: () => ['words'],
     describe: ({ min, max }) => `the agent says ${rangeText(min, max)} of all words`,

@@ -1,5 +1,5 @@
 import { DEFAULTS, LIMITS } from '../definition/limits.js';
-import { exactlyOne, type JsonSchema, matcherFields, oneMatcher, ref } from '../definition/json-schema.js';
+import { requiredEach, type JsonSchema, matcherFields, oneMatcher, ref } from '../definition/json-schema.js';
 
 export const judgement = {
   weight: {
@@ -129,7 +129,7 @@ export const checkParts = {
     type: 'object',
     properties: { ...spokenFields, ...toolFields },
     additionalProperties: false,
-    oneOf: exactlyOne('text', 'pattern', 'tool'),
+    oneOf: requiredEach('text', 'pattern', 'tool'),
     dependentRequired: { partOfWord: ['text'], arguments: ['tool'], argumentsSchema: ['tool'] },
   },
   ValueSource: {
@@ -179,7 +179,7 @@ export const checkParts = {
       },
     },
     additionalProperties: false,
-    oneOf: exactlyOne('pattern', 'argument', 'result', 'value'),
+    oneOf: requiredEach('pattern', 'argument', 'result', 'value'),
     dependentRequired: { group: ['pattern'], argument: ['tool'], result: ['tool'] },
   },
   KeysReaction: {
@@ -199,7 +199,7 @@ export const checkParts = {
       },
     },
     additionalProperties: false,
-    oneOf: exactlyOne('text', 'pattern', 'tool', 'transfer'),
+    oneOf: requiredEach('text', 'pattern', 'tool', 'transfer'),
     dependentRequired: { partOfWord: ['text'], arguments: ['tool'], argumentsSchema: ['tool'] },
   },
   Times: {

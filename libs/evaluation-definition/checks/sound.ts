@@ -4,7 +4,7 @@ import type {
   MaxChoppinessSpec,
   SpeakingRateSpec,
 } from '../definition/definition.js';
-import { exactlyOne } from '../definition/json-schema.js';
+import { requiredEach } from '../definition/json-schema.js';
 import { LIMITS } from '../definition/limits.js';
 import { PLAIN, rangeText, reversed } from './common.js';
 import type { CheckKind, Kinds } from './kind.js';
@@ -30,7 +30,7 @@ export const SOUND = {
       "The agent's words per minute of its speech are within these limits.",
       { minWpm: wordsPerMinute('Minimum words per minute'), maxWpm: wordsPerMinute('Maximum words per minute') },
       [],
-      { anyOf: exactlyOne('minWpm', 'maxWpm') },
+      { anyOf: requiredEach('minWpm', 'maxWpm') },
     ),
     needs: () => ['voice', 'words'],
     describe: ({ minWpm, maxWpm }) => `the agent speaks ${rangeText(minWpm, maxWpm)} words per minute`,
@@ -55,7 +55,7 @@ export const SOUND = {
         },
       },
       [],
-      { anyOf: exactlyOne('minDbfs', 'maxDbfs', 'maxClippedPercent') },
+      { anyOf: requiredEach('minDbfs', 'maxDbfs', 'maxClippedPercent') },
     ),
     describe: levelText,
     violations: ({ minDbfs, maxDbfs }) => reversed(['minDbfs', minDbfs], ['maxDbfs', maxDbfs]),

@@ -4,8 +4,8 @@ import { LIMITS } from './limits.js';
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 export const ref = (name: string): JsonSchema => ({ $ref: `#/$defs/${name}` });
-/** Exactly one of these fields. */
-export const exactlyOne = (...names: string[]) => names.map((name) => ({ required: [name] }));
+/** One alternative per field: with `oneOf` exactly one, with `anyOf` at least one. */
+export const requiredEach = (...names: string[]) => names.map((name) => ({ required: [name] }));
 
 export const matcherFields = {
   text: {
@@ -30,4 +30,4 @@ export const matcherFields = {
     examples: ['(?i)\\b(booked|confirmed)\\b'],
   },
 } as const;
-export const oneMatcher = { oneOf: exactlyOne('text', 'pattern'), dependentRequired: { partOfWord: ['text'] } };
+export const oneMatcher = { oneOf: requiredEach('text', 'pattern'), dependentRequired: { partOfWord: ['text'] } };

@@ -2,7 +2,7 @@ import { checkDefinitions } from '../checks/schema.js';
 import { DEFAULTS, LIMITS } from '../definition/limits.js';
 import { LANGUAGE_RULE } from '../definition/language.js';
 import { examplePersonality, personalitySchema } from './personality-schema.js';
-import { exactlyOne, type JsonSchema, ref } from '../definition/json-schema.js';
+import { requiredEach, type JsonSchema, ref } from '../definition/json-schema.js';
 import { scriptDefinitions } from './script-schema.js';
 import { lineConditionsSchema } from './voice-schema.js';
 
@@ -294,7 +294,7 @@ export const inputSchemas = {
     type: 'object',
     properties: { ...fileFields, language: orNull(fields.language) },
     required: ['key', 'name', 'scenarioText'],
-    oneOf: exactlyOne('personality', 'personalityId'),
+    oneOf: requiredEach('personality', 'personalityId'),
     additionalProperties: false,
   },
   personality: personalitySchema,

@@ -1,5 +1,5 @@
 import { LIMITS } from '../definition/limits.js';
-import { exactlyOne, type JsonSchema, matcherFields, oneMatcher, ref } from '../definition/json-schema.js';
+import { requiredEach, type JsonSchema, matcherFields, oneMatcher, ref } from '../definition/json-schema.js';
 import { BACKCHANNELS, NOISES } from '../definition/script.js';
 
 const line = (description: string, example: string): JsonSchema => ({
@@ -158,7 +158,7 @@ export const scriptDefinitions = {
       },
     },
     additionalProperties: false,
-    oneOf: exactlyOne('say', 'answers', 'backchannel', 'noise', 'press', 'waitSeconds', 'end'),
+    oneOf: requiredEach('say', 'answers', 'backchannel', 'noise', 'press', 'waitSeconds', 'end'),
     dependentRequired: {
       until: ['answers', 'otherwise'],
       otherwise: ['answers', 'until'],
@@ -167,6 +167,6 @@ export const scriptDefinitions = {
     },
     // As a condition, which draft-07 has too.
     if: { required: ['afterMs'] },
-    then: { oneOf: exactlyOne('backchannel', 'noise') },
+    then: { oneOf: requiredEach('backchannel', 'noise') },
   },
 } as const;

@@ -187,10 +187,11 @@ const isAmountStart = (text: string): boolean => /^ ?\d/.test(text);
 function money(whole: string, currency: string, rest: string, table: ValueWords): Value | undefined {
   const millions = /^(.*\d) ?(?:m|mn)$/.exec(whole)?.[1];
   const amount = readAmount(millions ?? whole, table);
-  const isCents = (word: string): boolean => table.hundredths[word] === undefined && !table.fillers.has(word);
-  const cents = rest.split(/[ -]+/).filter((word) => word !== '' && isCents(word));
-  const said = table.letters[cents[0] ?? ''] === '0' ? cents.slice(1) : cents;
-  const fraction = said.length === 0 ? 0 : readNumber(said, table);
+  const isNumberWord = (word: string): boolean => table.hundredths[word] === undefined && !table.fillers.has(word);
+  const words = rest.split(/[ -]+/).filter((word) => word !== '' && isNumberWord(word));
+  // "five dollars oh five"
+  const cents = table.letters[words[0] ?? ''] === '0' ? words.slice(1) : words;
+  const fraction = cents.length === 0 ? 0 : readNumber(cents, table);
   if (amount === undefined || fraction === undefined || fraction > 99) return undefined;
   const scale = millions === undefined ? 1 : 1_000_000;
   return { kind: 'money', amount: amount * scale + fraction / 100, currencies: [table.currencies[currency]!] };

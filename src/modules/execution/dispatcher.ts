@@ -50,9 +50,11 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy, Befo
   /** Calls that have not ended, by run. */
   private readonly ofRun = new Map<string, number>();
   /** Finds the runs that are over, with one statement for calls that end together. */
-  private readonly overs: GroupCommit<string, boolean>;
+  private readonly overRuns: GroupCommit<string, boolean>;
+  /** Between the start and the shutdown of the process, if it runs calls. */
   private isOpen = false;
-  private isAsked = false;
+  /** A claim was asked for since the latest one began. */
+  private isClaimDue = false;
   /** The database was unavailable for the last claim. */
   private isPaused = false;
   private claiming: Promise<void> | undefined;
@@ -69,7 +71,7 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy, Befo
   ) {
     const slots = (total: number): Slots => ({ total, held: new Map(), left: 0 });
     this.slots = { text: slots(settings.workerConcurrency), voice: slots(settings.voiceConcurrency) };
-    this.overs = new GroupCommit({
+    this.overRuns = new GroupCommit({
       maxItems: MAX_RUNS,
       execute: (runIds) => connections.run(() => repository.areOver(runIds)),
     });
@@ -111,16 +113,20 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy, Befo
 
   /** Claims calls if slots are free. One claim at a time. */
   private ask(): void {
-    this.isAsked = true;
+    this.isClaimDue = true;
     if (!this.isOpen || this.claiming) return;
-    this.claiming = this.claimWhileAsked().finally(() => (this.claiming = undefined));
+    this.claiming = this.claimWhileDue().finally(() => {
+      this.claiming = undefined;
+      // It may have been asked for after the loop had ended.
+      if (this.isClaimDue && this.isOpen) this.ask();
+    });
   }
 
-  private async claimWhileAsked(): Promise<void> {
+  private async claimWhileDue(): Promise<void> {
     // Slots that get free in the same turn of the event loop share the first claim.
     await setImmediate();
-    while (this.isAsked && this.isOpen) {
-      this.isAsked = false;
+    while (this.isClaimDue && this.isOpen) {
+      this.isClaimDue = false;
       const free = this.freeSlots();
       // The next call that ends asks.
       if (free.length === 0) return;
@@ -149,7 +155,7 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy, Befo
         if (calls.filter((call) => call.medium === medium).length < count) this.slots[medium].left = 0;
       }
       // A claim may leave calls that the next one finds.
-      if (calls.length > 0) this.isAsked = true;
+      if (calls.length > 0) this.isClaimDue = true;
     } catch (error) {
       if (!isDatabaseUnavailable(error)) this.logger.error(new Error('Calls could not be claimed', { cause: error }));
       else if (!this.isPaused) {
@@ -185,7 +191,7 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy, Befo
         leave();
         isLast = this.leaveRun(runId);
       });
-      if (isLast && (await this.overs.add(runId))) await this.finisher.finish(runId);
+      if (isLast && (await this.overRuns.add(runId))) await this.finisher.finish(runId);
       // Its agent has room for another call, which matters if the slot was left at the hang-up.
       if (medium === 'voice') this.ask();
     } catch (error) {

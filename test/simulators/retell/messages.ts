@@ -55,7 +55,9 @@ export interface RetellAgents {
 }
 
 export const refusal = (status: number, message: string, headers: Readonly<Record<string, string>> = {}): Reply => ({
-  ...{ status, body: { status: 'error', message }, headers },
+  status,
+  body: { status: 'error', message },
+  headers,
 });
 
 export const NOT_FOUND = 'Cannot find requested asset under given api key.';

@@ -53,8 +53,10 @@ export class RetellPlatform {
   async handle(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const { method = '', url = '', headers } = request;
     const { pathname, searchParams } = new URL(url, 'http://localhost');
-    const [, route, kind = route, id = ''] = PATHS.exec(pathname) ?? [];
-    if (kind === undefined) return false;
+    // A path with an id has its route in a group of its own.
+    const [, path, routeOfId, id = ''] = PATHS.exec(pathname) ?? [];
+    const route = routeOfId ?? path;
+    if (route === undefined) return false;
     let reply: Reply;
     try {
       const body = await readBody(request);
@@ -62,9 +64,10 @@ export class RetellPlatform {
         response.destroy();
         return true;
       }
-      const isKnown = this.options.apiKey === undefined || headers.authorization === `Bearer ${this.options.apiKey}`;
-      reply = isKnown
-        ? await this.answer(`${method} ${kind}`, decoded(id), searchParams, body, headers)
+      const isAuthorised =
+        this.options.apiKey === undefined || headers.authorization === `Bearer ${this.options.apiKey}`;
+      reply = isAuthorised
+        ? await this.answer(`${method} ${route}`, decoded(id), searchParams, body, headers)
         : refusal(401, 'Invalid API Key');
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;

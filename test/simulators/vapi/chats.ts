@@ -39,7 +39,11 @@ export class Chats {
     return [
       201,
       {
-        ...{ id, orgId: 'org_1', assistantId, createdAt: now, updatedAt: now },
+        id,
+        orgId: 'org_1',
+        assistantId,
+        createdAt: now,
+        updatedAt: now,
         ...(previousChatId !== undefined && { previousChatId }),
         messages: [{ role: 'user', content: input }],
         output,

@@ -6,8 +6,13 @@ export const CONTROL_URL = 'https://phone-call-websocket.vapi.ai/0c3f8a52-77d1-4
 
 /** The answer of POST /call. */
 export const createdCall = (more: object = {}) => ({
-  ...{ id: '7420f27a-30fd-4f49-a995-5549ae7cc00d', orgId: 'org', type: 'vapi.websocketCall', status: 'queued' },
-  ...{ createdAt: '2026-11-24T10:00:00.000Z', updatedAt: '2026-11-24T10:00:00.000Z', cost: 0 },
+  id: '7420f27a-30fd-4f49-a995-5549ae7cc00d',
+  orgId: 'org',
+  type: 'vapi.websocketCall',
+  status: 'queued',
+  createdAt: '2026-11-24T10:00:00.000Z',
+  updatedAt: '2026-11-24T10:00:00.000Z',
+  cost: 0,
   transport: { provider: 'vapi.websocket', websocketCallUrl: TRANSPORT_URL },
   monitor: { controlUrl: CONTROL_URL },
   ...more,

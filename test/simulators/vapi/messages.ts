@@ -23,7 +23,10 @@ export const toolCalls = (
 export const client = {
   started: (): ClientMessage => ({ type: 'assistant.started', newAssistant: { name: 'Bella Vista' } }),
   speech: (role: 'assistant' | 'user', status: 'started' | 'stopped', turn = 0): ClientMessage => ({
-    ...{ type: 'speech-update', status, role, turn },
+    type: 'speech-update',
+    status,
+    role,
+    turn,
   }),
   transcript: (
     role: 'assistant' | 'user',
@@ -33,7 +36,10 @@ export const client = {
   model: (output: string, turnId = 'turn-1'): ClientMessage => ({ type: 'model-output', output, turnId }),
   voiceInput: (input: string): ClientMessage => ({ type: 'voice-input', input }),
   spoken: (text: string, turn = 0, timing?: Timing): ClientMessage => ({
-    ...{ type: 'assistant.speechStarted', text, turn, source: 'model' },
+    type: 'assistant.speechStarted',
+    text,
+    turn,
+    source: 'model',
     ...(timing && { timing }),
   }),
   interrupted: (turnId = 'turn-1'): ClientMessage => ({ type: 'user-interrupted', turnId }),
@@ -70,7 +76,9 @@ export function alignment(text: string, ms: number): Timing {
 }
 
 export const progress = (wordsSpoken: number, totalWords: number): Timing => ({
-  ...{ type: 'word-progress', wordsSpoken, totalWords },
+  type: 'word-progress',
+  wordsSpoken,
+  totalWords,
 });
 
 /** A tone in a format of the platform. */

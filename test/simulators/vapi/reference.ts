@@ -33,7 +33,10 @@ export class ReferenceVapi implements VapiAssistants {
     const { now = Date.now, onAnswer, ...options } = this.options;
     return (socket) =>
       new VapiAgentSession(socket, {
-        ...{ ...options, ...prepared, format, today: now() },
+        ...options,
+        ...prepared,
+        format,
+        today: now(),
         fault: name !== undefined && isVapiFault(name) ? name : undefined,
         // The stamp is from the arrival of the last message; recognising the line took until now.
         onAnswer: (stamp) => onAnswer?.({ ...stamp, firstByteMs: performance.now() }),
@@ -61,14 +64,14 @@ export class ReferenceVapi implements VapiAssistants {
   }
 }
 
-/** An answer that was interrupted by calls of tools is one message. */
+/** The assistant's texts before and after calls of tools are one message. */
 function messagesOf(history: readonly ChatMessage[]): Message[] {
   const messages: { role: 'user' | 'assistant'; content: string }[] = [];
   for (const { role, content = '' } of history) {
+    if (role !== 'user' && role !== 'assistant') continue;
     const last = messages.at(-1);
-    if (role === 'user') messages.push({ role, content });
-    else if (last?.role !== 'assistant') messages.push({ role: 'assistant', content: role === 'tool' ? '' : content });
-    else if (role === 'assistant') last.content += content;
+    if (role === 'assistant' && last?.role === 'assistant') last.content += content;
+    else messages.push({ role, content });
   }
   return messages;
 }
@@ -94,9 +97,12 @@ async function outputOf(agent: ReferenceAgent, history: readonly Message[]): Pro
 }
 
 const ASSISTANTS = ['booking', ...FAULTS_OVER.vapi.map((fault) => `booking:${fault}`)].map((id) => ({
-  ...{ id, orgId: 'org_1', name: id.replace('booking', 'Bella Vista').replace(':', ', ') },
+  id,
+  orgId: 'org_1',
+  name: id.replace('booking', 'Bella Vista').replace(':', ', '),
   model: {
-    ...{ provider: 'custom-llm', model: 'rules' },
+    provider: 'custom-llm',
+    model: 'rules',
     messages: [{ role: 'system', content: 'You take reservations for the restaurant Bella Vista.' }],
   },
   transcriber: { provider: 'custom-transcriber', language: 'en' },

@@ -204,8 +204,14 @@ export class VapiPlatform {
     const query = transportSecret === undefined ? '' : `?token=${encodeURIComponent(transportSecret)}`;
     const call: PlacedCall = {
       record: {
-        ...{ id, orgId: 'org_1', type: 'vapi.websocketCall', cost: 0, createdAt: now, updatedAt: now },
-        ...{ assistantId: body['assistantId'], name: body['name'] },
+        id,
+        orgId: 'org_1',
+        type: 'vapi.websocketCall',
+        cost: 0,
+        createdAt: now,
+        updatedAt: now,
+        assistantId: body['assistantId'],
+        name: body['name'],
         transport: {
           ...(body['transport'] as object),
           websocketCallUrl: websocketCallUrl ?? `${base.replace('http', 'ws')}/${id}/transport${query}`,
@@ -213,7 +219,9 @@ export class VapiPlatform {
         monitor: control === 'none' ? {} : { controlUrl: `${base}${path}` },
         subscriptionLimits: { concurrencyBlocked: isBlocked, concurrencyLimit: 10, remainingConcurrentCalls: 0 },
       },
-      ...{ control: path, attempt: String(headers['x-call-id'] ?? ''), status: 'queued' },
+      control: path,
+      attempt: String(headers['x-call-id'] ?? ''),
+      status: 'queued',
       close: () => undefined,
     };
     this.calls.set(id, call);
@@ -290,7 +298,8 @@ const INVALID_KEY: Reply = [
   401,
   {
     message: 'Invalid Key. Hot tip, you may be using the private key instead of the public key, or vice versa.',
-    ...{ error: 'Unauthorized', statusCode: 401 },
+    error: 'Unauthorized',
+    statusCode: 401,
   },
 ];
 

@@ -94,12 +94,12 @@ export class ScriptPort {
     this.post({ ...of, utterances: this.utterances(of, sinceMs) });
   }
 
-  /** Receives the caller's answer. Answers to earlier questions are ignored. */
+  /** Receives an answer to the latest question: the first one decides, later ones are the next sentences of its line. */
   answer(answer: TurnAnswer): void {
     const isLatest = answer.turn === this.question?.turn && answer.attempt === this.question.attempt;
     if (!isLatest) return;
-    if (this.answered && 'steps' in this.answered) this.line.receive(answer);
-    else this.answered ??= answer;
+    if (!this.answered) this.answered = answer;
+    else if ('steps' in this.answered) this.line.receive(answer);
   }
 
   /** The caller waits for the rest of its line. @param sinceMs end of the spoken part */

@@ -41,7 +41,7 @@ const latenciesOf = ({ voice }: CallResult) => voice!.voice.latencies;
 const STEP_MS = 10;
 
 /** The values that differ from those of the call without a stall by more than their uncertainty. */
-function beyond(clean: CallResult, stalled: CallResult): string[] {
+function latenciesOutOfRange(clean: CallResult, stalled: CallResult): string[] {
   return latenciesOf(stalled).flatMap(({ turn, heardMs, plusMinusMs }) => {
     const trueMs = latenciesOf(clean).find((one) => one.turn === turn)!.heardMs!;
     return heardMs !== null && Math.abs(heardMs - trueMs) <= plusMinusMs + STEP_MS
@@ -65,7 +65,7 @@ describe.each(sample(DELIVERY_STYLES, 4))('an agent whose audio is delivered as 
         const ms = [80, 130, 180][index % 3]!;
         const stalled = await call(style, [{ atMs, ms }], limitMs);
         if (stalled.outcome !== outcome) wrong.push(`${ms} ms at ${atMs}: ${stalled.outcome}`);
-        wrong.push(...beyond(clean, stalled).map((one) => `${ms} ms at ${atMs}, ${one}`));
+        wrong.push(...latenciesOutOfRange(clean, stalled).map((one) => `${ms} ms at ${atMs}, ${one}`));
       }
       expect(wrong).toEqual([]);
     },
@@ -88,7 +88,7 @@ describe.each(sample(DELIVERY_STYLES, 4))('an agent whose audio is delivered as 
       const stalled = await call(style, [{ atMs, ms: 250 }], 2 * DELAY_MS);
       const isRetried = stalled.outcome === 'error' && stalled.failure?.code === 'tester_overloaded';
       if (!isRetried && stalled.outcome !== 'passed') wrong.push(`at ${atMs}: ${stalled.outcome}`);
-      wrong.push(...beyond(clean, stalled).map((one) => `at ${atMs}, ${one}`));
+      wrong.push(...latenciesOutOfRange(clean, stalled).map((one) => `at ${atMs}, ${one}`));
     }
     expect(wrong).toEqual([]);
   });
