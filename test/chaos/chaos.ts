@@ -123,6 +123,8 @@ async function settleIn(crew: readonly VirtualClient[], workspace: Workspace, sc
   });
   for (const client of crew) await client.settleIn(webhookId);
   leader.made({ kind: 'workspace', id: workspace.id, marker: `Chaos ${workspace.index}` });
+  // Once before the faults: a change without a response makes the only resource of this kind uncertain for the rest of the test.
+  await leader.perform('updateWorkspace', OPERATIONS.updateWorkspace!.plan(leader)!);
   crew.slice(0, 4).forEach((client, n) => {
     const provider = `AGENT_PROVIDER_${n + 1}`;
     client.made({ kind: 'provider-keys', id: provider, marker: provider }).state = 'gone';
