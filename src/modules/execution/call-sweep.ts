@@ -5,14 +5,12 @@ import { CapacityService } from '../capacity/capacity.service.js';
 import { CallMetrics } from './call-metrics.js';
 import { ExecutionRepository } from './execution.repository.js';
 import { RunFinisher } from '../run-ends/run-finisher.service.js';
-import { UndecidedCalls } from './undecided-calls.repository.js';
 
 /** Continues what processes that died have left, in every process that executes calls. */
 @Injectable()
 export class CallSweep {
   constructor(
     private readonly repository: ExecutionRepository,
-    private readonly undecided: UndecidedCalls,
     private readonly connections: ConnectionService,
     private readonly capacity: CapacityService,
     private readonly finisher: RunFinisher,
@@ -23,7 +21,6 @@ export class CallSweep {
   }
 
   private async sweep(): Promise<void> {
-    await this.undecided.decide();
     await this.repository.endHopeless();
     const notEnded = await this.capacity.sweep((agentId, protocol) => this.connections.endpoint(agentId, protocol));
     this.metrics.setUnended(notEnded);

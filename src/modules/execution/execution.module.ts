@@ -14,7 +14,6 @@ import { CallerVoices } from './caller-voices.js';
 import { Dispatcher } from './dispatcher.js';
 import { ExecutionRepository } from './execution.repository.js';
 import { RunEndsModule } from '../run-ends/run-ends.module.js';
-import { UndecidedCalls } from './undecided-calls.repository.js';
 
 @Module({
   imports: [AgentsModule, CapacityModule, CallImportsModule, RecordingsModule, RejudgingModule, RunEndsModule],
@@ -28,7 +27,6 @@ import { UndecidedCalls } from './undecided-calls.repository.js';
     CallerVoices,
     AgentWords,
     ExecutionRepository,
-    UndecidedCalls,
   ],
 })
 export class ExecutionModule {}

@@ -114,7 +114,7 @@ export const WAITING = `
     FROM (SELECT c.protocol, count(*) AS due, max(r.concurrency) AS concurrency,
                  (SELECT count(*) FROM calls o WHERE o.agent_id = c.agent_id AND o.status = 'RUNNING') AS running
             FROM calls c JOIN runs r ON r.id = c.run_id
-           WHERE c.status = 'QUEUED' AND c.due_at < now() - interval '2 seconds' AND c.medium IS NOT NULL
+           WHERE c.status = 'QUEUED' AND c.due_at < now() - interval '2 seconds'
            GROUP BY c.agent_id, c.protocol, c.medium) w
    WHERE w.running < w.concurrency`;
 

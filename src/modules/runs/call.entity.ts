@@ -55,7 +55,7 @@ export class CallEntity extends UpdatedRow {
   @Column({ type: 'jsonb', nullable: true })
   variables: VariablesRow | null;
 
-  /** Decided at the start of the run (decision 105); `RECORDING` for a call that was recorded elsewhere; null in rows of earlier versions. */
+  /** Decided at the start of the run (decision 105); `RECORDING` for a call that was recorded elsewhere. */
   @Column({ type: 'text', nullable: true })
   protocol: ProtocolName | null;
 
