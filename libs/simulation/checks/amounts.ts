@@ -15,8 +15,9 @@ export const AMOUNTS = {
   },
   talk_ratio: {
     evaluate: (check, { view }) => unknownCaller(view) ?? talkRatioWithin(check, view),
-    couldChange: (check, _, { view }) =>
-      wordsOf(view, 'agent') === 0 || talkRatioWithin({ ...check, min: 0 }, view).met === true,
+    // More words of the agent only raise its share.
+    couldChange: ({ max = 1 }, { met }, { view }) =>
+      met === true ? max < 1 : wordsOf(view, 'agent') === 0 || talkRatioWithin({ max }, view).met === true,
   },
 } satisfies Pick<Leaves, 'max_turns' | 'max_answer_words' | 'talk_ratio'>;
 
@@ -39,7 +40,7 @@ function answerWordsWithin(limit: number, view: CallView): Finding {
 
 const quoteOf = ({ parts }: Utterance) => ({ entry: parts[0]!.index, quote: truncate(parts[0]!.entry.text, 240) });
 
-function talkRatioWithin({ min = 0, max = 1 }: TalkRatioSpec, view: CallView): Finding {
+function talkRatioWithin({ min = 0, max = 1 }: Omit<TalkRatioSpec, 'type'>, view: CallView): Finding {
   const [agent, caller] = [wordsOf(view, 'agent'), wordsOf(view, 'caller')];
   if (agent + caller === 0) return { met: false, detail: 'Nothing was said', evidence: [] };
   const ratio = agent / (agent + caller);

@@ -173,6 +173,12 @@ describe('a check on words where some of the agent are not known', () => {
     [{ type: 'talk_ratio', max: 0.5 }, false],
     [{ type: 'talk_ratio', max: 0.9 }, null],
     [{ type: 'talk_ratio', min: 0.9 }, null],
+    // A minimum that is met cannot be lost by more words, unless they exceed the maximum.
+    [{ type: 'talk_ratio', min: 0.5 }, true],
+    [{ type: 'talk_ratio', min: 0.5, max: 1 }, true],
+    [{ type: 'talk_ratio', min: 0.5, max: 0.9 }, null],
+    [{ type: 'talk_ratio', min: 0.1, max: 0.5 }, false],
+    [{ type: 'talk_ratio', min: 0.9, max: 0.95 }, null],
     [{ type: 'speakable' }, null],
     [{ type: 'no_personal_data' }, null],
     [{ type: 'language', language: 'en' }, null],
@@ -291,6 +297,7 @@ describe('a decided check', () => {
     fc.record({ type: fc.constant('max_answer_words'), words: fc.integer({ min: 1, max: 6 }) }),
     fc.record({ type: fc.constant('talk_ratio'), max: fc.constantFrom(0.3, 0.5, 0.8) }),
     fc.record({ type: fc.constant('talk_ratio'), min: fc.constantFrom(0.3, 0.5, 0.8) }),
+    fc.record({ type: fc.constant('talk_ratio'), min: fc.constant(0.4), max: fc.constantFrom(0.6, 0.9, 1) }),
   );
   const checks = fc.oneof(
     leafs,
