@@ -1,5 +1,6 @@
 import { PaidPlatform, type PaidPlatformOptions } from '../simulators/paid-platform/server.js';
 import { usePaidPlatform } from '../../libs/simulation/testing/paid-platform/register.js';
+import { RetentionRepository } from '../../src/modules/retention/retention.repository.js';
 import { streamText, TestServers } from '../simulators/servers.js';
 import type { HttpClient } from '../support/http.js';
 import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
@@ -123,6 +124,20 @@ describe('calls on a platform that bills', () => {
     expect(run).toMatchObject({ status: 'COMPLETED' });
     await until('the sweep has ended the call', () => platform.open.size === 0, 40_000);
     expect(platform.endRequests).toHaveLength(3);
+  });
+
+  it('are ended after their run was deleted, and nothing of them is left', async () => {
+    const { platform, app } = await prepare({ faults: { endings: [503, 503] } });
+    app.nest.get(RetentionRepository).pruneDelayMs = 0;
+    const { client, agentId } = await prepareEvaluations(app);
+    const run = await executeRun(client, agentId, { medium: 'text', repeat: 2 });
+    expect(platform.endRequests.length).toBeLessThan(4);
+    expect(await client.delete(`/runs/${run.id}`)).toMatchObject({ status: 200 });
+    const isEmpty = async (table: string) => (await sql(app.databaseUrl, `SELECT FROM ${table}`)).length === 0;
+    await until('the calls of the run are deleted', () => isEmpty('calls'));
+    expect(platform.open.size).toBe(2);
+    await until('the sweep has ended the calls', () => platform.open.size === 0, 40_000);
+    await until('a sweep has deleted what is known of them', () => isEmpty('platform_calls'), 20_000);
   });
 
   it('end at the platform when their run is cancelled', async () => {

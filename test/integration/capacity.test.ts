@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
+import { ErasedAgentsService } from '../../src/modules/agents/erased-agents.service.js';
 import { ConnectionService } from '../../src/modules/agents/connection/connection.service.js';
 import { ExecutionRepository } from '../../src/modules/execution/execution.repository.js';
 import { CapacityRepository } from '../../src/modules/capacity/capacity.repository.js';
@@ -177,6 +178,21 @@ describe('the capacity of a platform', () => {
       first!.claimId,
     ]);
     expect(await claim(next.agentId, 1, of)).toHaveLength(1);
+  });
+
+  it('is freed before the agent is erased: a platform ends a call for its key', async () => {
+    const { agentId, runId } = await start(1);
+    const [held] = await claim(agentId, 1, rule(1));
+    await capacity.dial(held!.claimId);
+    await query(`UPDATE agents SET erased_at = now() - interval '1 hour' WHERE id = $1`, [agentId]);
+    const agents = app.nest.get(ErasedAgentsService);
+    expect(await agents.lockNext()).toBeUndefined();
+    await query('DELETE FROM calls WHERE run_id = $1', [runId]);
+    await capacity.forgetOver();
+    expect(await agents.lockNext()).toBeUndefined();
+    await capacity.release(held!.claimId);
+    expect(await agents.lockNext()).toBe(agentId);
+    await query('UPDATE agents SET erased_at = NULL WHERE id = $1', [agentId]);
   });
 
   it('comes with how many attempts were paid, and their seconds', async () => {

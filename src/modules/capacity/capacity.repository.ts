@@ -106,8 +106,9 @@ export class CapacityRepository {
     return this.database.query(sql.TAKE_ABANDONED, [MAX_ABANDONED, END_LEASE_MS]);
   }
 
-  async forgetTests(): Promise<void> {
-    await this.database.query(sql.FORGET_TESTS, []);
+  /** Deletes what belongs to no call and is over. */
+  async forgetOver(): Promise<void> {
+    await this.database.query(sql.FORGET_OVER, []);
   }
 
   /** Calls that the platform may still carry, because it could not be asked to end them. */

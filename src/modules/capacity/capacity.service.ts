@@ -186,7 +186,7 @@ export class CapacityService implements BeforeApplicationShutdown {
    * @returns how many calls could not be ended
    */
   async sweep(endpointOf: FindEndpoint): Promise<number> {
-    await this.repository.forgetTests();
+    await this.repository.forgetOver();
     if (!this.ending) {
       const abandoned = await this.repository.takeAbandoned();
       const ended = Promise.all(abandoned.map((call) => this.endAbandoned(call, endpointOf)));

@@ -73,8 +73,12 @@ export const TAKE_ABANDONED = `
   RETURNING claim_id AS "claimId", agent_id AS "agentId", workspace_id AS "workspaceId", protocol, bills, state, handle,
             end_failures AS "endFailures"`;
 
-/** Tests belong to no call, with which they would be deleted. */
-export const FORGET_TESTS = `
-  DELETE FROM platform_calls WHERE call_id IS NULL AND created_at < now() - interval '1 day'`;
+/** What belongs to no call: attempts of deleted runs that have ended, and after a day tests and what could not be ended. */
+export const FORGET_OVER = `
+  DELETE FROM platform_calls WHERE claim_id IN (
+    SELECT claim_id FROM platform_calls
+     WHERE call_id IS NULL AND state IN ('ended', 'not_ended')
+       AND (created_at < now() - interval '1 day' OR run_id IS NOT NULL AND state = 'ended')
+     ORDER BY claim_id FOR UPDATE SKIP LOCKED)`;
 
 export const COUNT_NOT_ENDED = `SELECT count(*)::int AS count FROM platform_calls WHERE state = 'not_ended'`;

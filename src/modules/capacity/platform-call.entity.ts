@@ -22,11 +22,12 @@ export class PlatformCallEntity extends UpdatedRow {
   @PrimaryColumn({ name: 'claim_id', type: 'uuid', primaryKeyConstraintName: 'platform_calls_pkey' })
   claimId: string;
 
-  @ForeignKey('CallEntity', { name: 'platform_calls_call_id_fkey', onDelete: 'CASCADE' })
+  /** Null for the test of a connection, and after the call was deleted with its run. */
+  @ForeignKey('CallEntity', { name: 'platform_calls_call_id_fkey', onDelete: 'SET NULL' })
   @Column({ name: 'call_id', type: 'uuid', nullable: true })
   callId: string | null;
 
-  /** Null for the test of a connection, as the call is. */
+  /** Null for the test of a connection. */
   @Column({ name: 'run_id', type: 'uuid', nullable: true })
   runId: string | null;
 

@@ -11,6 +11,7 @@ import { Calls1733400000800 } from './migrations/1733400000800-calls.js';
 import { PlatformCalls1733400000900 } from './migrations/1733400000900-platform-calls.js';
 import { Recordings1733400001000 } from './migrations/1733400001000-recordings.js';
 import { Webhooks1733400001100 } from './migrations/1733400001100-webhooks.js';
+import { PlatformCallsOutliveCalls1795993200000 } from './migrations/1795993200000-platform-calls-outlive-calls.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -37,6 +38,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       PlatformCalls1733400000900,
       Recordings1733400001000,
       Webhooks1733400001100,
+      PlatformCallsOutliveCalls1795993200000,
     ],
   });
 }
