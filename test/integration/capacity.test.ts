@@ -63,6 +63,15 @@ describe('the capacity of a platform', () => {
   const waitingOf = (runId: string) =>
     query('SELECT id FROM calls WHERE run_id = $1 AND capacity_wait_since IS NOT NULL', [runId]);
 
+  /** Only one process executes calls, for this long. */
+  const workerSince = async (minutes: number) => {
+    await query('TRUNCATE queue_workers');
+    await query(
+      `INSERT INTO queue_workers VALUES (gen_random_uuid(), '{}', 'elsewhere', 1, now() - $1 * interval '1 minute', now())`,
+      [minutes],
+    );
+  };
+
   const failedOf = async (claimId: string): Promise<number> => {
     const [row] = await query('SELECT end_failures AS failures FROM platform_calls WHERE claim_id = $1', [claimId]);
     return row.failures;
@@ -99,6 +108,7 @@ describe('the capacity of a platform', () => {
         `UPDATE calls SET capacity_wait_since = now() - $2 * interval '1 minute' WHERE run_id = $1 AND capacity_wait_since IS NOT NULL`,
         [runId, minutes],
       );
+    await workerSince(20);
     await set(14);
     await execution.endHopeless();
     const [waiting] = await waitingOf(runId);
@@ -122,6 +132,26 @@ describe('the capacity of a platform', () => {
     expect(next).toMatchObject({ agentId, credential: of.credential });
   });
 
+  it('is waited for while a process executes calls: a pause of the service counts for no call', async () => {
+    const other = await start(1);
+    const of = rule(1);
+    const [held] = await claim(other.agentId, 1, of);
+    const { agentId, runId } = await start(1);
+    expect(await claim(agentId, 1, of)).toEqual([]);
+    await query(`UPDATE calls SET capacity_wait_since = now() - interval '2 days' WHERE run_id = $1`, [runId]);
+    const statusAfter = async () => {
+      await execution.endHopeless();
+      return (await query('SELECT status FROM calls WHERE run_id = $1', [runId]))[0].status;
+    };
+    await query('TRUNCATE queue_workers');
+    expect(await statusAfter()).toBe('QUEUED');
+    await workerSince(14);
+    expect(await statusAfter()).toBe('QUEUED');
+    await workerSince(16);
+    expect(await statusAfter()).toBe('ENDED');
+    await capacity.release(held!.claimId);
+  });
+
   it('never ends a call that waits while the platform carries calls of its own agent', async () => {
     const { agentId, runId } = await start(2);
     const of = rule(1);
@@ -133,6 +163,7 @@ describe('the capacity of a platform', () => {
       `UPDATE calls SET capacity_wait_since = now() - interval '1 hour' WHERE run_id = $1 AND status = 'QUEUED'`,
       [runId],
     );
+    await workerSince(70);
     await execution.endHopeless();
     expect(await query(`SELECT status FROM calls WHERE run_id = $1 ORDER BY position`, [runId])).toEqual([
       { status: 'RUNNING' },

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { Client } from 'pg';
+import { Client, Pool } from 'pg';
 import { Database } from '../../src/platform/database/database.js';
 import { defineJob, type JobContext } from '../../src/platform/queue/job.js';
 import { Queue } from '../../src/platform/queue/queue.js';
 import { QueueWorker } from '../../src/platform/queue/queue-worker.js';
+import { WorkerRegistry } from '../../src/platform/queue/worker-registry.js';
 import { SettingsModule } from '../../src/platform/config/settings.module.js';
 import { DatabaseModule } from '../../src/platform/database/database.module.js';
 import { Global, Module, type INestApplicationContext } from '@nestjs/common';
@@ -145,6 +146,27 @@ describe('job queue', () => {
     expect(rows.map(({ id }) => id)).toContain(alive);
     expect(rows).toHaveLength(2);
     await client.query('DELETE FROM queue_workers WHERE id = $1', [alive]);
+  });
+
+  it('counts a process that was not seen for a while, as if its machine had slept, from its return', async () => {
+    const pool = new Pool({ connectionString: database.url });
+    const registry = new WorkerRegistry(pool);
+    const secondsAfter = async (seen: string): Promise<number> => {
+      await registry.heartbeat();
+      await pool.query(
+        `UPDATE queue_workers SET started_at = now() - interval '1 hour', seen_at = now() - $1::interval`,
+        [seen],
+      );
+      await registry.heartbeat();
+      const { rows } = await pool.query(
+        `SELECT extract(epoch FROM now() - started_at)::int AS seconds FROM queue_workers`,
+      );
+      return rows[0].seconds;
+    };
+    expect(await secondsAfter('19 seconds')).toBeGreaterThanOrEqual(3_600);
+    expect(await secondsAfter('21 seconds')).toBeLessThan(60);
+    await registry.leave();
+    await pool.end();
   });
 
   it('unlocks jobs of its own fetch whose result was lost', async () => {

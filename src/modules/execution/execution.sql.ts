@@ -136,13 +136,14 @@ const endAsError = (code: string, reason: string, condition: string) => `
   RETURNING id`;
 
 /**
- * $1: milliseconds. Only if the platform has carried no call of the agent in that time: a run that is wider than its capacity
- * waits for itself.
+ * $1: milliseconds. Only if a process has executed calls all this time, and the platform has carried no call of the agent in it: a
+ * run that is wider than its capacity waits for itself.
  */
 export const END_BUSY = endAsError(
   'platform_busy',
   'The platform had no line free for the call within 15 minutes',
   `c.capacity_wait_since IS NOT NULL AND c.waited_for_line_ms + capacity_wait_ms(c.capacity_wait_since) > $1::integer
+   AND EXISTS (SELECT FROM queue_workers WHERE started_at < now() - $1::integer * interval '1 millisecond')
    AND NOT EXISTS (
      SELECT 1 FROM platform_calls p
       WHERE p.agent_id = c.agent_id AND (p.placed_at IS NOT NULL OR NOT p.bills)

@@ -17,6 +17,7 @@ export class QueueWorkerEntity {
   @Column({ type: 'integer' })
   pid: number;
 
+  /** Since when it has been seen without a gap. */
   @Column({ name: 'started_at', type: 'timestamptz', precision: 3 })
   startedAt: Date;
 

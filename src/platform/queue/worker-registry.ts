@@ -46,11 +46,13 @@ export class WorkerRegistry {
     for (const { id } of jobs) this.pools.get(pool)?.delete(id);
   }
 
-  /** Records that this process is alive. */
+  /** Records that this process is alive. It starts again if it counted as dead: its machine slept, or the database was away. */
   async heartbeat(): Promise<void> {
     await this.database.query(
       `INSERT INTO queue_workers (id, pools, machine, pid, started_at, seen_at) VALUES ($1, $2, $3, $4, now(), now())
-       ON CONFLICT (id) DO UPDATE SET pools = excluded.pools, seen_at = now()`,
+       ON CONFLICT (id) DO UPDATE SET pools = excluded.pools, seen_at = now(), started_at = CASE
+         WHEN queue_workers.seen_at < now() - interval '${DEAD_AFTER_SECONDS} seconds' THEN now()
+         ELSE queue_workers.started_at END`,
       [this.id, [...this.pools.keys()], this.machine, process.pid],
     );
   }
