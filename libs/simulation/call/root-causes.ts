@@ -13,7 +13,7 @@ const MAX_NAMED = 2;
 export const isRootCause = (entry: TimelineEntry): entry is FindingEntry =>
   entry.type === 'finding' && entry.severity === 'error' && !REACTIONS.has(entry.code);
 
-/** What has to be said of a call that did not pass before its consequences, as sentences without full stop. */
+/** What has to be said of a call before its consequences, as sentences without full stop. */
 export function rootCauses(view: CallView): string[] {
   const errors = view.entries.filter(isRootCause);
   const named = errors
@@ -21,5 +21,7 @@ export function rootCauses(view: CallView): string[] {
     .map(({ code, detail }) => `Protocol error ${code}: ${truncate(detail, 200)}`);
   const others = errors.slice(MAX_NAMED).map(({ code }) => code);
   if (others.length > 0) named.push(`Further protocol errors: ${others.join(', ')}`);
-  return view.hungUpInSpeech ? [...named, 'The agent hung up in mid-sentence'] : named;
+  if (view.hungUpInSpeech) named.push('The agent hung up in mid-sentence');
+  if (view.end?.code === 'agent_repeats') named.push(view.end.reason);
+  return named;
 }

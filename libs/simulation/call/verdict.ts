@@ -32,7 +32,7 @@ export interface VerdictInput {
   readonly unexercised?: string | undefined;
   /** That the agent spoke another language than the call's, as `otherLanguage` says it. */
   readonly otherLanguage?: string | undefined;
-  /** What came before anything else that went wrong, as sentences without full stop, as `rootCauses` finds it. */
+  /** What came before anything else that went wrong, or ended the call, as sentences without full stop, as `rootCauses` finds it. */
   readonly causes?: readonly string[];
 }
 
@@ -50,10 +50,11 @@ export function decide(input: VerdictInput): Verdict {
   const isSettled = isBroken || missed.some(({ required, isFinal }) => required && isFinal);
   const undecided = isSettled ? undefined : whyUndecided(input, counted.length, isFailed);
   if (undecided) return erroneous(undecided, causes);
+  const isExplained = isFailed || input.end.code === 'agent_repeats';
   return {
     outcome: isFailed ? 'failed' : 'passed',
     score: scoreOf(counted, isFailed),
-    reason: textOf([...(isFailed ? causes : []), sentences(input, items, missed)]),
+    reason: textOf([...(isExplained ? causes : []), sentences(input, items, missed)]),
     failure: broken ?? null,
   };
 }

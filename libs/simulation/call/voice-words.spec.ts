@@ -221,3 +221,21 @@ describe('criteria over a voice call', () => {
     },
   );
 });
+
+describe('an agent that repeats its line over a voice call', () => {
+  it('ends the call, although its words differ slightly each time', async () => {
+    const lines = ['Which day would you like?', 'Okay, which day would you like?', 'which day would you likes'];
+    const asks = (index: number): Act[] => [{ send: says(index + 2, lines[index % 3]!, 1_200) }];
+    const answers = [{ when: { says: { text: 'day' } }, say: 'Friday.' }];
+    const { result } = await call(
+      {
+        script: [{ say: 'A table, please.' }, { answers, until: { says: { text: 'booked' } }, otherwise: 'Pardon?' }],
+        checks: [{ type: 'says', text: 'is booked' }],
+      },
+      { onHello: [READY, GREETING], onLine: Array.from({ length: 30 }, (_, index) => asks(index)) },
+    );
+    const reason = 'The agent repeated "Which day would you like?" three times after "Friday."';
+    expect(result).toMatchObject({ outcome: 'failed', end: { by: 'tester', code: 'agent_repeats', reason } });
+    expect(result.reason.startsWith(`${reason}. Not met: `)).toBe(true);
+  });
+});

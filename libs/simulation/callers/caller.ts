@@ -26,7 +26,7 @@ export type CallerAction =
   | { readonly type: 'wait'; readonly ms: number; readonly script: ScriptSource }
   | {
       readonly type: 'hang_up';
-      readonly code: 'script_over' | 'caller_done' | 'no_answer';
+      readonly code: 'script_over' | 'caller_done' | 'no_answer' | 'agent_repeats';
       readonly reason: string;
       readonly script?: ScriptSource;
     };

@@ -2,6 +2,7 @@ import {
   type AnswersStep,
   type BackchannelStep,
   type Condition,
+  lineText,
   type NoiseStep,
   type PressStep,
   type ScriptStep,
@@ -13,6 +14,7 @@ import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
 import { holds } from '../matching/matching.js';
 import { truncate } from '../timeline/text.js';
 import type { ScriptSource } from '../timeline/timeline.js';
+import { agentRepeats, type Exchange } from './agent-repeats.js';
 import type { AgentReply, Caller, CallerAction, CallerLine, ScriptedSound } from './caller.js';
 
 /** How often in a row the caller says `otherwise` to the same line of the agent, and to any lines. */
@@ -31,15 +33,25 @@ interface Progress {
   readonly lastLine: ScriptLine | undefined;
   /** The agent's lines to which the caller has said `otherwise` since it last had an answer, normalised. */
   readonly unanswered: readonly string[];
+  /** The latest answers of the script, since the caller last said anything else. */
+  readonly answered: readonly Exchange[];
   /** The agent's latest words; undefined before the caller was asked. */
   readonly answer: string | undefined;
 }
 
-const BEGINNING: Progress = { position: 0, hasStarted: false, lastLine: undefined, unanswered: [], answer: undefined };
+const BEGINNING: Progress = {
+  position: 0,
+  hasStarted: false,
+  lastLine: undefined,
+  unanswered: [],
+  answered: [],
+  answer: undefined,
+};
 
 /**
  * A caller that follows a script (libs/evaluation-definition). It says its lines and nothing else; without an answer it
- * repeats the last line. It hangs up with `no_answer` when only `otherwise` is left, again and again.
+ * repeats the last line. It hangs up with `no_answer` when only `otherwise` is left, again and again, and the call ends with
+ * `agent_repeats` when its answers change nothing.
  */
 export class ScriptedCaller implements Caller {
   readonly kind = 'scripted';
@@ -101,7 +113,9 @@ export class ScriptedCaller implements Caller {
     if ('answers' in step) {
       const line = await this.lineOf(step, answer);
       if (line?.script.otherwise && this.isStuck(answer)) return noAnswer(answer);
-      return line && this.speak(line);
+      if (!line) return undefined;
+      const repeats = line.script.otherwise ? undefined : agentRepeats(answer, this.now.answered);
+      return repeats ?? this.speak(line, answer);
     }
     if ('end' in step) return { type: 'hang_up', code: 'caller_done', reason: step.end, script };
     this.advance();
@@ -118,8 +132,11 @@ export class ScriptedCaller implements Caller {
     this.note({ position: this.now.position + 1, hasStarted: false });
   }
 
-  private speak(line: ScriptLine) {
-    this.note({ lastLine: line, ...(!line.script.otherwise && { unanswered: [] }) });
+  /** @param heard what the line answers, in an `answers` step */
+  private speak(line: ScriptLine, heard?: string) {
+    const isAnswer = heard !== undefined && !line.script.otherwise;
+    const answered = isAnswer ? [...this.now.answered, { heard, said: lineText(line.line) }] : [];
+    this.note({ lastLine: line, answered, ...(!line.script.otherwise && { unanswered: [] }) });
     return { type: 'speak', ...line } as const;
   }
 

@@ -2,7 +2,7 @@ import type { EndsBySpec } from '../../evaluation-definition/index.js';
 import type { CallView } from '../timeline/call-view.js';
 import { firstUnknown } from '../timeline/known-words.js';
 import { truncate } from '../timeline/text.js';
-import { saysGoodbye } from '../validity/phrases.js';
+import { saysGoodbye } from '../matching/phrases.js';
 import { type Finding, undecided } from './check-result.js';
 import type { Leaves } from './kind.js';
 import { decide, time, timeFinding } from './times.js';

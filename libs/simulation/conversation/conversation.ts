@@ -8,7 +8,7 @@ import { CallFailure, type Failure, failure } from '../timeline/failure.js';
 import { EventQueue } from './event-queue.js';
 import { ExchangeRecorder } from './exchange-recorder.js';
 import type { Stall } from '../time/stalls.js';
-import { END_CODES, type EndCode, type EndEntry, type Timeline } from '../timeline/timeline.js';
+import { END_CODES, endedBy, type EndCode, type EndEntry, type Timeline } from '../timeline/timeline.js';
 import type { AgentEvent, Line, Transport } from './transport.js';
 
 export interface ConversationOptions {
@@ -161,7 +161,7 @@ class Conversation {
     switch (act.type) {
       case 'hang_up':
         this.wasAgentActing = this.isAgentActing;
-        this.stop('caller', act.code, act.reason);
+        this.stop(endedBy(act.code), act.code, act.reason);
         return 'over';
       case 'wait':
         return this.wait(act.ms);

@@ -135,6 +135,7 @@ export const END_CODES = {
   caller_done: 'the caller ended the call',
   no_answer: 'the script has no answer to what the agent says',
   agent_silent: 'the caller hung up because the agent did not answer twice in a row',
+  agent_repeats: 'the agent repeated itself although it was answered three times',
   agent_hung_up: 'the agent hung up',
   connection_closed: 'the connection was closed without a hang-up',
   platform_hung_up: 'the platform ended the call',
@@ -145,6 +146,9 @@ export const END_CODES = {
   recording_over: 'the recording ended',
 } as const;
 export type EndCode = keyof typeof END_CODES;
+
+/** Who ends a call at the caller's turn. */
+export const endedBy = (code: EndCode) => (code === 'agent_repeats' ? 'tester' : 'caller');
 
 export interface EndEntry extends Span {
   readonly type: 'end';

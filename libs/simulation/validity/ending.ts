@@ -1,7 +1,7 @@
 import type { CallView, Utterance } from '../timeline/call-view.js';
-import { areSimilar } from './similarity.js';
+import { areSimilar } from '../matching/similarity.js';
 import { type CallerConduct, evidenceOf, type Invalidity } from './invalidity.js';
-import { asks, holdsOn, isOnlyCourtesy, isOnlyFarewell, saysGoodbye } from './phrases.js';
+import { asks, holdsOn, isOnlyCourtesy, isOnlyFarewell, saysGoodbye } from '../matching/phrases.js';
 
 const early = (what: string, ...evidence: Utterance[]): Invalidity => ({
   code: 'ended_early',

@@ -1,7 +1,7 @@
 import { normaliseText } from '../../text/index.js';
 import { sanitizeText, truncate } from '../timeline/text.js';
 import { type CallerConduct, evidenceOf, type Invalidity } from './invalidity.js';
-import { wordsOf } from './phrases.js';
+import { wordsOf } from '../matching/phrases.js';
 
 /** Shorter numbers may be dates, times or amounts. Only the last digits are compared, to ignore country codes. */
 const MIN_DIGITS = 7;

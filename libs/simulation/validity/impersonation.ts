@@ -1,8 +1,8 @@
 import { normaliseText } from '../../text/index.js';
 import type { CallView, Utterance } from '../timeline/call-view.js';
 import { type CallerConduct, evidenceOf, type Invalidity } from './invalidity.js';
-import { areSimilar } from './similarity.js';
-import { wordsOf } from './phrases.js';
+import { areSimilar } from '../matching/similarity.js';
+import { wordsOf } from '../matching/phrases.js';
 
 /** Shorter utterances may be equal by chance. */
 const MIN_WORDS = 5;

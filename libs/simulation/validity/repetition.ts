@@ -1,7 +1,7 @@
 import type { CallView, Utterance } from '../timeline/call-view.js';
-import { areSimilar } from './similarity.js';
+import { areSimilar } from '../matching/similarity.js';
 import { type CallerConduct, evidenceOf, type Invalidity } from './invalidity.js';
-import { isOnlyAgreement, wantsRepetition } from './phrases.js';
+import { isOnlyAgreement, wantsRepetition } from '../matching/phrases.js';
 
 /** A line of the caller with what the agent said before it. */
 interface CallerLine {

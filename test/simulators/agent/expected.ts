@@ -63,7 +63,11 @@ export const EXPECTED: Readonly<Record<FaultName, Row>> = {
     'changes-mind': failing('Books for five', 'Never books for four', 'Reads the correction back'),
   },
   loops: {
-    'books-a-table': failing(...NEVER_BOOKED, 'Lets the caller hang up', 'Takes at most 12 turns'),
+    'books-a-table': {
+      ...failing(...NEVER_BOOKED, 'Lets the caller hang up'),
+      // A tester may end the call before that many turns: the agent repeats its line.
+      mayFail: ['Takes at most 12 turns'],
+    },
     'house-facts': failing(...NO_MORE_FACTS),
     'answers-in-time': failing('Answers the last question'),
     'keeps-its-prompt': failing('Still helps'),

@@ -2,7 +2,7 @@ import { AgentTurns, type HeardAgent } from '../hearing/agent-turns.js';
 import type { CallerActs, SayStep } from '../speaking/caller-acts.js';
 import type { AgentTurnFact, SayAct, Span, ThinkingFact, VoiceFacts } from '../facts/facts.js';
 import { type Failure, failure } from '../../timeline/failure.js';
-import type { EndCode } from '../../timeline/timeline.js';
+import { endedBy, type EndCode } from '../../timeline/timeline.js';
 import type { LineRest, PreparedStep, VoiceCallPlan } from '../facts/plan.js';
 import type { TurnAnswer } from '../facts/turn-question.js';
 import { ArmedSteps, isArmed } from './armed-steps.js';
@@ -383,7 +383,7 @@ export class TurnPolicy {
   }
 
   private hangUp(code: EndCode, reason?: string): boolean {
-    this.stop('caller', code, reason);
+    this.stop(endedBy(code), code, reason);
     return true;
   }
 

@@ -48,7 +48,12 @@ export type PreparedStep =
   | { readonly type: 'press'; readonly step: number; readonly keys: string }
   | { readonly type: 'wait'; readonly step: number; readonly ms: number }
   /** @property code `caller_done` by default */
-  | { readonly type: 'end'; readonly step: number | null; readonly reason: string; readonly code?: 'no_answer' };
+  | {
+      readonly type: 'end';
+      readonly step: number | null;
+      readonly reason: string;
+      readonly code?: 'no_answer' | 'agent_repeats';
+    };
 
 /** The next sentence of a line that has begun. */
 export interface LineRest {

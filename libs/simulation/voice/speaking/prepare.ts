@@ -53,7 +53,7 @@ export async function prepareSteps(
     }
     const { code, reason, script } = action;
     const step = script?.step ?? null;
-    if (code !== 'script_over') steps.push({ type: 'end', step, reason, ...(code === 'no_answer' && { code }) });
+    if (code !== 'script_over') steps.push({ type: 'end', step, reason, ...(code !== 'caller_done' && { code }) });
     return { steps: open(steps, more), isComplete: true, ...more };
   }
   return { steps: open(steps, more), isComplete: false, ...more };

@@ -19,7 +19,8 @@ export function areSimilar(a: string, b: string): boolean {
   return Math.min(first.length, second.length) >= MIN_WORDS && sharedWords(first, second) >= MIN_SHARED;
 }
 
-function contentOf(text: string): readonly string[] {
+/** The words of a line without fillers; all of them if there are no others. */
+export function contentOf(text: string): readonly string[] {
   const words = wordsOf(text).slice(0, MAX_WORDS);
   const content = words.filter((word) => !FILLERS.has(word));
   return content.length > 0 ? content : words;
