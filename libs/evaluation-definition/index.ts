@@ -2,7 +2,7 @@
  * Definition of evaluations: types, JSON Schema and validation. Independent of storage and execution.
  */
 export { caseKey } from './variables/case-key.js';
-export { CHECKS, describeCheck, isProhibition, needsOf, withNested } from './checks/checks.js';
+export { CHECKS, criteriaIn, describeCheck, isProhibition, leavesOf, needsOf, withNested } from './checks/checks.js';
 export { quoteOf } from './checks/common.js';
 export type { Need, OfType } from './checks/kind.js';
 export { CHECK_DEFINITIONS } from './checks/schema.js';

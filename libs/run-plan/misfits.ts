@@ -1,4 +1,4 @@
-import { DEFAULT_LANGUAGE, personalityFields, withVariables } from '../evaluation-definition/index.js';
+import { criteriaIn, DEFAULT_LANGUAGE, personalityFields, withVariables } from '../evaluation-definition/index.js';
 import { misfitOf, type ProtocolModule, type ProtocolName, PROTOCOLS } from '../simulation/index.js';
 import { callerLanguages, type VoiceServers } from '../speech/index.js';
 import type { PlannedEvaluation } from './planned-evaluation.js';
@@ -79,6 +79,7 @@ function modelMisfit(
   if (hasModel) return undefined;
   const without = (purpose: string) => `no language model is configured to ${purpose} (LLM_BASE_URL, LLM_MODEL)`;
   if (definition.script.length === 0) return `it has no script, and ${without('play its caller')}`;
-  const isJudged = definition.criteria.some(({ required }) => required);
+  const judged = [...definition.criteria, ...definition.checks.filter((check) => criteriaIn([check]).length > 0)];
+  const isJudged = judged.some(({ required }) => required);
   return isJudged ? `it has a required criterion, and ${without('judge it')}` : undefined;
 }

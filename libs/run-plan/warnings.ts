@@ -1,4 +1,5 @@
 import {
+  criteriaIn,
   DEFAULT_LANGUAGE,
   type EvaluationDefinition,
   isProhibition,
@@ -36,7 +37,7 @@ export function evaluationWarnings(
       hasWords
         ? 'the criteria are not judged, because no language model is configured (LLM_BASE_URL, LLM_MODEL)'
         : `the criteria are not judged, because ${protocol} does not provide the agent's words (${protocolsWith('words')} them), and ${lackOf(equipment)}`,
-      isJudged ? [] : namesOf(evaluations, ({ snapshot }) => snapshot.definition.criteria.length > 0),
+      isJudged ? [] : namesOf(evaluations, ({ snapshot: { definition } }) => hasCriteria(definition)),
     ],
     ...(medium === 'text' ? textWeaknesses(evaluations) : voiceWeaknesses(evaluations)),
     [
@@ -99,6 +100,9 @@ function textWeaknesses(evaluations: readonly PlannedEvaluation[]): [string, rea
 
 const namesOf = (evaluations: readonly PlannedEvaluation[], matches: (evaluation: PlannedEvaluation) => boolean) =>
   evaluations.filter(matches).map(({ snapshot }) => snapshot.name);
+
+const hasCriteria = ({ criteria, checks }: EvaluationDefinition): boolean =>
+  criteria.length + criteriaIn(checks).length > 0;
 
 const asksNothing = ({ snapshot: { definition } }: PlannedEvaluation): boolean =>
   definition.checks.length + definition.criteria.length === 0;

@@ -29,6 +29,27 @@ const equipped = (transcription: Partial<TranscriptionEquipment> = {}, more: Par
 const sent = (definition: DefinitionInput, equipment: Equipment, rows?: VariablesRow[]) =>
   evaluationWarnings([planned(definition, rows)], equipment, 10).filter((warning) => warning.includes('audio of'));
 
+describe('a criterion in a check', () => {
+  const checks = [{ type: 'any_of', checks: [says, { type: 'criterion', criterion: 'Polite.' }] }] as const;
+
+  it('needs a language model where the check is required, and is announced as not judged elsewhere', () => {
+    const without = equipped({}, { hasModel: false, protocol: 'chat-completions' });
+    expect(misfits([planned({ script, checks })], without)[0]!.reason).toContain(
+      'a required criterion, and no language',
+    );
+    const optional = planned({ script, checks: [{ ...checks[0], required: false }] });
+    expect(misfits([optional], without)).toEqual([]);
+    expect(evaluationWarnings([optional], without).join()).toContain(
+      'the criteria are not judged, because no language',
+    );
+  });
+
+  it("needs the agent's words", () => {
+    const [misfit] = misfits([planned({ script, checks })], equipped({ mode: 'off' }));
+    expect(misfit!.reason).toContain("it needs the agent's words");
+  });
+});
+
 describe('the words of calls over a protocol that has none', () => {
   const answers = [{ when: { says: { text: 'day' } }, say: 'On Friday.' }];
   const needing: DefinitionInput[] = [

@@ -133,6 +133,7 @@ const CALLS = `
 .met > summary, .samples > summary { cursor: pointer; color: var(--muted); font-size: 0.85rem; margin-bottom: 0.4rem; }
 .samples { font-size: 0.85rem; }
 .samples ol { list-style: decimal; padding-left: 1.6rem; }
+.parts li { border: 0; padding: 0; }
 .samples li { border: 0; padding: 0; margin-bottom: 0.2rem; }
 .lanes { margin: 0.2rem 0; }
 .lanes .lane { fill: var(--sunk); }

@@ -22,6 +22,8 @@ export interface Finding {
   /** Null if it is not decided and therefore not counted. */
   readonly met: boolean | null;
   readonly evidence: readonly Evidence[];
+  /** What was found for each check in it, if a criterion is among them. */
+  readonly parts: NonNullable<CheckResult['parts']>;
   /** All answers of the judge; empty for a check. */
   readonly samples: CriterionResult['samples'];
 }
@@ -34,8 +36,9 @@ export function findingsOf({ checks, criteria }: Pick<ReportedCall, 'checks' | '
 
 const rank = ({ met, required }: Finding): number => (met === false ? (required ? 0 : 1) : met === null ? 2 : 3);
 
-const ofCheck = ({ index, type, ...check }: CheckResult): Finding => ({
+const ofCheck = ({ index, type, parts = [], ...check }: CheckResult): Finding => ({
   ...check,
+  parts,
   number: index + 1,
   kind: type,
   samples: [],
@@ -50,6 +53,7 @@ const ofCriterion = (criterion: CriterionResult, checks: number): Finding => ({
   required: criterion.required,
   met: criterion.verdict === 'met' ? true : criterion.verdict === 'not_met' ? false : null,
   evidence: criterion.evidence ? [criterion.evidence] : [],
+  parts: [],
   samples: criterion.samples,
 });
 
@@ -80,7 +84,7 @@ export function findingsSection(call: ReportedCall, anchor: string, findings: re
 }
 
 function findingItem(finding: Finding, { timeline }: ReportedCall, anchor: string): Html {
-  const { number, kind, name, detail, weight, required, evidence, met, samples } = finding;
+  const { number, kind, name, detail, weight, required, evidence, met, parts, samples } = finding;
   const notes = [kind, weight !== 1 && `weight ${weight}`, !required && 'not required'].filter(
     (note) => note !== false,
   );
@@ -96,8 +100,24 @@ function findingItem(finding: Finding, { timeline }: ReportedCall, anchor: strin
     </p>
     <p class="detail"><span dir="auto">${clipped(detail, MAX_TEXT)}</span> ${said.map(({ entry }) => link(entry))}</p>
     ${unsaid.map(({ entry, quote }) => html`<p class="evidence"><q dir="auto">${clipped(quote, MAX_TEXT)}</q> ${link(entry)}</p>`)}
-    ${samplesOf(samples, link)}
+    ${samplesOf(samples, link)} ${partsOf(parts, link)}
   </li>`;
+}
+
+function partsOf(parts: Finding['parts'], link: (entry: number) => Html): Html {
+  if (parts.length === 0) return NOTHING;
+  return html`<ul class="parts">
+    ${parts.map(
+      ({ name, met, detail, evidence, judged }) =>
+        html`<li class="${stateOfFinding({ met })}">
+          <p class="detail">
+            <b class="state">${signOf(met)}</b> <span dir="auto">${clipped(name, MAX_TEXT)}</span>:
+            <span dir="auto">${clipped(detail, MAX_TEXT)}</span> ${evidence.map(({ entry }) => link(entry))}
+          </p>
+          ${samplesOf(judged?.samples ?? [], link)}
+        </li>`,
+    )}
+  </ul>`;
 }
 
 export const stateOfFinding = ({ met }: Pick<Finding, 'met'>): string =>

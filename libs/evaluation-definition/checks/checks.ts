@@ -1,8 +1,9 @@
 import type { Path } from '../../json-input/index.js';
 import { clipped } from '../../text/index.js';
-import type { NestedCheck, PartialDefinition } from '../definition/definition.js';
+import type { CriterionSpec, NestedCheck, PartialDefinition } from '../definition/definition.js';
 import { TURNS, WORDS } from './amounts.js';
 import { COMPOSED } from './composed.js';
+import { CRITERION } from './criterion.js';
 import { ENDS_BY } from './ends-by.js';
 import { FLOOR } from './floor.js';
 import { HAPPENS } from './happens.js';
@@ -21,6 +22,7 @@ export const CHECKS: Kinds = {
   ...HAPPENS,
   ...IN_ORDER,
   ...COMPOSED,
+  ...CRITERION,
   ...ENDS_BY,
   ...TURNS,
   ...TIMES,
@@ -77,6 +79,14 @@ export function withNested(check: NestedCheck, path: Path = [], depth = 0): Foun
 /** All checks of an evaluation with those inside them. */
 export const allChecks = (checks: PartialDefinition['checks']): FoundCheck[] =>
   checks.flatMap((check, index) => (check ? withNested(check, ['checks', index]) : []));
+
+/** The checks inside a check, or the check itself, that have no others inside them, in order. */
+export const leavesOf = (check: NestedCheck): NestedCheck[] =>
+  withNested(check).flatMap(({ check: each }) => (partsOf(each).length === 0 ? [each] : []));
+
+/** The criteria among the parts of checks, in order. */
+export const criteriaIn = (checks: readonly NestedCheck[]): CriterionSpec[] =>
+  checks.flatMap(leavesOf).filter((each): each is NestedCheck & CriterionSpec => each.type === 'criterion');
 
 /** The events that a check refers to, without those of checks inside it. */
 export const eventsOf = (check: NestedCheck): readonly EventPart[] => kindOf(check)?.events(check) ?? [];

@@ -72,6 +72,8 @@ export type SaysBeforeSpec = {
 };
 /** The first time that each event happens; an event that is listed twice must happen twice. */
 export type InOrderSpec = { readonly type: 'in_order'; readonly events: readonly EventMatcher[] };
+/** A statement that the judge decides, as a check: alone or inside another one. */
+export type CriterionSpec = { readonly type: 'criterion'; readonly criterion: string };
 export type ListSpec = { readonly type: 'any_of' | 'all_of'; readonly checks: readonly NestedCheck[] };
 export type NotSpec = { readonly type: 'not'; readonly check: NestedCheck };
 export type WhenSpec = { readonly type: 'when'; readonly if: NestedCheck; readonly then: NestedCheck };
@@ -92,6 +94,7 @@ export type CheckSpec =
   | SameValueSpec
   | SaysBeforeSpec
   | InOrderSpec
+  | CriterionSpec
   | ListSpec
   | NotSpec
   | WhenSpec
@@ -101,7 +104,7 @@ export type CheckSpec =
 /** A check inside another one, which alone counts for the score. */
 export type NestedCheck = Named & CheckSpec;
 
-/** A deterministic condition on the timeline of a call. */
+/** A condition on the timeline of a call: deterministic unless a criterion is in it. */
 export type Check = Named & Judged & CheckSpec;
 export type CheckType = Check['type'];
 
@@ -187,7 +190,8 @@ export type FileEvaluationInput = Omit<EvaluationInput, 'key' | 'personalityId'>
 export interface DefinitionInput {
   readonly script?: readonly ScriptStep[];
   readonly checks?: readonly CheckInput[];
-  readonly criteria?: readonly CriterionInput[];
+  /** A plain text is a criterion with the defaults. */
+  readonly criteria?: readonly (CriterionInput | string)[];
   readonly toolResults?: readonly ToolResult[];
   readonly maxTurns?: number;
   readonly maxDurationSeconds?: number;

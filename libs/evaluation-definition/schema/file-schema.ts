@@ -1,6 +1,6 @@
 import { examplePersonality } from './personality-schema.js';
-import { definitions, exampleFileItem, inputSchemas } from './schema.js';
-import { type JsonSchema, ref } from '../definition/json-schema.js';
+import { criterionWithoutType, definitions, exampleFileItem, inputSchemas } from './schema.js';
+import { type JsonSchema, ref, requiredEach } from '../definition/json-schema.js';
 
 /** The named parts of the schema of a file. */
 export const fileDefinitions = {
@@ -51,7 +51,7 @@ export function fileSchema(id: string, maxItems: number): JsonSchema {
     items: ref('FileEvaluation'),
     maxItems,
     examples: [{ personalities: [examplePersonality], evaluations: [exampleFileItem()] }],
-    $defs: { ...definitions, ...fileDefinitions },
+    $defs: { ...definitions, CriterionCheck: criterionWithoutType, ...fileDefinitions },
   });
 }
 
@@ -86,6 +86,9 @@ interface Discriminated extends JsonSchema {
 
 const isDiscriminated = (node: object): node is Discriminated => 'discriminator' in node && 'oneOf' in node;
 
+/** Type of a check, and the field that alone implies it. */
+const IMPLIED = 'criterion';
+
 /**
  * The same alternatives as conditions: editors then report the faults of the alternative that is meant and list all
  * values of the field, while of `oneOf` they report the faults of the first alternative.
@@ -97,9 +100,12 @@ function byDiscriminator({ discriminator: { propertyName }, oneOf, ...rest }: Di
     properties: {
       [propertyName]: { description: fields[0]?.description, enum: fields.map(({ const: value }) => value) },
     },
-    required: [propertyName],
+    anyOf: requiredEach(propertyName, IMPLIED),
     allOf: fields.map(({ const: value }, index) => ({
-      if: { properties: { [propertyName]: { const: value } }, required: [propertyName] },
+      if: {
+        properties: { [propertyName]: { const: value } },
+        required: [value === IMPLIED ? IMPLIED : propertyName],
+      },
       then: oneOf[index],
     })),
   };

@@ -9,7 +9,8 @@ export const normaliseCheck = (check: CheckInput): Check => normalised('Check', 
 
 /** @param isNested whether it is inside another check, where weights have no meaning */
 function normalised(part: string, value: Fields, isNested: boolean): Fields {
-  const name = part === 'Check' ? CHECK_DEFINITIONS[String(value['type'])] : part;
+  const type = value['type'] ?? ('criterion' in value ? 'criterion' : undefined);
+  const name = part === 'Check' ? CHECK_DEFINITIONS[String(type)] : part;
   // A template whose type is a variable.
   if (name === undefined) return value;
   const { properties } = (checkDefinitions as Readonly<Record<string, JsonSchema>>)[name] as {
@@ -17,7 +18,8 @@ function normalised(part: string, value: Fields, isNested: boolean): Fields {
   };
   const result: Record<string, unknown> = {};
   for (const [field, schema] of Object.entries(properties)) {
-    const given = value[field] ?? (hasDefault(field, value, isNested) ? schema['default'] : undefined);
+    const given =
+      (field === 'type' ? type : value[field]) ?? (hasDefault(field, value, isNested) ? schema['default'] : undefined);
     // What is false by default is only stored when it is true.
     if (given === undefined || (given === false && schema['default'] === false)) continue;
     result[field] = normalisedField(schema, given);

@@ -46,8 +46,13 @@ export function normaliseStep(step: ScriptStep): ScriptStep {
   };
 }
 
-export function normaliseCriterion({ text, weight, required }: CriterionInput): Criterion {
-  return { text, weight: weight ?? DEFAULTS.weight, required: required ?? DEFAULTS.required };
+export function normaliseCriterion(input: CriterionInput | string): Criterion {
+  const {
+    text,
+    weight = DEFAULTS.weight,
+    required = DEFAULTS.required,
+  } = typeof input === 'string' ? { text: input } : input;
+  return { text, weight, required };
 }
 
 /** Conditions in the order of the schema: the database does not preserve it. */

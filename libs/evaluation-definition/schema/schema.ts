@@ -6,6 +6,10 @@ import { requiredEach, type JsonSchema, ref } from '../definition/json-schema.js
 import { scriptDefinitions } from './script-schema.js';
 import { lineConditionsSchema } from './voice-schema.js';
 
+const { CriterionCheck } = checkDefinitions as Readonly<Record<string, JsonSchema>>;
+/** In a request or file, a check that has only `criterion` needs no type. */
+export const criterionWithoutType: JsonSchema = { ...CriterionCheck, required: ['criterion'] };
+
 /** The named parts, by name. */
 export const definitions: Readonly<Record<string, JsonSchema>> = {
   ...scriptDefinitions,
@@ -149,8 +153,9 @@ export const fields = {
   },
   criteria: {
     type: 'array',
-    description: 'Statements that a judge, a language model, decides after the call',
-    items: ref('Criterion'),
+    description:
+      'Statements that a judge, a language model, decides after the call; a plain text is one that is required and has the weight 1',
+    items: { if: { type: 'string' }, then: { minLength: 1, maxLength: LIMITS.criterion }, else: ref('Criterion') },
     maxItems: LIMITS.criteria,
     default: [],
     examples: [EXAMPLE_CRITERIA],

@@ -1,7 +1,7 @@
-import { allChecks, eventsOf } from '../checks/checks.js';
+import { allChecks, criteriaIn, eventsOf } from '../checks/checks.js';
 import { checkViolations } from './check-violations.js';
 import type { DefinitionInput, Matcher, PartialDefinition } from '../definition/definition.js';
-import { DEFAULTS } from '../definition/limits.js';
+import { DEFAULTS, LIMITS } from '../definition/limits.js';
 import { fold } from '../matching/matcher.js';
 import { normaliseCheck } from '../schema/normalise-check.js';
 import { normaliseCriterion, normaliseStep } from '../schema/normalise.js';
@@ -37,6 +37,7 @@ export function definitionViolations(
     ...voiceStepViolations(definition.script),
     ...checkViolations(definition, (matcher) => !invalid.has(matcher), searchBudget),
     ...criteriaViolations(definition.criteria),
+    ...criteriaInChecks(definition),
     ...fillerViolations(definition),
   ];
 }
@@ -103,6 +104,14 @@ function fillerViolations({ fillers, script }: PartialDefinition): Violation[] {
   if (!fillers || script.length === 0) return [];
   const text = 'must be false for an evaluation with a script, whose lines are known: remove the script or fillers';
   return [{ path: ['fillers'], text }];
+}
+
+/** The judge is asked about each of them. */
+function criteriaInChecks({ checks, criteria }: PartialDefinition): Violation[] {
+  const inChecks = criteriaIn(checks.flatMap((check) => check ?? [])).length;
+  if (inChecks === 0 || inChecks + criteria.length <= LIMITS.criteria) return [];
+  const text = `must have at most ${LIMITS.criteria} criteria together with criteria; they have ${inChecks + criteria.length}`;
+  return [{ path: ['checks'], text }];
 }
 
 function criteriaViolations(criteria: PartialDefinition['criteria']): Violation[] {

@@ -1,7 +1,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { CHECK_DEFINITIONS } from '../checks/schema.js';
 import { MAX_SUGGESTIONS, type Path, suggestion, unknownField, type Violation } from '../../json-input/index.js';
-import { definitions, type InputKind, inputSchemas } from '../schema/schema.js';
+import { criterionWithoutType, definitions, type InputKind, inputSchemas } from '../schema/schema.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -17,12 +17,19 @@ const ajv = new Ajv2020({
   .addVocabulary(['patternErrorMessage'])
   .addFormat('uuid', UUID);
 
+const CHECK = {
+  if: { required: ['criterion'], properties: { type: false } },
+  then: criterionWithoutType,
+  else: definitions['Check'],
+};
+
 const ROOT = 'input';
 
 /** Compiled on first use: most processes that import this library never validate. */
 function validatorOf(kind: InputKind): ValidateFunction {
   // One schema for all kinds, so that their common parts are compiled once.
-  if (!ajv.schemas[ROOT]) ajv.addSchema({ $defs: { ...definitions, input: { properties: inputSchemas } } }, ROOT);
+  if (!ajv.schemas[ROOT])
+    ajv.addSchema({ $defs: { ...definitions, Check: CHECK, input: { properties: inputSchemas } } }, ROOT);
   const validator = ajv.getSchema(`${ROOT}#/$defs/input/properties/${kind}`);
   if (!validator) throw new Error(`There is no schema for ${kind}`);
   return validator;

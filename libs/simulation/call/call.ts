@@ -1,4 +1,9 @@
-import { type Check, DEFAULT_LANGUAGE, type EvaluationDefinition } from '../../evaluation-definition/index.js';
+import {
+  type Check,
+  criteriaIn,
+  DEFAULT_LANGUAGE,
+  type EvaluationDefinition,
+} from '../../evaluation-definition/index.js';
 import { Redaction } from '../../text/index.js';
 import { eventLoopYielder } from '../time/yield-to-event-loop.js';
 import {
@@ -13,6 +18,7 @@ import { CALLER_PROMPT_VERSION, type Personality, type Scenario } from '../calle
 import { ScriptedCaller } from '../callers/scripted.js';
 import { CallView } from '../timeline/call-view.js';
 import type { CheckResult } from '../checks/check-result.js';
+import { judgedLeaf, recordedVerdicts, verdictsOn } from '../checks/criterion.js';
 import { evaluateChecks } from '../checks/evaluate-checks.js';
 import { confirmed, inDoubt } from '../checks/hear-again.js';
 import { type Clock, RealClock } from '../time/clock.js';
@@ -56,7 +62,7 @@ export interface CallOptions {
   readonly personality: Personality;
   readonly transport: Transport | VoiceTransport | RecordedCall;
   /** Verdicts on the criteria that are taken over; no model is then asked. */
-  readonly judged?: Pick<CallResult, 'criteria' | 'invalidity'>;
+  readonly judged?: Pick<CallResult, 'checks' | 'criteria' | 'invalidity'>;
   /** Required for a `VoiceTransport`. */
   readonly voice?: VoiceOptions;
   /** Plays callers without a script and judges criteria. Without a model, criteria are not judged. */
@@ -189,12 +195,13 @@ class Call {
     const wasAgentSilent = conversation.failure?.fault === 'infrastructure' && !entries.some(isFromAgent);
     const applicable = wasAgentSilent ? [] : definition.checks;
     const { soundChecks, frameLatenessMs, lagMs, voice = null } = conversation;
-    const found = await evaluateChecks(applicable, view, this.yielder(), soundChecks);
-    const checks = await this.confirmed(applicable, found, view, conversation);
     const broken = this.invalidity(conversation);
     const spokeOther = broken?.code === 'no_answer' ? await this.otherLanguage(view, conversation) : undefined;
     const invalidity = spokeOther === undefined ? broken : undefined;
     const judged = await this.judge(conversation, invalidity, voice?.wordsFrom?.source);
+    const leaf = judgedLeaf(verdictsOn(criteriaIn(applicable), judged.inChecks));
+    const found = await evaluateChecks(applicable, view, this.yielder(), soundChecks, leaf);
+    const checks = await this.confirmed(applicable, found, { view, judged: leaf }, conversation);
     const verdict = decide({
       ...conversation,
       ...judged,
@@ -226,12 +233,12 @@ class Call {
   private async confirmed(
     checks: readonly Check[],
     found: readonly CheckResult[],
-    view: CallView,
+    heard: Pick<Parameters<typeof inDoubt>[2], 'view' | 'judged'>,
     { hearAgain, soundChecks }: Partial<VoiceConversationResult>,
   ): Promise<readonly CheckResult[]> {
     if (!hearAgain || !soundChecks) return found;
     const { script } = this.options.definition;
-    const first = { view, script, soundChecks, yieldToEventLoop: this.yielder() };
+    const first = { ...heard, script, soundChecks, yieldToEventLoop: this.yielder() };
     const doubts = await inDoubt(checks, found, first);
     return doubts.size === 0 ? found : confirmed(checks, found, doubts, { first, second: await hearAgain() });
   }
@@ -327,8 +334,11 @@ class Call {
     const { clock, signal, judgeMeter: meter } = this;
     const isGenerated = this.kind === 'generated';
     // Only a model can tell whether a generated caller kept its role.
-    if (judged)
-      return { criteria: judged.criteria, invalidity: (invalidity ?? (isGenerated && judged.invalidity)) || undefined };
+    if (judged) {
+      const { criteria, checks } = judged;
+      const broken = (invalidity ?? (isGenerated && judged.invalidity)) || undefined;
+      return { criteria, inChecks: recordedVerdicts(checks), invalidity: broken };
+    }
     return judgeCall({
       ...{ definition, scenario, entries: this.timeline.entries, isGenerated, wordSource, broken, invalidity },
       ...{ model, samples, clock, signal, meter },

@@ -1,5 +1,6 @@
-import type { EvaluationDefinition } from '../../evaluation-definition/index.js';
+import { criteriaIn, type EvaluationDefinition } from '../../evaluation-definition/index.js';
 import type { Scenario } from '../callers/persona.js';
+import { verdictsOn, withVerdicts } from '../checks/criterion.js';
 import { judgeCall } from '../judge/judge-call.js';
 import type { JudgeSamples } from '../judge/judge.js';
 import { JUDGE_PROMPT_VERSION } from '../judge/prompt.js';
@@ -27,7 +28,7 @@ export interface RejudgeOptions {
 const TIMES_DECIDED: HeardTimes = { waits: [], gaps: [], pauses: [], firstSound: { plusMinusMs: 0 }, thinking: [] };
 
 /**
- * The result of a call with its criteria judged again, by their text and the model of today, and whether a generated caller
+ * The result of a call with its criteria judged again, by their text (in checks: the text of the call) and the model of today, and whether a generated caller
  * kept its role. Everything else is that of the call, and a call that no judge can decide about stays as it is.
  * @throws the signal's reason
  */
@@ -44,12 +45,15 @@ export async function rejudge(options: RejudgeOptions): Promise<CallResult> {
     ...{ definition, scenario, entries, isGenerated, wordSource },
     ...{ model, samples, clock, signal, meter },
   });
+  const verdicts = verdictsOn(criteriaIn(definition.checks), judged.inChecks);
+  const again = await withVerdicts(definition.checks, checks, verdicts, wordSource === 'recogniser');
   const { tester } = recorded.measures;
   const costUsd = totalCostUsd([tester.caller, meter.use]);
   const hasJudged = meter.use.requests > 0;
   return {
     ...recorded,
-    ...decide({ checks, end, failure: undefined, causes: rootCauses(view), ...judged }),
+    ...decide({ checks: again, end, failure: undefined, causes: rootCauses(view), ...judged }),
+    checks: again,
     criteria: judged.criteria,
     invalidity: judged.invalidity ?? null,
     unusableAnswers: withJudges(recorded.unusableAnswers, judged.unusableAnswers),

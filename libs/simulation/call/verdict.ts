@@ -88,6 +88,8 @@ const UNDECIDED_FAILURES = {
   not_exercised: 'not_exercised',
   words_unknown: 'words_unknown',
   words_unclear: 'words_unclear',
+  no_verdict: 'no_verdict',
+  not_judged: 'nothing_judged',
 } as const satisfies Record<Undecided | 'stalled', FailureCode>;
 
 /** Whether the call tested nothing, or a check is undecided that the outcome depends on. Stalls are the tester's. */
@@ -98,13 +100,21 @@ function overload({ checks, unexercised, unheard }: VerdictInput, countedItems: 
   const undecided = all[0];
   if (!undecided) return undefined;
   if (unheard && undecided.undecided?.startsWith('words_')) return unheard;
+  const cause = judgeFailure(undecided);
+  if (cause) return cause;
   return failure(UNDECIDED_FAILURES[undecided.undecided ?? 'stalled'], truncate(undecided.detail, 300));
 }
 
+/** Why the judge could not be asked about a criterion in a check that is therefore undecided. */
+const judgeFailure = ({ met, parts = [] }: CheckResult): Failure | undefined =>
+  met === null ? parts.find(({ judged }) => judged?.verdict === 'not_judged')?.judged?.failure : undefined;
+
 /** Why a call that did not fail cannot pass either. */
 function missingVerdict({ checks, criteria, unheard }: VerdictInput, countedItems: number): Failure | undefined {
-  const isFatal = ({ failure: cause, required }: CriterionResult) => required || cause?.code !== 'words_unknown';
-  const failed = criteria.find((criterion) => criterion.failure && isFatal(criterion))?.failure;
+  const isFatal = ({ failure: cause, required }: { failure?: Failure | undefined; required: boolean }) =>
+    required || cause?.code !== 'words_unknown';
+  const inChecks = checks.map((check) => ({ failure: judgeFailure(check), required: check.required }));
+  const failed = [...criteria, ...inChecks].find((criterion) => criterion.failure && isFatal(criterion))?.failure;
   if (failed) return failed.code === 'words_unknown' ? (unheard ?? failed) : failed;
   const open = criteria.filter(({ verdict }) => verdict === 'no_verdict' || verdict === 'not_judged');
   const required = open.find((criterion) => criterion.required);

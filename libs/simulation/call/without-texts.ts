@@ -1,6 +1,6 @@
 import { CHECKS } from '../../evaluation-definition/index.js';
-import type { CheckResult } from '../checks/check-result.js';
-import type { CriterionResult } from '../judge/criterion-result.js';
+import type { CheckResult, PartResult } from '../checks/check-result.js';
+import type { Judged } from '../judge/criterion-result.js';
 import type { Evidence } from '../timeline/evidence.js';
 import { type Failure, FAILURES } from '../timeline/failure.js';
 import { END_CODES, type TimelineEntry } from '../timeline/timeline.js';
@@ -76,11 +76,19 @@ function entryOf(entry: TimelineEntry): TimelineEntry {
 
 const checkOf = (check: CheckResult): CheckResult => ({
   ...check,
+  ...(check.parts && { parts: check.parts.map(partOf) }),
   detail: CHECKS[check.type].keepsDetail ? check.detail : DELETED,
   evidence: check.evidence.map(evidenceOf),
 });
 
-const criterionOf = (criterion: CriterionResult): CriterionResult => ({
+const partOf = ({ judged, ...part }: PartResult): PartResult => ({
+  ...part,
+  detail: DELETED,
+  evidence: part.evidence.map(evidenceOf),
+  ...(judged && { judged: criterionOf(judged) }),
+});
+
+const criterionOf = <T extends Judged>(criterion: T): T => ({
   ...criterion,
   reason: DELETED,
   evidence: criterion.evidence && evidenceOf(criterion.evidence),

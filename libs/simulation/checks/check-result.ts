@@ -1,4 +1,5 @@
-import type { Check } from '../../evaluation-definition/index.js';
+import { type Check, describeCheck, type NestedCheck } from '../../evaluation-definition/index.js';
+import type { Judged } from '../judge/criterion-result.js';
 import type { Evidence } from '../timeline/evidence.js';
 
 export interface CheckResult {
@@ -17,20 +18,44 @@ export interface CheckResult {
   /** Present if not met and nothing later in the call could have changed that: the timeline entry that decided it. */
   readonly decidedByEntry?: number;
   readonly undecided?: Undecided;
+  /** Present if a criterion is in the check: what was found for each check in it that has no others inside, in order. */
+  readonly parts?: readonly PartResult[];
+}
+
+export interface PartResult extends Finding {
+  readonly name: string;
 }
 
 /**
  * Present if undecided for another reason than a stall of the tester: the call holds too little evidence, the event that the
  * check is about did not happen, or it depends on words of the agent that are not known, or that a recogniser heard differently
- * a second time.
+ * a second time, or the judge gave no verdict or was not asked.
  */
-export type Undecided = 'evidence' | 'not_exercised' | 'words_unknown' | 'words_unclear';
+export type Undecided = 'evidence' | 'not_exercised' | 'words_unknown' | 'words_unclear' | 'no_verdict' | 'not_judged';
 
 /** What a check found. */
 export interface Finding extends Pick<CheckResult, 'met' | 'detail' | 'evidence'> {
   /** Whether it is met was certain from this timeline entry on, whatever followed; undefined if it was not. */
   readonly settledBy?: number;
   readonly undecided?: Undecided;
+  /** Of a criterion. */
+  readonly judged?: Judged;
+}
+
+const nameOf = (check: NestedCheck): string => check.name ?? describeCheck(check);
+
+/** The result of a check. @param parts what was found for the checks in it that have no others inside, in order */
+export function resultOf(
+  check: Check,
+  index: number,
+  { settledBy, judged: _, ...finding }: Finding,
+  parts: ReadonlyMap<NestedCheck, Finding>,
+): CheckResult {
+  const { type, weight, required } = check;
+  const decided = finding.met === false && settledBy !== undefined ? { decidedByEntry: settledBy } : {};
+  const isJudged = [...parts.values()].some(({ judged }) => judged);
+  const found = isJudged ? { parts: [...parts].map(([part, each]) => ({ name: nameOf(part), ...each })) } : {};
+  return { index, type, name: nameOf(check), weight, required, ...finding, ...decided, ...found };
 }
 
 /** A finding that is certain from an entry on, if there is one. */

@@ -1,4 +1,5 @@
 import {
+  type CheckType,
   describeCheck,
   type ListSpec,
   type NestedCheck,
@@ -6,7 +7,7 @@ import {
   type WhenSpec,
 } from '../../evaluation-definition/index.js';
 import type { Finding } from './check-result.js';
-import type { ComposedChecks, Evaluate } from './kind.js';
+import type { Composed, ComposedChecks, Evaluate } from './kind.js';
 
 /*
  * Three-valued logic: a composed check is undecided (null) only if the undecided ones among its parts could change it.
@@ -18,6 +19,12 @@ export const COMPOSED: ComposedChecks = {
   not: { evaluate: notMet },
   when: { evaluate: whenMet },
 };
+
+/** What a check finds by the findings of the checks in it that have no others inside. */
+export async function fromParts(check: NestedCheck, found: ReadonlyMap<NestedCheck, Finding>): Promise<Finding> {
+  const composed = (COMPOSED as Readonly<Partial<Record<CheckType, Composed<NestedCheck>>>>)[check.type];
+  return composed ? composed.evaluate(check, (part) => fromParts(part, found)) : found.get(check)!;
+}
 
 async function anyOf({ checks }: ListSpec, evaluate: Evaluate): Promise<Finding> {
   const found = await all(checks, evaluate);

@@ -1,7 +1,8 @@
 import {
   type Check,
   type CheckType,
-  describeCheck,
+  type CriterionSpec,
+  leavesOf,
   type NestedCheck,
   type SoundCheckSpec,
 } from '../../evaluation-definition/index.js';
@@ -9,12 +10,13 @@ import { TooManySteps } from '../../json-schema/index.js';
 import type { CallView } from '../timeline/call-view.js';
 import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
 import { AMOUNTS } from './amounts.js';
-import { type CheckResult, type Finding, undecided } from './check-result.js';
-import { COMPOSED } from './composed.js';
+import { type CheckResult, type Finding, resultOf, undecided } from './check-result.js';
+import { fromParts } from './composed.js';
+import { judgedLeaf } from './criterion.js';
 import { ENDS_BY } from './ends-by.js';
 import { HAPPENS } from './happens.js';
 import { byHeardWords } from './heard-words.js';
-import { type Composed, type Leaf, type Leaves, WITHOUT_WORDS } from './kind.js';
+import { type Leaf, type Leaves, WITHOUT_WORDS } from './kind.js';
 import { LANGUAGE } from './language.js';
 import { EventFinder, NotKnown } from './occurrences.js';
 import { ORDER } from './order.js';
@@ -31,6 +33,7 @@ const WITHOUT_VOICE: Leaf<SoundCheckSpec> = { ...WITHOUT_WORDS, evaluate: () => 
  * Evaluates every check on a finished timeline.
  * @param view of the timeline
  * @param sounds evaluation of the checks that need a voice call
+ * @param judged evaluation of the criteria in them
  * @throws the reason of the aborted signal
  */
 export async function evaluateChecks(
@@ -38,29 +41,33 @@ export async function evaluateChecks(
   view: CallView,
   yieldToEventLoop: YieldToEventLoop,
   sounds = WITHOUT_VOICE,
+  judged = judgedLeaf(new Map()),
 ): Promise<CheckResult[]> {
   const finder = new EventFinder(view, yieldToEventLoop);
   const results: CheckResult[] = [];
   for (const [index, check] of checks.entries()) {
-    const { type, weight, required } = check;
-    const name = check.name ?? describeCheck(check);
-    const { settledBy, ...finding } = await evaluate(check, finder, sounds);
-    const decided = finding.met === false && settledBy !== undefined ? { decidedByEntry: settledBy } : {};
-    results.push({ index, type, name, weight, required, ...finding, ...decided });
+    const parts = new Map<NestedCheck, Finding>();
+    for (const part of leavesOf(check)) parts.set(part, await evaluate(part, finder, { sounds, judged }));
+    results.push(resultOf(check, index, await fromParts(check, parts), parts));
   }
   return results;
 }
 
-async function evaluate(check: NestedCheck, finder: EventFinder, sounds: Leaf<SoundCheckSpec>): Promise<Finding> {
+interface OtherLeaves {
+  readonly sounds: Leaf<SoundCheckSpec>;
+  readonly judged: Leaf<CriterionSpec>;
+}
+
+async function evaluate(check: NestedCheck, finder: EventFinder, others: OtherLeaves): Promise<Finding> {
   try {
-    return await found(check, finder, sounds);
+    return await found(check, finder, others);
   } catch (error) {
     if (!(error instanceof TooManySteps || error instanceof NotKnown)) throw error;
     return undecided(error.message);
   }
 }
 
-/** The evaluation of every check that is neither composed nor needs a voice call. */
+/** The evaluation of every check that is neither composed nor a criterion, and needs no voice call. */
 const LEAVES: Leaves = {
   ...HAPPENS,
   ...ORDER,
@@ -73,12 +80,9 @@ const LEAVES: Leaves = {
   ...SAME_VALUE,
 };
 
-type OfAnyType<T> = Readonly<Partial<Record<CheckType, T>>>;
-
-function found(check: NestedCheck, finder: EventFinder, sounds: Leaf<SoundCheckSpec>): Promise<Finding> {
-  const composed = (COMPOSED as OfAnyType<Composed<NestedCheck>>)[check.type];
-  if (composed) return composed.evaluate(check, (nested) => evaluate(nested, finder, sounds));
-  const leaf = (LEAVES as OfAnyType<Leaf<NestedCheck>>)[check.type] ?? sounds;
+function found(check: NestedCheck, finder: EventFinder, { sounds, judged }: OtherLeaves): Promise<Finding> {
+  const known = LEAVES as Readonly<Partial<Record<CheckType, Leaf<NestedCheck>>>>;
+  const leaf = known[check.type] ?? (check.type === 'criterion' ? judged : sounds);
   return byHeardWords(check, finder, { ...leaf, evaluate: (_, heard) => fromWhatIsKnown(check, heard, leaf) });
 }
 

@@ -1,18 +1,26 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { CHECK_DEFINITIONS, type CheckInput, inputViolations } from '../../evaluation-definition/index.js';
+import {
+  CHECK_DEFINITIONS,
+  type CheckInput,
+  inputViolations,
+  leavesOf,
+  normalise,
+} from '../../evaluation-definition/index.js';
 import { call } from '../testing/calls.js';
 import {
   GUIDE_FAULTS,
   GUIDE_SCRIPT,
   guideAgent,
   guideChecks,
+  judgedGuide,
   voiceGuide,
 } from '../../../test/simulators/agent/testing/guide-agent.js';
 
 const guide = readFileSync(path.resolve(__dirname, '../../../docs/guides/checks.md'), 'utf8');
 const checks = guideChecks(guide);
 const voice = voiceGuide(guide);
+const judged = judgedGuide(guide);
 const evaluation = {
   key: 'guide',
   name: 'Guide',
@@ -24,7 +32,9 @@ describe('the examples of the guide to checks', () => {
   it('are valid, and show every type of check', () => {
     expect(inputViolations('file', { ...evaluation, script: GUIDE_SCRIPT, checks })).toEqual([]);
     expect(inputViolations('file', { ...evaluation, ...voice })).toEqual([]);
-    const types = new Set([...checks, ...voice.checks].map(({ type }) => type));
+    expect(inputViolations('file', { ...evaluation, checks: judged })).toEqual([]);
+    const inJudged = normalise({ checks: judged }).checks.flatMap(leavesOf);
+    const types = new Set([...checks, ...voice.checks, ...inJudged].map(({ type }) => type));
     expect(Object.keys(CHECK_DEFINITIONS).filter((type) => !types.has(type as CheckInput['type']))).toEqual([]);
   });
 

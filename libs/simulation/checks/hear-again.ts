@@ -2,6 +2,7 @@ import {
   type Check,
   CHECKS,
   type Condition,
+  type CriterionSpec,
   needsOf,
   type ScriptStep,
   type SoundCheckSpec,
@@ -31,6 +32,7 @@ const MAX_DIFFERENT = 1 / 3;
 
 /** The first hearing of a call. */
 interface FirstHearing extends SecondHearing {
+  readonly judged: Leaf<CriterionSpec>;
   /** Of the caller; empty for a generated one. */
   readonly script: readonly ScriptStep[];
   readonly yieldToEventLoop: YieldToEventLoop;
@@ -106,8 +108,8 @@ function unclear({ decidedByEntry: _, ...result }: CheckResult, second: SecondHe
   return { ...result, met: null, detail: `${result.detail}, which is not certain: ${why}`, undecided: 'words_unclear' };
 }
 
-async function metBy(check: Check, { view, soundChecks }: SecondHearing, { yieldToEventLoop }: FirstHearing) {
-  return (await evaluateChecks([check], view, yieldToEventLoop, soundChecks))[0]!.met;
+async function metBy(check: Check, { view, soundChecks }: SecondHearing, { yieldToEventLoop, judged }: FirstHearing) {
+  return (await evaluateChecks([check], view, yieldToEventLoop, soundChecks, judged))[0]!.met;
 }
 
 /** Whether the server understood every piece; one that failed refutes nothing. */
@@ -356,13 +358,15 @@ function namedBy(check: Check | Condition): string[] {
   return [...new Set(words)].slice(0, MAX_NAMED);
 }
 
-/** Texts of a check that are not its name. */
+/** Texts of a check that the agent may have said: not its name, and not a statement about the call. */
 function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value === 'number') return [String(value)];
   if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, part]) => (key === 'name' || key === 'type' ? [] : textsIn(part)));
+  return Object.entries(value).flatMap(([key, part]) => (NOT_SAID.has(key) ? [] : textsIn(part)));
 }
+
+const NOT_SAID: ReadonlySet<string> = new Set(['name', 'type', 'criterion']);
 
 /** The call with other words in some turns; their first entries have all of them. */
 function withTexts(view: CallView, turns: readonly Pick<HeardTurn, 'first'>[], texts: readonly string[]): CallView {

@@ -1,5 +1,6 @@
 import type {
   CheckType,
+  CriterionSpec,
   ListSpec,
   NestedCheck,
   NotSpec,
@@ -30,7 +31,7 @@ export interface Composed<S> {
 type ComposedType = (ListSpec | NotSpec | WhenSpec)['type'];
 
 export type Leaves = {
-  readonly [T in Exclude<CheckType, ComposedType | SoundCheckSpec['type']>]: Leaf<OfType<T>>;
+  readonly [T in Exclude<CheckType, ComposedType | CriterionSpec['type'] | SoundCheckSpec['type']>]: Leaf<OfType<T>>;
 };
 export type ComposedChecks = { readonly [T in ComposedType]: Composed<OfType<T>> };
 

@@ -34,3 +34,6 @@ export interface CriterionResult {
   /** Why the judge could not be asked, or gave no verdict. */
   readonly failure?: Failure;
 }
+
+/** What the judge found about a statement. */
+export type Judged = Omit<CriterionResult, 'index' | 'text' | 'weight' | 'required'>;

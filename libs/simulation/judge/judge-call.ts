@@ -1,4 +1,4 @@
-import type { EvaluationDefinition } from '../../evaluation-definition/index.js';
+import { criteriaIn, type EvaluationDefinition } from '../../evaluation-definition/index.js';
 import type { Scenario } from '../callers/persona.js';
 import type { ModelMeter } from '../measures/tester-usage.js';
 import type { LanguageModel } from '../model/llm.js';
@@ -9,11 +9,11 @@ import { areAllWordsUnknown } from '../timeline/known-words.js';
 import type { TimelineEntry } from '../timeline/timeline.js';
 import type { WordSource } from '../voice/facts/results.js';
 import type { Invalidity } from '../validity/invalidity.js';
-import type { CriterionResult } from './criterion-result.js';
+import type { CriterionResult, Judged } from './criterion-result.js';
 import { Judge, type JudgeSamples, unjudged } from './judge.js';
 
 export interface JudgedCall {
-  readonly definition: Pick<EvaluationDefinition, 'criteria'>;
+  readonly definition: Pick<EvaluationDefinition, 'criteria' | 'checks'>;
   readonly scenario: Scenario;
   readonly entries: readonly TimelineEntry[];
   /** Whether the caller had no script: the judge then decides whether it kept its role, too. */
@@ -36,6 +36,8 @@ export interface JudgedCall {
 
 export interface Judgement {
   readonly criteria: readonly CriterionResult[];
+  /** On the criteria in checks, in the order of `criteriaIn`. */
+  readonly inChecks: readonly Judged[];
   readonly invalidity: Invalidity | undefined;
   /** Why the judge could not decide whether a generated caller kept its role. */
   readonly roleFailure?: Failure | undefined;
@@ -44,26 +46,32 @@ export interface Judgement {
 }
 
 /**
- * Judges the criteria and a generated caller's role, unless the call is not counted anyway.
+ * Judges all criteria and a generated caller's role, unless the call is not counted anyway.
  * @throws the signal's reason
  */
 export async function judgeCall(call: JudgedCall): Promise<Judgement> {
   const { definition, scenario, entries, isGenerated, broken, invalidity, model, samples = 3 } = call;
-  const skip = (reason: string, cause?: Failure) => ({
-    criteria: unjudged(definition.criteria, reason, cause),
+  const { criteria } = definition;
+  const statements = [
+    ...criteria.map(({ text }) => text),
+    ...criteriaIn(definition.checks).map((one) => one.criterion),
+  ];
+  const given = (judged: readonly Judged[]) => ({
+    criteria: criteria.map((criterion, index) => ({ index, ...criterion, ...judged[index]! })),
+    inChecks: judged.slice(criteria.length),
     invalidity,
   });
+  const skip = (reason: string, cause?: Failure) => given(statements.map(() => unjudged(reason, cause)));
   if (broken?.fault === 'infrastructure') return skip('The call broke off');
   if (invalidity) return skip('The caller broke its role');
   if (areAllWordsUnknown(entries)) return skip('The words of the agent are not known', failure('words_unknown'));
   if (!model) return skip('No language model is configured');
-  if (definition.criteria.length === 0 && !isGenerated) return { criteria: [], invalidity };
+  if (statements.length === 0 && !isGenerated) return given([]);
   call.onJudging?.();
   const { wordSource, clock, signal, meter } = call;
   const judge = new Judge({ model, entries, wordSource, scenario, clock, signal, meter, samples });
   const role = isGenerated ? await judge.callerRole() : { unusable: [] };
   const unusableAnswers = role.unusable.map((text) => ({ task: 'judge', text }) as const);
   if (role.invalidity) return { ...skip('The caller broke its role'), invalidity: role.invalidity, unusableAnswers };
-  const criteria = await judge.criteria(definition.criteria);
-  return { criteria, invalidity, roleFailure: role.failure, unusableAnswers };
+  return { ...given(await judge.statements(statements)), roleFailure: role.failure, unusableAnswers };
 }

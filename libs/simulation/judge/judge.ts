@@ -1,4 +1,4 @@
-import { type Criterion, DEFAULT_LANGUAGE, languageName } from '../../evaluation-definition/index.js';
+import { DEFAULT_LANGUAGE, languageName } from '../../evaluation-definition/index.js';
 import type { Scenario } from '../callers/persona.js';
 import { sanitizeText, truncate } from '../timeline/text.js';
 import type { Clock } from '../time/clock.js';
@@ -9,7 +9,7 @@ import type { ModelMeter } from '../measures/tester-usage.js';
 import type { TimelineEntry } from '../timeline/timeline.js';
 import type { WordSource } from '../voice/facts/results.js';
 import type { Invalidity } from '../validity/invalidity.js';
-import type { CriterionResult, Sample } from './criterion-result.js';
+import type { Judged, Sample } from './criterion-result.js';
 import { askAgain, CALLER_KEEPS_ROLE, judgeMessages } from './prompt.js';
 import { type QuotedSide, Transcript } from './transcript.js';
 
@@ -38,8 +38,6 @@ const MAX_UNUSABLE = 500;
 
 const UNCLEAR = 'It depends on words of the agent that are not known';
 
-type Ruling = Pick<CriterionResult, 'verdict' | 'reason' | 'evidence' | 'samples' | 'disagreement' | 'failure'>;
-
 /** Whether a generated caller kept its role. */
 interface RoleRuling {
   /** How it did not. */
@@ -60,14 +58,14 @@ export class Judge {
     this.text = this.transcript.toString();
   }
 
-  /** Judges all criteria; `not_judged` with a failure when the model fails. @throws the signal's reason */
-  async criteria(criteria: readonly Criterion[]): Promise<CriterionResult[]> {
-    const results: CriterionResult[] = [];
-    const open = [...criteria.entries()];
+  /** Judges all statements; `not_judged` with a failure when the model fails. @throws the signal's reason */
+  async statements(statements: readonly string[]): Promise<Judged[]> {
+    const results: Judged[] = [];
+    const open = [...statements.entries()];
     const work = async () => {
       for (let item = open.shift(); item; item = open.shift()) {
-        const [index, criterion] = item;
-        results[index] = { index, ...criterion, ...(await this.rule(criterion.text)) };
+        const [index, statement] = item;
+        results[index] = await this.rule(statement);
       }
     };
     await Promise.all(Array.from({ length: PARALLEL }, work));
@@ -89,7 +87,7 @@ export class Judge {
     return { unusable, invalidity: { code: 'left_role', message, evidence: [evidence] } };
   }
 
-  private async rule(statement: string, who?: QuotedSide): Promise<Ruling> {
+  private async rule(statement: string, who?: QuotedSide): Promise<Judged> {
     try {
       return await this.decide(statement, who);
     } catch (error) {
@@ -99,7 +97,7 @@ export class Judge {
     }
   }
 
-  private async decide(statement: string, who: QuotedSide): Promise<Ruling> {
+  private async decide(statement: string, who: QuotedSide): Promise<Judged> {
     const samples = [await this.sample(statement, FIRST_TEMPERATURE, who)];
     if (this.options.samples > 1) {
       samples.push(await this.sample(statement, FURTHER_TEMPERATURE, who));
@@ -178,15 +176,12 @@ function metOf(value: unknown): boolean | null | undefined {
 
 const shown = (answer: string): string => truncate(answer, MAX_UNUSABLE);
 
-/** The results of criteria that were not judged. @param cause that makes the call an error if one is required */
-export const unjudged = (criteria: readonly Criterion[], reason: string, cause?: Failure): CriterionResult[] =>
-  criteria.map((criterion, index) => ({
-    index,
-    ...criterion,
-    verdict: 'not_judged',
-    reason,
-    evidence: null,
-    samples: [],
-    disagreement: false,
-    ...(cause && { failure: cause }),
-  }));
+/** A statement that was not judged. @param cause that makes the call an error if it is required */
+export const unjudged = (reason: string, cause?: Failure): Judged => ({
+  verdict: 'not_judged',
+  reason,
+  evidence: null,
+  samples: [],
+  disagreement: false,
+  ...(cause && { failure: cause }),
+});

@@ -49,7 +49,8 @@ const RENAMED = `
 
 /** Whether anything of a run is for the judge: a criterion, or a caller without a script. */
 const NEEDS_JUDGE = `
-  SELECT coalesce(bool_or(snapshot #> '{definition,criteria}' <> '[]' OR snapshot #> '{definition,script}' = '[]'), false)
+  SELECT coalesce(bool_or(snapshot #> '{definition,criteria}' <> '[]' OR snapshot #> '{definition,script}' = '[]'
+                          OR jsonb_path_exists(snapshot, '$.definition.checks.**.type ? (@ == "criterion")')), false)
          AS "needsJudge"
     FROM run_evaluations WHERE run_id = $1`;
 

@@ -161,6 +161,30 @@ const failure = object(
   ['retryAfterMs'],
 );
 
+/** What the judge found about a statement. */
+const judged = {
+  verdict: oneOf('met', 'not_met', 'no_verdict', 'not_judged'),
+  reason: text,
+  evidence: or(ref('Evidence')),
+  samples: list(
+    object(
+      {
+        met: or(flag),
+        reasoning: text,
+        evidence: or(ref('Evidence')),
+        isUnclear: {
+          ...flag,
+          description: 'Present if it depends on words of the agent on a voice call that are not known',
+        },
+        unusable: { ...list(text), description: 'Answers of the model that were unusable, truncated' },
+      },
+      ['isUnclear', 'unusable'],
+    ),
+  ),
+  disagreement: flag,
+  failure: ref('CallFailure'),
+};
+
 /** JSON Schema of call results: the counterpart of the types in libs/simulation. */
 const SCHEMAS = {
   TimelineEntry: {
@@ -186,34 +210,31 @@ const SCHEMAS = {
         description:
           'Present if not met and nothing later in the call could have changed that: index in the timeline of what decided it',
       },
+      parts: {
+        ...list(
+          object(
+            {
+              name: text,
+              met: or(flag),
+              detail: text,
+              evidence: list(ref('Evidence')),
+              judged: object(judged, ['failure']),
+            },
+            ['judged'],
+          ),
+        ),
+        description:
+          'Present if a criterion is in the check: what was found for each check in it that has no others inside, in order; `judged` is what the judge found',
+      },
     },
-    ['decidedByEntry'],
+    ['decidedByEntry', 'parts'],
   ),
   CriterionResult: object(
     {
       index: { ...count, description: "Position among the evaluation's criteria" },
       text,
       ...weighed,
-      verdict: oneOf('met', 'not_met', 'no_verdict', 'not_judged'),
-      reason: text,
-      evidence: or(ref('Evidence')),
-      samples: list(
-        object(
-          {
-            met: or(flag),
-            reasoning: text,
-            evidence: or(ref('Evidence')),
-            isUnclear: {
-              ...flag,
-              description: 'Present if it depends on words of the agent on a voice call that are not known',
-            },
-            unusable: { ...list(text), description: 'Answers of the model that were unusable, truncated' },
-          },
-          ['isUnclear', 'unusable'],
-        ),
-      ),
-      disagreement: flag,
-      failure: ref('CallFailure'),
+      ...judged,
     },
     ['failure'],
   ),

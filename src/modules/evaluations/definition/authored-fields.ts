@@ -6,6 +6,7 @@ import {
   type FieldName,
   fields,
   type JsonSchema,
+  LIMITS,
 } from '../../../../libs/evaluation-definition/index.js';
 import { nameSchemas, SchemaField } from '../../../platform/openapi/named-schemas.js';
 
@@ -30,12 +31,18 @@ nameSchemas({ ...parts, Check: { ...check, discriminator: { propertyName: 'type'
 /** Whether a field is required in a request, optional in a request, or always present in a response. */
 type Presence = 'required' | 'optional' | 'response';
 
+const criterion = { $ref: componentOf('Criterion') };
+const criterionText = { type: 'string', minLength: 1, maxLength: LIMITS.criterion };
+
 /** Documents a field of an evaluation by the JSON Schema that it is validated with. */
 export function AuthoredField(name: FieldName, presence: Presence): PropertyDecorator {
   const { default: initially, ...schema }: JsonSchema = forOpenApi(fields[name]);
   return SchemaField(
     {
       ...schema,
+      ...(name === 'criteria' && {
+        items: presence === 'response' ? criterion : { oneOf: [criterionText, criterion] },
+      }),
       ...((name === 'key' || name === 'language') && { nullable: true }),
       ...(presence === 'optional' && initially !== undefined && { default: initially }),
     },

@@ -45,7 +45,7 @@ export class CreateEvaluationRequest implements EvaluationInput {
   checks?: Check[];
 
   @AuthoredField('criteria', 'optional')
-  criteria?: Criterion[];
+  criteria?: (Criterion | string)[];
 
   @AuthoredField('maxTurns', 'optional')
   maxTurns?: number;

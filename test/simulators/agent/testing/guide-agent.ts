@@ -32,8 +32,15 @@ type GuideCheck = CheckInput & { readonly name: string };
 /** The part of docs/guides/checks.md about voice calls, whose examples have a script of their own. */
 const VOICE_PART = /\n## Voice calls\n[^]*?(?=\n## )/;
 
-/** The checks that the guide shows for text calls, in its order. @param markdown the text of docs/guides/checks.md */
-export const guideChecks = (markdown: string): GuideCheck[] => checksIn(markdown.replace(VOICE_PART, ''));
+/** The part with examples that the judge decides. */
+const JUDGED_PART = /\n## Criteria in checks\n[^]*?(?=\n## )/;
+
+/** The checks that the guide shows for text calls, in its order, without those for the judge. @param markdown the text of docs/guides/checks.md */
+export const guideChecks = (markdown: string): GuideCheck[] =>
+  checksIn(markdown.replace(VOICE_PART, '').replace(JUDGED_PART, ''));
+
+/** The checks that the guide shows for the judge. */
+export const judgedGuide = (markdown: string): GuideCheck[] => checksIn(JUDGED_PART.exec(markdown)?.[0] ?? '');
 
 /** The script and the checks that the guide shows for voice calls. */
 export function voiceGuide(markdown: string) {

@@ -1,0 +1,35 @@
+import type { CriterionSpec } from '../definition/definition.js';
+import { LIMITS } from '../definition/limits.js';
+import { fold } from '../matching/matcher.js';
+import { PLAIN, shown } from './common.js';
+import type { Kinds } from './kind.js';
+import { check } from './parts-schema.js';
+
+export const CRITERION = {
+  criterion: {
+    ...PLAIN,
+    schema: check(
+      'Criterion as a check',
+      'The judge, a language model, finds that the statement is true, with a quote from the transcript as evidence. Undecided without a verdict.',
+      {
+        criterion: {
+          type: 'string',
+          description: 'One statement about the call that is either true or not',
+          minLength: 1,
+          maxLength: LIMITS.criterion,
+          examples: ['The agent says that seven is taken and offers another time.'],
+        },
+      },
+      ['criterion'],
+    ),
+    needs: () => ['words'],
+    describe: ({ criterion }) => `the judge confirms "${shown(criterion)}"`,
+    violations: ({ criterion }) =>
+      fold(criterion) === '' ? [[['criterion'], 'must not consist of white space only']] : [],
+    isProhibition: () => false,
+    subject: ({ type, criterion }) => [`${type} ${fold(criterion)}`, type],
+    ofAgentAlone: false,
+    keepsDetail: false,
+    notInRecording: null,
+  },
+} satisfies Pick<Kinds, CriterionSpec['type']>;
