@@ -10,7 +10,7 @@ export const normaliseCheck = (check: CheckInput): Check => normalised('Check', 
 /** @param isNested whether it is inside another check, where weights have no meaning */
 function normalised(part: string, value: Fields, isNested: boolean): Fields {
   const type = value['type'] ?? ('criterion' in value ? 'criterion' : undefined);
-  const name = part === 'Check' ? CHECK_DEFINITIONS[String(type)] : part;
+  const name = part === 'Check' ? CHECK_DEFINITIONS[type as string] : part;
   // A template whose type is a variable.
   if (name === undefined) return value;
   const { properties } = (checkDefinitions as Readonly<Record<string, JsonSchema>>)[name] as {
