@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Dispatcher } from '../../src/modules/execution/dispatcher.js';
 import { sendCompletion, TestServers } from '../simulators/servers.js';
 import { expectError, expectForbidden, expectNotFound } from '../support/expect.js';
 import { HttpClient } from '../support/http.js';
@@ -7,6 +8,7 @@ import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../sup
 import { type ScriptedAgent, startScriptedAgent } from '../simulators/agent/testing/scripted-agent.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
+import { until } from '../support/until.js';
 import { vat } from '../support/vat.js';
 
 const evaluation = (criteria: readonly string[], values: object = {}) =>
@@ -21,6 +23,8 @@ describe('a run that is judged again', () => {
   let app: TestApp;
   let agent: ScriptedAgent;
   let isRefusing = false;
+  /** Settled when the judge may answer. */
+  let held = Promise.resolve();
   let asked: string[] = [];
 
   beforeAll(async () => {
@@ -38,7 +42,8 @@ describe('a run that is judged again', () => {
       const statement = JSON.parse(found) as string;
       asked.push(statement);
       const quote = statement.includes('role') ? 'Good day, please greet me' : 'Welcome!';
-      sendCompletion(response, JSON.stringify({ reasoning: 'So it is.', quote, met: /polite|role/.test(statement) }));
+      const decided = JSON.stringify({ reasoning: 'So it is.', quote, met: /polite|role/.test(statement) });
+      void held.then(() => sendCompletion(response, decided));
     });
     agent = await startScriptedAgent(({ said, response }) => {
       if (said === BREAK) response.destroy();
@@ -49,6 +54,7 @@ describe('a run that is judged again', () => {
   beforeEach(() => {
     asked = [];
     isRefusing = false;
+    held = Promise.resolve();
   });
   afterAll(async () => {
     await app.close();
@@ -174,6 +180,29 @@ describe('a run that is judged again', () => {
     expect(run).toMatchObject({ warnings: [warning], reasons: missing });
     // So does a run that is derived from it.
     expect(await rejudged(client, run.id)).toMatchObject({ exitCode: 1, warnings: [], reasons: missing });
+  });
+
+  it('is completed by a process that shuts down, also where the calls had a voice', async () => {
+    const { client, agentId } = await prepareEvaluations(app, [evaluation(['The agent is polite.'])]);
+    const source = await executeRun(client, agentId);
+    // As if the call had been made over a telephone: calls in progress there end at once.
+    await sql(
+      app.databaseUrl,
+      `UPDATE calls SET protocol = 'twilio-media-streams', medium = 'voice' WHERE run_id = $1`,
+      [source.id],
+    );
+    let answer = () => {};
+    held = new Promise((resolve) => (answer = resolve));
+    asked = [];
+    const { id } = (await client.post(`/runs/${source.id}/rejudge`)).body.data;
+    await until('the judge is asked', () => asked.length > 0);
+    const dispatcher = app.nest.get(Dispatcher);
+    dispatcher.onModuleDestroy();
+    answer();
+    await dispatcher.beforeApplicationShutdown();
+    dispatcher.onApplicationBootstrap();
+    const [call] = await callsOf(client, id);
+    expect(call).toMatchObject({ status: 'ENDED', outcome: 'passed', attempts: [{ failureCode: null }] });
   });
 
   it('keeps the criteria of the run if the names of the variables have changed', async () => {

@@ -36,6 +36,8 @@ export interface CallEvents {
   readonly onAborted: (result: CallResult) => void;
   /** A voice call has hung up, though its result needs more time. */
   readonly onHangUp: () => void;
+  /** The call took place before, and is only judged. */
+  readonly onJudged: () => void;
 }
 
 /** Executes single calls with the agents, language model and network settings of the service. */
@@ -74,6 +76,7 @@ export class CallExecutor {
     const plan = await this.plans.forceFetch(`${runId} ${evaluationId}`, { context: call });
     const snapshot = evaluationOf(plan, plan.hasVariables ? await this.repository.variables(id) : null);
     const judged = judgedBy(plan.agent, snapshot);
+    if (plan.derivedKind !== null || call.protocol === RECORDING) events.onJudged();
     if (plan.derivedKind === 'remeasure') return this.recordedCalls.remeasure(id, judged, signal);
     if (plan.derivedKind === 'rejudge') return this.rejudge(id, judged, signal);
     const { protocol } = call;

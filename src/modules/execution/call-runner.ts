@@ -32,8 +32,8 @@ const START_SPREAD_MS = 2;
 export interface HeldCall {
   readonly call: ClaimedCall;
   readonly abort: AbortController;
-  /** Whether it is only checked and judged any more. */
-  hasHungUp: boolean;
+  /** Whether no agent is called, or no longer: it is only checked and judged. */
+  isJudged: boolean;
 }
 
 interface Run {
@@ -92,7 +92,7 @@ export class CallRunner implements OnApplicationBootstrap, OnApplicationShutdown
    * @throws database errors; then its lease expires
    */
   run(call: ClaimedCall, run: Run): Promise<void> {
-    const held: HeldCall = { call, abort: new AbortController(), hasHungUp: false };
+    const held: HeldCall = { call, abort: new AbortController(), isJudged: false };
     this.held.set(call.claimId, held);
     return during({ callId: call.id, runId: call.runId }, () => this.execute(held, run));
   }
@@ -114,10 +114,11 @@ export class CallRunner implements OnApplicationBootstrap, OnApplicationShutdown
       const result = await this.attempt(call, abort.signal, {
         onAborted: (known) => (interrupted = known),
         onHangUp: () => {
-          held.hasHungUp = true;
+          held.isJudged = true;
           void this.capacity.release(call);
           onHangUp();
         },
+        onJudged: () => (held.isJudged = true),
       });
       // The platform's call has ended before another one is dialled.
       await this.capacity.release(call, result.failure?.code);

@@ -97,7 +97,7 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy, Befo
 
   /** Claims no more calls. Those in progress have a grace period, but no voice call that is still connected would end in it. */
   private async stop(): Promise<void> {
-    this.runner.shutDown(({ call, hasHungUp }) => call.medium === 'voice' && !hasHungUp);
+    this.runner.shutDown(({ call, isJudged }) => call.medium === 'voice' && !isJudged);
     const timers = new AbortController();
     const pause = (ms: number) => sleep(ms, undefined, { signal: timers.signal }).catch(() => undefined);
     const ended = (async () => {
