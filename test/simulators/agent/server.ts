@@ -19,14 +19,15 @@ import { ElevenLabsService, type ElevenLabsServiceOptions } from '../elevenlabs/
 import { RealtimeService, type RealtimeServiceOptions } from '../openai-realtime/service.js';
 import { ReferenceVapi, type ReferenceVapiOptions } from '../vapi/reference.js';
 import { VapiPlatform } from '../vapi/server.js';
-import { Telephone, type TelephoneOptions } from '../twilio/telephone.js';
+import { ReferenceTelephone, type ReferenceTelephoneOptions } from '../twilio/reference.js';
+import { Telephone } from '../twilio/server.js';
 
 export interface ReferenceAgentServerOptions extends ReferenceAgentOptions {
   /** 0 chooses a free port. */
   readonly port?: number;
   readonly host?: string;
   /** The agent also answers the telephone (Twilio Media Streams). */
-  readonly telephone?: TelephoneOptions;
+  readonly telephone?: ReferenceTelephoneOptions;
   /** In place of the telephone, the agent is a Realtime server. */
   readonly realtime?: RealtimeServiceOptions;
   /** In place of the telephone, the agent is one of ElevenLabs, over voice and text. */
@@ -90,7 +91,8 @@ function voiceServiceOf(options: ReferenceAgentServerOptions): VoiceService | un
   if (retell) return new RetellPlatform(new ReferenceRetell({ ...options, ...retell }), retell);
   if (elevenlabs) return new ElevenLabsService(elevenlabs);
   if (vapi) return new VapiPlatform(new ReferenceVapi(vapi), { apiKey: vapi.apiKey });
-  return realtime ? new RealtimeService(realtime) : telephone && new Telephone(telephone);
+  if (realtime) return new RealtimeService(realtime);
+  return telephone && new Telephone(new ReferenceTelephone(telephone), telephone);
 }
 
 function urlOf(server: Server): string {

@@ -5,7 +5,8 @@ import {
   says as saysElevenLabs,
   server as elevenlabs,
 } from '../../../libs/simulation/testing/elevenlabs.js';
-import { connect, ScriptedAgent } from '../../simulators/twilio/twilio-agent.js';
+import { connect } from '../../simulators/twilio/messages.js';
+import { TwilioServer } from '../../simulators/twilio/server.js';
 import { says as saysVapi, VapiServer } from '../../../libs/simulation/testing/vapi.js';
 import { RealtimeServer } from '../../simulators/openai-realtime/realtime-server.js';
 import { HostileAgents } from './agents.js';
@@ -33,7 +34,7 @@ const VOICE_PLATFORMS: Readonly<Record<string, () => Promise<Platform>>> = {
     return { host: hostOf(double.url), stop: () => double.close() };
   },
   'twilio-media-streams': async () => {
-    const double: ScriptedAgent = await ScriptedAgent.start({
+    const double: TwilioServer = await TwilioServer.start({
       webhook: ({ path }) => connect(`ws://${double.host}${path.replace('voice', 'stream')}`),
       onStart: ({ play }) => play(TONE),
     });

@@ -1,3 +1,5 @@
+import { mediaMessage } from './messages.js';
+
 /** The agent's side of Twilio Media Streams, as `wireContract` needs it. */
 export function twilioContractDouble() {
   let streamSid = '';
@@ -11,7 +13,7 @@ export function twilioContractDouble() {
     /** A square wave of 500 Hz: mu-law 0x90 and 0x10 are a half of full scale up and down. */
     speech: (ms: number) => {
       const sound = Uint8Array.from({ length: ms * 8 }, (_, index) => (index % 16 < 8 ? 0x90 : 0x10));
-      return [message('media', { media: { payload: Buffer.from(sound).toString('base64') } })];
+      return [mediaMessage(streamSid, sound)];
     },
     unknown: (text: string) => message(text),
     echoes: (text: string) => [
