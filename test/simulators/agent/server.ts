@@ -16,7 +16,8 @@ import { answer, readBody, RequestError } from '../http.js';
 import { ReferenceRetell, type ReferenceRetellOptions } from '../retell/reference.js';
 import { RetellPlatform } from '../retell/server.js';
 import { ElevenLabsService, type ElevenLabsServiceOptions } from '../elevenlabs/service.js';
-import { RealtimeService, type RealtimeServiceOptions } from '../openai-realtime/service.js';
+import { ReferenceRealtime, type ReferenceRealtimeOptions } from '../openai-realtime/reference.js';
+import { RealtimePlatform } from '../openai-realtime/server.js';
 import { ReferenceVapi, type ReferenceVapiOptions } from '../vapi/reference.js';
 import { VapiPlatform } from '../vapi/server.js';
 import { ReferenceTelephone, type ReferenceTelephoneOptions } from '../twilio/reference.js';
@@ -29,7 +30,7 @@ export interface ReferenceAgentServerOptions extends ReferenceAgentOptions {
   /** The agent also answers the telephone (Twilio Media Streams). */
   readonly telephone?: ReferenceTelephoneOptions;
   /** In place of the telephone, the agent is a Realtime server. */
-  readonly realtime?: RealtimeServiceOptions;
+  readonly realtime?: ReferenceRealtimeOptions;
   /** In place of the telephone, the agent is one of ElevenLabs, over voice and text. */
   readonly elevenlabs?: ElevenLabsServiceOptions;
   /** In place of the telephone, the agent is an assistant of Vapi, over voice and chat. */
@@ -91,7 +92,7 @@ function voiceServiceOf(options: ReferenceAgentServerOptions): VoiceService | un
   if (retell) return new RetellPlatform(new ReferenceRetell({ ...options, ...retell }), retell);
   if (elevenlabs) return new ElevenLabsService(elevenlabs);
   if (vapi) return new VapiPlatform(new ReferenceVapi(vapi), { apiKey: vapi.apiKey });
-  if (realtime) return new RealtimeService(realtime);
+  if (realtime) return new RealtimePlatform(new ReferenceRealtime(realtime), realtime);
   return telephone && new Telephone(new ReferenceTelephone(telephone), telephone);
 }
 

@@ -7,7 +7,7 @@ import {
 } from '../../../libs/audio/index.js';
 import { RATE } from '../agent/voice/frames.js';
 import type { ToolRequest } from '../agent/voice/spoken-dialogue.js';
-import type { AssistantMessage, ServerEvent } from './events.js';
+import { type AssistantMessage, type Part, partOf, server, type ServerEvent } from './messages.js';
 
 /** How a response ends. */
 export interface ResponseEnding {
@@ -26,6 +26,7 @@ interface ResponseOptions {
 /** One response of a Realtime server: its events, in the order of the API. */
 export class Response {
   private readonly itemId: string;
+  private readonly part: Part;
   private readonly resampler: StreamResampler | undefined;
   private transcript = '';
   private sentBytes = 0;
@@ -35,9 +36,10 @@ export class Response {
 
   constructor(private readonly options: ResponseOptions) {
     this.itemId = options.id.replace('resp', 'item');
+    this.part = partOf(options.id, this.itemId);
     const { rate } = options.format;
     if (rate !== RATE) this.resampler = new StreamResampler(RATE, rate);
-    this.options.send({ type: 'response.created', response: this.head('in_progress') });
+    this.send(server.begins(options.id));
   }
 
   /** Begins a message. @param bytes length of its audio: mu-law at 8 kHz */
@@ -67,16 +69,12 @@ export class Response {
 
   /** Asks the client to run functions. */
   call(calls: readonly ToolRequest[]): void {
-    for (const { id, name, arguments: json } of calls) {
-      const itemId = `item_${id}`;
+    for (const call of calls) {
+      const { id, name, arguments: json } = call;
       const place = { response_id: this.options.id, output_index: this.outputs };
-      const item = { id: itemId, type: 'function_call', call_id: id, name } as const;
+      const item = { id: `item_${id}`, type: 'function_call', call_id: id, name } as const;
       this.send({ type: 'response.output_item.added', ...place, item: { ...item, arguments: '' } });
-      this.send({
-        type: 'response.function_call_arguments.done',
-        ...place,
-        ...{ item_id: itemId, call_id: id, name, arguments: json },
-      });
+      this.send(server.call(this.options.id, call, this.outputs));
       this.send({
         type: 'response.output_item.done',
         ...place,
@@ -90,15 +88,9 @@ export class Response {
   end({ status, reason }: ResponseEnding, calls: readonly ToolRequest[] = []): void {
     if (this.bytes > 0) this.endMessage(status);
     this.call(calls);
-    const details = { type: status, ...(reason && { reason }) };
-    this.send({
-      type: 'response.done',
-      response: {
-        ...this.head(status),
-        ...(reason && { status_details: details }),
-        output: this.bytes > 0 ? [this.message(status)] : [],
-      },
-    });
+    const output = this.bytes > 0 ? [this.message(status)] : [];
+    const details = reason && { status_details: { type: status, reason } };
+    this.send(server.ends(this.options.id, status, { output, ...details }));
   }
 
   private endMessage(status: ResponseEnding['status']): void {
@@ -108,7 +100,7 @@ export class Response {
     }
     const { transcript } = this;
     this.send({ type: 'response.output_audio.done', ...this.part });
-    this.send({ type: 'response.output_audio_transcript.done', ...this.part, transcript });
+    this.send(server.allWords(this.part, transcript));
     this.send({ type: 'response.content_part.done', ...this.part, part: { type: 'audio', transcript } });
     this.send({ type: 'response.output_item.done', ...this.place, item: this.message(status) });
     this.outputs += 1;
@@ -126,13 +118,12 @@ export class Response {
     const delta = this.text.slice(this.transcript.length, until);
     if (delta === '') return;
     this.transcript += delta;
-    this.send({ type: 'response.output_audio_transcript.delta', ...this.part, delta });
+    this.send(server.words(this.part, delta));
   }
 
   private delta(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
-    const delta = Buffer.from(bytes).toString('base64');
-    this.send({ type: 'response.output_audio.delta', ...this.part, delta });
+    this.send(server.audio(this.part, bytes));
     this.options.onDelta(this.itemId, (bytes.length * 1_000) / bytesPerSecond(this.options.format));
   }
 
@@ -143,16 +134,8 @@ export class Response {
     return encodeAudio(format, this.resampler ? this.resampler.push(pcm) : pcm);
   }
 
-  private head(status: 'in_progress' | ResponseEnding['status']) {
-    return { id: this.options.id, object: 'realtime.response' as const, status, output: [] };
-  }
-
   private get place() {
     return { response_id: this.options.id, output_index: 0, item_id: this.itemId };
-  }
-
-  private get part() {
-    return { ...this.place, content_index: 0 };
   }
 
   private send(event: ServerEvent): void {

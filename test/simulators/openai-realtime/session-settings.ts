@@ -1,5 +1,5 @@
 import type { AudioFormat } from '../../../libs/audio/index.js';
-import type { AudioFormats } from './events.js';
+import type { AudioFormats } from './messages.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 

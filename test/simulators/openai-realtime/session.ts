@@ -1,7 +1,8 @@
 import { CallerFrames } from '../agent/voice/caller-frames.js';
 import type { AgentLine } from '../agent/voice/mouth.js';
 import { VoiceAgent, type VoiceAgentOptions } from '../agent/voice/voice-agent.js';
-import { type ClientEvent, readClientEvent, type ServerEvent } from './events.js';
+import type { Session, SessionSocket } from '../session-sockets.js';
+import { type ClientEvent, readClientEvent, server, type ServerEvent, type Truncate, written } from './messages.js';
 import { HeardAccount, type Truncation } from './heard-account.js';
 import { plantedBy } from '../agent/voice/word-faults.js';
 import { isRealtimeOnlyFault, type RealtimeFaultName, type RealtimeOnlyFaultName } from './realtime-faults.js';
@@ -15,12 +16,6 @@ export interface RealtimeSessionOptions extends Omit<VoiceAgentOptions, 'fault' 
   readonly onTruncate?: (truncation: Truncation) => void;
 }
 
-/** The agent's end of a WebSocket connection. */
-export interface RealtimeSocket {
-  send(text: string): void;
-  close(): void;
-}
-
 /** Number of the answer in which a planted fault happens; the greeting is 1. */
 const FAULTY_ANSWER = 2;
 /** Length of the audio of that answer that is sent before it is cut or cancelled. */
@@ -29,11 +24,8 @@ const FAULT_AFTER_MS = 800;
 const FALSE_START_AFTER_MS = 1_800;
 const LIMIT = 20_000;
 
-/**
- * The agent as a Realtime server: one session. It has no socket and no timer: its driver passes the messages and calls `tick`
- * at least every 20 ms, all with times in milliseconds of one clock.
- */
-export class RealtimeAgentSession {
+/** The agent as a Realtime server: one call. */
+export class RealtimeAgentSession implements Session {
   private readonly agent: VoiceAgent;
   private readonly settings: SessionSettings;
   private readonly account = new HeardAccount();
@@ -55,7 +47,7 @@ export class RealtimeAgentSession {
   private hasFailed = false;
 
   constructor(
-    private readonly socket: RealtimeSocket,
+    private readonly socket: SessionSocket,
     private readonly options: RealtimeSessionOptions,
   ) {
     const { fault, ...rest } = options;
@@ -67,7 +59,7 @@ export class RealtimeAgentSession {
       ...planted,
       hostedTools: () => this.settings.functions,
     });
-    this.send({ type: 'session.created', session: this.session });
+    this.send(server.created(this.settings.all));
   }
 
   onMessage(now: number, data: string | Uint8Array): void {
@@ -92,7 +84,7 @@ export class RealtimeAgentSession {
     switch (event.type) {
       case 'session.update':
         this.settings.update(event.session);
-        return this.send({ type: 'session.updated', session: this.session });
+        return this.send(server.updated(this.settings.all));
       case 'input_audio_buffer.append':
         return this.hear(Buffer.from(event.audio, 'base64'));
       case 'response.create':
@@ -101,7 +93,7 @@ export class RealtimeAgentSession {
         if (event.item.type === 'function_call_output') this.agent.toolResult(event.item.call_id, event.item.output);
         return this.send({ type: 'conversation.item.added', item: event.item, previous_item_id: null });
       case 'conversation.item.truncate':
-        return this.truncate(event.item_id, event.content_index, event.audio_end_ms);
+        return this.truncate(event);
       default:
         return;
     }
@@ -122,7 +114,8 @@ export class RealtimeAgentSession {
     this.frames.push(bytes, (frame, laterMs) => this.agent.hear(this.now - laterMs, frame));
   }
 
-  private truncate(itemId: string, contentIndex: number, audioEndMs: number): void {
+  private truncate(event: Truncate): void {
+    const { item_id: itemId, audio_end_ms: audioEndMs } = event;
     const { oneWayMs = 0, onTruncate } = this.options;
     if (!this.account.has(itemId)) {
       return this.refuse('invalid_request_error', 'item_truncate_invalid_item_id', `There is no item ${itemId}`);
@@ -134,8 +127,7 @@ export class RealtimeAgentSession {
     }
     const heardMs = this.account.cut(this.now - oneWayMs, itemId);
     onTruncate?.({ itemId, audioEndMs, heardMs });
-    const place = { item_id: itemId, content_index: contentIndex, audio_end_ms: audioEndMs };
-    this.send({ type: 'conversation.item.truncated', ...place });
+    this.send(server.truncated(event));
   }
 
   private line(): AgentLine {
@@ -216,14 +208,12 @@ export class RealtimeAgentSession {
   private callerStarts(): void {
     this.turns += 1;
     this.hasBegun = true;
-    const place = { audio_start_ms: Math.round(this.now), item_id: `item_caller_${this.turns}` };
-    this.send({ type: 'input_audio_buffer.speech_started', ...place });
+    this.send(server.callerStarts(`item_caller_${this.turns}`, Math.round(this.now)));
   }
 
   private callerEnds(heard: string): void {
     const item_id = `item_caller_${this.turns}`;
-    this.send({ type: 'input_audio_buffer.speech_stopped', audio_end_ms: Math.round(this.now), item_id });
-    this.send({ type: 'input_audio_buffer.committed', item_id, previous_item_id: null });
+    for (const event of server.callerEnds(item_id, Math.round(this.now))) this.send(event);
     if (!this.settings.transcribes) return;
     this.send({
       type: 'conversation.item.input_audio_transcription.completed',
@@ -235,12 +225,7 @@ export class RealtimeAgentSession {
     this.send({ type: 'error', error: { type, code, message, param: null, event_id: null } });
   }
 
-  private get session() {
-    return this.settings.all as { readonly type: 'realtime' };
-  }
-
   private send(event: ServerEvent): void {
-    this.events += 1;
-    this.socket.send(JSON.stringify({ event_id: `event_${this.events}`, ...event }));
+    this.socket.send(written(event, ++this.events));
   }
 }

@@ -8,7 +8,8 @@ import {
 import { connect } from '../../simulators/twilio/messages.js';
 import { TwilioServer } from '../../simulators/twilio/server.js';
 import { says as saysVapi, VapiServer } from '../../../libs/simulation/testing/vapi.js';
-import { RealtimeServer } from '../../simulators/openai-realtime/realtime-server.js';
+import { streams } from '../../simulators/openai-realtime/scripted.js';
+import { RealtimeServer } from '../../simulators/openai-realtime/server.js';
 import { HostileAgents } from './agents.js';
 import { ExchangeProxy } from './exchange-proxy.js';
 import { hostOf, KEY, type Platform, TEXT_PLATFORMS } from './platforms.js';
@@ -30,8 +31,8 @@ const VOICE_PLATFORMS: Readonly<Record<string, () => Promise<Platform>>> = {
     return { host: hostOf(double.url), stop: () => double.stop() };
   },
   'openai-realtime': async () => {
-    const double = await RealtimeServer.start(TONE);
-    return { host: hostOf(double.url), stop: () => double.close() };
+    const double = await RealtimeServer.start({ onTurn: (turn) => streams(turn, 'Welcome!', TONE) });
+    return { host: hostOf(double.url), stop: () => double.stop() };
   },
   'twilio-media-streams': async () => {
     const double: TwilioServer = await TwilioServer.start({

@@ -5,9 +5,9 @@ import {
   says,
   speechStarted,
   updated,
-} from '../../../../../test/simulators/openai-realtime/double/agent.js';
+} from '../../../../../test/simulators/openai-realtime/scripted.js';
 import { BARGES_IN, codesOf, execute, GREETING, spoken, WAITS } from './testing/calls.js';
-import { event } from '../../../../../test/simulators/openai-realtime/double/events.js';
+import { event } from '../../../../../test/simulators/openai-realtime/messages.js';
 
 /** One piece of audio of an item, in any version of the protocol. */
 const delta = (item: number, ms: number, type = 'response.output_audio.delta'): string => {
