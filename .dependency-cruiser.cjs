@@ -149,9 +149,8 @@ module.exports = {
       severity: 'error',
       from: {
         path: [
-          '^test/simulators/[^/]+/double/',
           '^test/simulators/.+/server\\.ts$',
-          '^test/simulators/(?!elevenlabs/).+/(messages|scripted|contract)\\.ts$',
+          '^test/simulators/.+/(messages|scripted|contract|account)\\.ts$',
           '/wires/testing/fixture-double/',
         ],
       },

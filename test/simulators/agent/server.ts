@@ -15,7 +15,8 @@ import { FAULT_NAMES, type FaultName, isFault, isHealthy } from './faults.js';
 import { answer, readBody, RequestError } from '../http.js';
 import { ReferenceRetell, type ReferenceRetellOptions } from '../retell/reference.js';
 import { RetellPlatform } from '../retell/server.js';
-import { ElevenLabsService, type ElevenLabsServiceOptions } from '../elevenlabs/service.js';
+import { ReferenceElevenLabs, type ReferenceElevenLabsOptions } from '../elevenlabs/reference.js';
+import { ElevenLabsPlatform } from '../elevenlabs/server.js';
 import { ReferenceRealtime, type ReferenceRealtimeOptions } from '../openai-realtime/reference.js';
 import { RealtimePlatform } from '../openai-realtime/server.js';
 import { ReferenceVapi, type ReferenceVapiOptions } from '../vapi/reference.js';
@@ -32,7 +33,7 @@ export interface ReferenceAgentServerOptions extends ReferenceAgentOptions {
   /** In place of the telephone, the agent is a Realtime server. */
   readonly realtime?: ReferenceRealtimeOptions;
   /** In place of the telephone, the agent is one of ElevenLabs, over voice and text. */
-  readonly elevenlabs?: ElevenLabsServiceOptions;
+  readonly elevenlabs?: ReferenceElevenLabsOptions;
   /** In place of the telephone, the agent is an assistant of Vapi, over voice and chat. */
   readonly vapi?: ReferenceVapiOptions;
   /** In place of the telephone, the agent is one of Retell, in text. */
@@ -90,7 +91,7 @@ export async function startReferenceAgent(options: ReferenceAgentServerOptions =
 function voiceServiceOf(options: ReferenceAgentServerOptions): VoiceService | undefined {
   const { telephone, realtime, elevenlabs, retell, vapi } = options;
   if (retell) return new RetellPlatform(new ReferenceRetell({ ...options, ...retell }), retell);
-  if (elevenlabs) return new ElevenLabsService(elevenlabs);
+  if (elevenlabs) return new ElevenLabsPlatform(new ReferenceElevenLabs(elevenlabs), { apiKey: elevenlabs.apiKey });
   if (vapi) return new VapiPlatform(new ReferenceVapi(vapi), { apiKey: vapi.apiKey });
   if (realtime) return new RealtimePlatform(new ReferenceRealtime(realtime), realtime);
   return telephone && new Telephone(new ReferenceTelephone(telephone), telephone);

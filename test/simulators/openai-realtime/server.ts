@@ -8,7 +8,7 @@ import type { RealtimeAgents } from './messages.js';
 import { type RealtimeScript, ScriptedRealtime } from './scripted.js';
 
 export interface RealtimePlatformOptions {
-  /** Other keys are refused. */
+  /** The only key that is accepted; without it, every key is. */
   readonly apiKey?: string | undefined;
   /** Delay of the connection in each direction, in milliseconds. */
   readonly oneWayMs?: number;

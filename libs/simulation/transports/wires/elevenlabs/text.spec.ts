@@ -5,12 +5,9 @@ import { testConnection } from '../../../connection-test/test-connection.js';
 import type { FirstSpeaker } from '../../modules/endpoint.js';
 import { elevenlabsText } from './index.js';
 import type { ElevenLabsOptions } from './options.js';
-import type { Act } from '../../../../../test/simulators/elevenlabs/double/agent.js';
-import { server, tone } from '../../../../../test/simulators/elevenlabs/double/messages.js';
-import {
-  ElevenLabsServer,
-  type ElevenLabsServerOptions,
-} from '../../../../../test/simulators/elevenlabs/double/server.js';
+import type { Act } from '../../../../../test/simulators/elevenlabs/scripted.js';
+import { server, tone } from '../../../../../test/simulators/elevenlabs/messages.js';
+import { ElevenLabsServer, type ElevenLabsServerOptions } from '../../../../../test/simulators/elevenlabs/server.js';
 
 const KEY = 'sk_1234567890abcdef';
 const GREETING = 'Good evening, this is Bella Vista.';

@@ -1,12 +1,12 @@
-import type { Act } from '../../../../../test/simulators/elevenlabs/double/agent.js';
-import { says } from '../../../../../test/simulators/elevenlabs/double/agent.js';
+import type { Act } from '../../../../../test/simulators/elevenlabs/scripted.js';
+import { says } from '../../../../../test/simulators/elevenlabs/scripted.js';
 import {
   alignmentOf,
   type Format,
   server,
   type ServerMessage,
   tone,
-} from '../../../../../test/simulators/elevenlabs/double/messages.js';
+} from '../../../../../test/simulators/elevenlabs/messages.js';
 import elevenlabsEntry from './wire.js';
 import { BARGES_IN, codesOf, execute, spoken, WAITS } from './testing/scripted-call.js';
 
