@@ -149,8 +149,9 @@ module.exports = {
       severity: 'error',
       from: {
         path: [
+          '^test/simulators/[^/]+/double/',
           '^test/simulators/.+/server\\.ts$',
-          '^test/simulators/.+/(messages|scripted|contract|account)\\.ts$',
+          '^test/simulators/(?!elevenlabs/).+/(messages|scripted|contract)\\.ts$',
           '/wires/testing/fixture-double/',
         ],
       },

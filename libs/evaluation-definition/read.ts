@@ -75,7 +75,7 @@ function violationsOf(
   return [
     ...left,
     ...definitionViolations(parts, patterns, searchBudget),
-    ...toolResultViolations(value),
+    ...toolResultViolations(value, patterns).filter(({ path }) => !exempt.has(partOf(path))),
     ...languageViolations(value),
   ];
 }

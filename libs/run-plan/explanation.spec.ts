@@ -20,6 +20,25 @@ describe('explanationOf', () => {
     );
   });
 
+  it('says what tools return', () => {
+    const toolResults = [
+      { tool: 'find', arguments: { people: 4 }, results: [{ times: [] }, { times: ['20:00'] }], delayMs: 500 },
+      { tool: 'find', same: { time: '19:00' }, argumentsSchema: { required: ['day'] }, result: 'free', times: 2 },
+      { tool: 'book', error: 'Out of order' },
+      { tool: 'note', noAnswer: true as const },
+    ];
+    expect(explained({ script: [{ say: 'Hello.' }], toolResults }).slice(1, -1)).toEqual([
+      'Tool find with exactly {"people":4} returns {"times":[]}, then {"times":["20:00"]} after 500 ms.',
+      'Tool find with arguments that fit the schema {"required":["day"]} and the same values as {"time":"19:00"}, in any form, returns "free" to the first 2 such calls.',
+      'Tool book fails with "Out of order".',
+      'Tool note never answers.',
+    ]);
+    const many = Array.from({ length: 22 }, (_, n) => ({ tool: `t${n}`, result: 1 }));
+    expect(explained({ script: [{ say: 'Hello.' }], toolResults: many })).toContain(
+      'There are 2 more results of tools.',
+    );
+  });
+
   it('says what a scripted caller does, and describes checks, criteria and limits', () => {
     expect(
       explained({

@@ -9,16 +9,18 @@ import {
 } from '../evaluation-definition/index.js';
 import { clipped, count, oneLine } from '../text/index.js';
 import type { PlannedEvaluation } from './planned-evaluation.js';
+import { toolResultsText } from './tool-results-text.js';
 
 /** Steps of a script that are described; the rest is only counted. */
 const MAX_STEPS = 20;
 const MAX_TEXT = 120;
 
-/** What the calls of an evaluation do and ask, one sentence each: the caller, every check, every criterion, the limits. */
+/** What the calls of an evaluation do and ask, one sentence each: the caller, the results of tools, every check, every criterion, the limits. */
 export function explanationOf({ snapshot }: Pick<PlannedEvaluation, 'snapshot'>): string[] {
-  const { script, checks, criteria, conditions, maxTurns, maxDurationSeconds } = snapshot.definition;
+  const { script, toolResults, checks, criteria, conditions, maxTurns, maxDurationSeconds } = snapshot.definition;
   return [
     ...(script.length > 0 ? scripted(script) : [`A language model plays the caller "${snapshot.personality.name}".`]),
+    ...toolResultsText(toolResults),
     ...checks.map((check) => {
       const what = check.name === undefined ? '' : ` "${check.name}"`;
       return sentence(`${kind(`check${what}`, check.required)}: ${describeCheck(check)}`);

@@ -22,7 +22,13 @@ const MAX_NAMED = 10;
 /** What a platform ignores, lacks, or does for real, one sentence each. */
 export function platformWarnings(plan: PlannedPlatform): string[] {
   const { protocol, connectionOptions, assistantVersion, variables } = plan;
-  const { takes, provides, runsTools = provides.toolCalls === 'seen', mocksTools } = PROTOCOLS.of(protocol);
+  const {
+    takes,
+    provides,
+    runsTools = provides.toolCalls === 'seen',
+    mocksTools,
+    hasOwnMocks,
+  } = PROTOCOLS.of(protocol);
   const warnings: string[] = [];
   if (takes?.variables !== true && variables.some((names) => names.length > 0)) {
     warnings.push(`agentVariables have no effect, because ${protocol} has no variables.`);
@@ -47,6 +53,11 @@ export function platformWarnings(plan: PlannedPlatform): string[] {
       mocksTools?.(connectionOptions)
         ? 'Tools of this agent run for real, except those that toolResults of an evaluation name.'
         : 'Tools of this agent run for real: its platform calls them, and the tester only sees that.',
+    );
+  }
+  if (hasOwnMocks && mocksTools?.(connectionOptions)) {
+    warnings.push(
+      'Mocks of the platform have its own results: arguments and results of toolResults apply to client tools only.',
     );
   }
   return warnings;

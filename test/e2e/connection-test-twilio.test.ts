@@ -1,8 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { OutboundClient } from '../../libs/outbound-http/index.js';
-import { connect, type Webhook } from '../simulators/twilio/messages.js';
-import type { AgentScript } from '../simulators/twilio/scripted.js';
-import { TwilioServer } from '../simulators/twilio/server.js';
+import { type AgentScript, connect, ScriptedAgent, type Webhook } from '../simulators/twilio/twilio-agent.js';
 import { silence, SOUNDS, toMulaw } from '../../libs/simulation/testing/telephone-sounds.js';
 import { agentBody } from '../factories/bodies.js';
 import { UUID } from '../support/expect.js';
@@ -32,7 +30,7 @@ function isSigned({ headers, form }: Webhook, url: string): boolean {
 describe('the test of a connection over Twilio Media Streams', () => {
   let app: TestApp;
   let admin: HttpClient;
-  const agents: TwilioServer[] = [];
+  const agents: ScriptedAgent[] = [];
 
   beforeAll(async () => {
     app = await createTestApp({ env: { OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32' } });
@@ -45,8 +43,8 @@ describe('the test of a connection over Twilio Media Streams', () => {
   });
   afterAll(() => app.close());
 
-  const start = async (script: AgentScript): Promise<TwilioServer> => {
-    const agent = await TwilioServer.start(script);
+  const start = async (script: AgentScript): Promise<ScriptedAgent> => {
+    const agent = await ScriptedAgent.start(script);
     agents.push(agent);
     return agent;
   };
@@ -211,7 +209,7 @@ describe('the test of a connection over Twilio Media Streams', () => {
     ['refuses the WebSocket', checking({ upgrade: () => 404 }), 'websocket', /HTTP 404/, /path/],
     [
       'hangs up',
-      checking({ onStart: ({ socket }) => socket.close(1005) }),
+      checking({ onStart: ({ socket }) => socket.close() }),
       'answered',
       /hung up before it was heard/,
       /log/,

@@ -8,8 +8,7 @@ import { encodeMulaw } from '../../libs/audio/index.js';
 import { OutboundClient } from '../../libs/outbound-http/index.js';
 import { prepareScript, transportTo, type VoiceFacts, type VoiceTransport } from '../../libs/simulation/index.js';
 import { FliteEngine, soundOf } from '../../libs/speech/index.js';
-import { streams } from '../simulators/openai-realtime/scripted.js';
-import { RealtimeServer } from '../simulators/openai-realtime/server.js';
+import { RealtimeServer } from '../simulators/openai-realtime/realtime-server.js';
 import { until } from '../support/until.js';
 
 const FOLDER = path.resolve(__dirname, '../realtime-agent');
@@ -37,8 +36,7 @@ type Printed = { readonly type: string } & Record<string, unknown>;
   let url: string;
 
   beforeAll(async () => {
-    const answer = encodeMulaw((await engine.synthesise({ text: ANSWER, voice: 'rms' })).pcm);
-    realtime = await RealtimeServer.start({ onTurn: (turn) => streams(turn, ANSWER, answer) });
+    realtime = await RealtimeServer.start(encodeMulaw((await engine.synthesise({ text: ANSWER, voice: 'rms' })).pcm));
     agent = spawn(process.execPath, [path.join(FOLDER, 'agent.mjs'), realtime.url, TOKEN], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -54,7 +52,7 @@ type Printed = { readonly type: string } & Record<string, unknown>;
       agent.kill();
       await exited;
     }
-    await realtime?.stop();
+    await realtime?.close();
     await engine.close();
   });
 
@@ -117,9 +115,9 @@ type Printed = { readonly type: string } & Record<string, unknown>;
     // Several came back while the answer was played, and the rest at the clear.
     expect(printed.filter(({ type }) => type === 'mark').length).toBeGreaterThan(10);
 
-    const [truncation] = realtime.agents[0]!.of('conversation.item.truncate');
+    const [truncation] = realtime.truncations;
     const itemStart = facts.arrivals.find(({ playedToMs }) => playedToMs > facts.caller[0]!.endMs)!.playedFromMs;
-    expect(Math.abs(Number(truncation!['audio_end_ms']) - (clear.atMs - itemStart))).toBeLessThanOrEqual(AGREEMENT_MS);
+    expect(Math.abs(truncation!.audioEndMs - (clear.atMs - itemStart))).toBeLessThanOrEqual(AGREEMENT_MS);
   }, 120_000);
 
   it('refuses a wrong signature, and the failure says so', async () => {

@@ -7,7 +7,7 @@ const MAX_MESSAGE = 1024 * 1024;
 
 export interface SessionSocket {
   send(data: string | Uint8Array): void;
-  /** @param code 1005 closes it without a code, 1006 drops the connection */
+  /** @param code 1006 drops the connection */
   close(code?: number, reason?: string): void;
 }
 
@@ -16,8 +16,6 @@ export interface Session {
   onMessage(now: number, data: string | Uint8Array): void;
   /** Called at least every 20 ms. */
   tick(now: number): void;
-  /** Called last. @param code with which the connection was closed, by either side */
-  onClose?(now: number, code: number): void;
 }
 
 /** The calls of a server, on one timer. */
@@ -35,9 +33,7 @@ export class SessionSockets {
       const session = begin({
         send: (data) => this.later(() => webSocket.send(data)),
         close: (code = 1000, reason) =>
-          this.later(() =>
-            code === 1006 ? webSocket.terminate() : webSocket.close(code === 1005 ? undefined : code, reason),
-          ),
+          this.later(() => (code === 1006 ? webSocket.terminate() : webSocket.close(code, reason))),
       });
       this.sessions.set(webSocket, session);
       this.ticker ??= setInterval(() => this.tick(), TICK_MS);
@@ -45,10 +41,7 @@ export class SessionSockets {
         this.later(() => session.onMessage(performance.now(), isBinary ? data : data.toString('utf8'))),
       );
       webSocket.on('error', () => webSocket.terminate());
-      webSocket.on('close', (code) => {
-        this.end(webSocket);
-        session.onClose?.(performance.now(), code);
-      });
+      webSocket.on('close', () => this.end(webSocket));
     });
   }
 

@@ -103,9 +103,22 @@ const rows = fc.uniqueArray(fc.record({ a: text(50), größe: fc.oneof(fc.intege
   maxLength: 3,
   selector: (row) => JSON.stringify(row),
 });
-const toolResult = fc.record(
-  { tool: plain, arguments: fc.dictionary(fc.constantFrom('a', 'no', '1'), value), result: value },
-  { requiredKeys: ['tool', 'result'] },
+const toolArguments = fc.dictionary(fc.constantFrom('a', 'no', '1'), value);
+const toolCalls = {
+  tool: plain,
+  arguments: toolArguments,
+  argumentsSchema: fc.record({ required: fc.constant(['a']) }),
+  same: toolArguments.filter((wanted) => Object.keys(wanted).length > 0),
+};
+const times = fc.integer({ min: 1, max: 100 });
+const toolResult = fc.oneof(
+  fc.record({ ...toolCalls, result: value, times, delayMs: times }, { requiredKeys: ['tool', 'result'] }),
+  fc.record(
+    { ...toolCalls, results: fc.array(value, { minLength: 1, maxLength: 3 }) },
+    { requiredKeys: ['tool', 'results'] },
+  ),
+  fc.record({ ...toolCalls, error: text(50) }, { requiredKeys: ['tool', 'error'] }),
+  fc.record({ ...toolCalls, noAnswer: fc.constant(true as const) }, { requiredKeys: ['tool', 'noAnswer'] }),
 );
 const steps = fc.array(
   fc.oneof(

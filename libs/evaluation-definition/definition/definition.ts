@@ -118,13 +118,27 @@ export type VariableValue = string | number | boolean;
 /** Values of the variables of one case, by name. */
 export type VariablesRow = Readonly<Record<string, VariableValue>>;
 
-/** Result that the tester returns for a call of a tool. */
+/** What the tester returns for calls of a tool: exactly one of `result`, `results`, `error` and `noAnswer`. */
 export interface ToolResult {
   readonly tool: string;
   /** Applies only to calls with these arguments; further arguments are ignored. */
   readonly arguments?: Readonly<Record<string, unknown>>;
+  /** Applies only to calls whose arguments fit this JSON Schema. */
+  readonly argumentsSchema?: Readonly<Record<string, unknown>>;
+  /** Applies only to calls with these arguments in any form that `same_value` knows; further arguments are ignored. */
+  readonly same?: Readonly<Record<string, unknown>>;
   /** Any JSON value. */
-  readonly result: unknown;
+  readonly result?: unknown;
+  /** One for each call, in order. */
+  readonly results?: readonly unknown[];
+  /** What the tool says when it fails. */
+  readonly error?: string;
+  /** The tool never answers. */
+  readonly noAnswer?: true;
+  /** How many calls get it; any number by default. */
+  readonly times?: number;
+  /** How long the tool takes, in milliseconds. */
+  readonly delayMs?: number;
 }
 
 /** Script, checks, criteria and limits of an evaluation, with all defaults filled in. */
@@ -133,7 +147,7 @@ export interface EvaluationDefinition {
   readonly script: readonly ScriptStep[];
   readonly checks: readonly Check[];
   readonly criteria: readonly Criterion[];
-  /** The first entry that fits a call applies. */
+  /** The first entry that fits a call and is not used up applies. */
   readonly toolResults: readonly ToolResult[];
   /** A turn is one exchange: the caller speaks, the agent responds. */
   readonly maxTurns: number;

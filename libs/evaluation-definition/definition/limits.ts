@@ -54,6 +54,11 @@ export const LIMITS = {
   agentVariables: 50,
   /** Bytes of an entry of `toolResults`, written as JSON. */
   toolResult: 65_536,
+  /** Results of one entry, one for each call. */
+  resultSequence: 50,
+  toolError: 2_000,
+  /** A tool that takes longer would exceed the time that platforms wait. */
+  toolDelayMs: 30_000,
   language: 64,
   maxTurns: 200,
   maxDurationSeconds: 3_600,

@@ -12,6 +12,7 @@ import type {
 } from '../definition/definition.js';
 import { DEFAULTS } from '../definition/limits.js';
 import { normaliseCheck } from './normalise-check.js';
+import { toolResultSchema } from './tool-result-schema.js';
 
 /** Fills in all defaults and orders the fields as documented. */
 export function normalise(input: DefinitionInput): EvaluationDefinition {
@@ -67,11 +68,13 @@ export function normaliseConditions(input: LineConditions): LineConditions {
 
 const CONDITIONS = ['gainDb', 'echoDb', 'packetLossPercent', 'jitterMs', 'band', 'seed'] as const;
 
-const normaliseToolResult = ({ tool, arguments: wanted, result }: ToolResult): ToolResult => ({
-  tool,
-  ...(wanted && { arguments: wanted }),
-  result,
-});
+/** Fields in the order of the schema: the database does not preserve it. */
+const normaliseToolResult = (input: ToolResult): ToolResult =>
+  Object.fromEntries(
+    TOOL_RESULT.flatMap((name) => (input[name] === undefined ? [] : [[name, input[name]]])),
+  ) as unknown as ToolResult;
+
+const TOOL_RESULT = Object.keys(toolResultSchema.properties) as (keyof typeof toolResultSchema.properties)[];
 
 /** With sorted names: the database does not preserve their order. */
 export const normaliseRow = (row: VariablesRow): VariablesRow =>

@@ -4,6 +4,7 @@ import { LANGUAGE_RULE } from '../definition/language.js';
 import { examplePersonality, personalitySchema } from './personality-schema.js';
 import { requiredEach, type JsonSchema, ref } from '../definition/json-schema.js';
 import { scriptDefinitions } from './script-schema.js';
+import { toolResultSchema } from './tool-result-schema.js';
 import { lineConditionsSchema } from './voice-schema.js';
 
 const { CriterionCheck } = checkDefinitions as Readonly<Record<string, JsonSchema>>;
@@ -15,29 +16,7 @@ export const definitions: Readonly<Record<string, JsonSchema>> = {
   ...scriptDefinitions,
   ...checkDefinitions,
   LineConditions: lineConditionsSchema,
-  ToolResult: {
-    title: 'Tool result',
-    description: 'What the tester returns when the agent waits for the result of a tool.',
-    type: 'object',
-    properties: {
-      tool: {
-        type: 'string',
-        description: 'Name of the tool, exactly as the agent calls it',
-        minLength: 1,
-        maxLength: LIMITS.tool,
-        examples: ['find_table'],
-      },
-      arguments: {
-        type: 'object',
-        description:
-          'Only calls with these arguments get the result. Each given argument must be present with the same value, nested objects likewise; further arguments are ignored',
-        examples: [{ people: 4 }],
-      },
-      result: { description: 'The result: any JSON value', examples: [{ times: ['19:00', '19:30'] }] },
-    },
-    required: ['tool', 'result'],
-    additionalProperties: false,
-  },
+  ToolResult: toolResultSchema,
 };
 
 const EXAMPLE_SCRIPT = [
@@ -217,7 +196,7 @@ export const fields = {
   toolResults: {
     type: 'array',
     description:
-      'Results that the tester returns for tools that the agent waits for; the first entry that fits a call applies. Without one the result is `{"status":"ok"}`',
+      'What the tester returns for tools that the agent waits for; the first entry that fits a call and is not used up applies. A tool without entries returns `{"status":"ok"}`. If a tool has entries and none applies, the call is an `error` (`tool_result_missing`)',
     items: ref('ToolResult'),
     maxItems: LIMITS.toolResults,
     default: [],

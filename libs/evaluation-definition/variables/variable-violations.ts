@@ -59,8 +59,9 @@ const unknownName = (name: string, names: readonly string[]): string =>
  */
 export function rowByRow<T extends TemplateInput>(value: T, violationsOf: (replaced: T) => Violation[]): Violation[] {
   const { variables } = value;
-  const parts = TEMPLATE_FIELDS.map((field) => value[field]);
-  const lengthOf = replacedLength(parts);
+  // Results of tools may be as large as all texts together: only those that a row changes count.
+  const changed = { ...value, toolResults: value.toolResults?.filter((entry) => placeholders(entry).length > 0) };
+  const lengthOf = replacedLength(TEMPLATE_FIELDS.map((field) => changed[field]));
   const length = variables.reduce((sum, row) => sum + lengthOf(row), 0);
   if (length > LIMITS.replaced) {
     const text = `must have at most ${LIMITS.replaced / 1e6} million characters once the values of all rows are inserted`;

@@ -55,7 +55,7 @@ describe('placeholders', () => {
 });
 
 describe('withVariables', () => {
-  it('replaces in scenario, instructions, script, checks and criteria only', () => {
+  it('replaces in scenario, instructions, script, checks, criteria and results of tools only', () => {
     const text = '{{city}}';
     const evaluation = {
       name: text,
@@ -66,8 +66,8 @@ describe('withVariables', () => {
       criteria: [{ text, weight: 1, required: true }],
       toolResults: [{ tool: 'x', result: text }],
     };
-    expect(JSON.stringify(withVariables(evaluation, row)).match(/Rome/g)).toHaveLength(5);
-    expect(withVariables(evaluation, row)).toMatchObject({ name: text, toolResults: [{ result: text }] });
+    expect(JSON.stringify(withVariables(evaluation, row)).match(/Rome/g)).toHaveLength(6);
+    expect(withVariables(evaluation, row)).toMatchObject({ name: text, toolResults: [{ result: 'Rome' }] });
     expect(withVariables(evaluation, null)).toBe(evaluation);
   });
 });
@@ -178,6 +178,21 @@ describe('violations of evaluations with variables', () => {
     expect(performance.now() - start).toBeLessThan(10_000);
   });
 
+  it('replaces in results of tools, and refuses an unknown name there', () => {
+    const toolResults = [
+      { tool: 'find', same: { people: '{{people}}' }, result: { text: 'For {{people}} on {{dya}}' } },
+      { tool: 'find', times: '{{people}}', result: { pattern: '{{day}}' } },
+    ];
+    expect(violations({ toolResults })).toEqual([
+      'toolResults[0].result.text uses the unknown variable "dya"; known are day, people; \\{{ stands for {{ itself',
+    ]);
+  });
+
+  it('counts results of tools that no row changes once, however large they are', () => {
+    const toolResults = Array.from({ length: 40 }, (_, n) => ({ tool: `t${n}`, result: 'x'.repeat(60_000) }));
+    expect(violations({ toolResults })).toEqual([]);
+  });
+
   it('leaves templates of a change to the merged evaluation, unless it has the variables', () => {
     const checks = [
       { type: 'max_turns', turns: '{{people}}' },
@@ -204,7 +219,42 @@ describe('violations of tool results and language', () => {
       },
       [],
     ],
-    [{ toolResults: [{ tool: 'x' }] }, ['toolResults[0].result is required']],
+    [{ toolResults: [{ tool: 'x' }] }, ['toolResults[0] must have exactly one of result, results, error, noAnswer']],
+    [
+      { toolResults: [{ tool: 'x', result: 1, error: 'down' }] },
+      ['toolResults[0] must have exactly one of result, results, error, noAnswer'],
+    ],
+    [{ toolResults: [{ tool: 'x', noAnswer: false }] }, ['toolResults[0].noAnswer must be one of true']],
+    [
+      { toolResults: [{ tool: 'x', results: [1], times: 1 }] },
+      ['toolResults[0].times cannot be combined with results'],
+    ],
+    [
+      { toolResults: [{ tool: 'x', noAnswer: true, delayMs: 5 }] },
+      ['toolResults[0].delayMs cannot be combined with noAnswer'],
+    ],
+    [
+      { toolResults: [{ tool: 'x', result: 1, delayMs: 30_001 }] },
+      ['toolResults[0].delayMs must not be greater than 30000'],
+    ],
+    [{ toolResults: [{ tool: 'x', result: 1, same: {} }] }, ['toolResults[0].same must not be empty']],
+    [
+      { toolResults: [{ tool: 'x', result: 1, argumentsSchema: { properties: { a: { pattern: '(?=a)' } } } }] },
+      [expect.stringMatching(/^toolResults\[0\]\.argumentsSchema\.properties\.a\.pattern /)],
+    ],
+    [
+      {
+        toolResults: [
+          { tool: 'x', result: 1, times: 1 },
+          { tool: 'x', results: [2, 3] },
+          { tool: 'x', same: { a: 1 }, result: 4 },
+          { tool: 'x', same: { a: 2 }, result: 4 },
+          { tool: 'x', result: 5 },
+          { tool: 'x', argumentsSchema: {}, result: 6 },
+        ],
+      },
+      ['toolResults[5] never applies: toolResults[4] fits the same calls'],
+    ],
     [
       { toolResults: [{ tool: 'x', result: 'x'.repeat(65_536) }] },
       ['toolResults[0] must have at most 65536 bytes as JSON'],

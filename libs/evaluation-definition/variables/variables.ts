@@ -4,7 +4,15 @@ import type { AuthoredEvaluation, VariablesRow, VariableValue } from '../definit
 
 /** The fields in which `{{name}}` stands for the value of a variable. */
 export const TEMPLATE_FIELDS = [
-  ...(['scenarioText', 'generalInstructions', 'script', 'checks', 'criteria', 'agentVariables'] as const),
+  ...([
+    'scenarioText',
+    'generalInstructions',
+    'script',
+    'checks',
+    'criteria',
+    'toolResults',
+    'agentVariables',
+  ] as const),
 ] as const;
 export type Template = Pick<AuthoredEvaluation, (typeof TEMPLATE_FIELDS)[number]>;
 
@@ -12,8 +20,11 @@ export type Template = Pick<AuthoredEvaluation, (typeof TEMPLATE_FIELDS)[number]
 const TOKEN = /\\\{\{|\{\{(.*?)\}\}/gs;
 const ONLY_NAME = /^\{\{((?:(?!\}\}).)*)\}\}$/s;
 
-/** Fields of checks that hold data: `pattern` is an ordinary name inside them. */
-const DATA_FIELDS: ReadonlySet<string> = new Set(['arguments', 'const', 'enum', 'default', 'examples']);
+/** Fields of checks and results of tools that hold data: `pattern` is an ordinary name inside them. */
+const DATA_FIELDS: ReadonlySet<string> = new Set([
+  ...['arguments', 'const', 'enum', 'default', 'examples'],
+  ...['same', 'result', 'results'],
+]);
 
 /** A use of a variable. */
 export interface Placeholder {

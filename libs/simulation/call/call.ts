@@ -42,7 +42,7 @@ import { isReliable, type Reliability, reliabilityOf } from '../time/stalls.js';
 import { truncate } from '../timeline/text.js';
 import { ModelMeter, testerUsage } from '../measures/tester-usage.js';
 import { type EndEntry, Timeline, type TimelineEntry } from '../timeline/timeline.js';
-import { withStoredResults } from '../conversation/tool-results.js';
+import { mistakenResult, withStoredResults } from '../conversation/tool-results.js';
 import type { Transport } from '../conversation/transport.js';
 import { unexercised } from '../validity/exercise.js';
 import { findInvalidity } from '../validity/find-invalidity.js';
@@ -186,7 +186,7 @@ class Call {
   private async run(): Promise<CallResult> {
     const { definition } = this.options;
     this.enter('talking');
-    const conversation = await this.talk();
+    const conversation = this.cleaned(await this.talk());
     this.enter('checking');
     const { entries } = this.timeline;
     const { stalls } = conversation;
@@ -207,6 +207,7 @@ class Call {
       ...judged,
       checks,
       causes: rootCauses(view),
+      mistaken: mistakenResult(definition.toolResults, entries),
       otherLanguage: spokeOther,
       unexercised: unexercised({ ...definition, view, ...(conversation.sound && { sound: conversation.sound }) }),
       gaveUpWhileStalled: conversation.end.code === 'agent_silent' && !isReliable(view.stallInSilences),
@@ -265,6 +266,13 @@ class Call {
       patienceMs,
       signal,
     });
+  }
+
+  /** A failure may quote what the agent did. */
+  private cleaned<T extends ConversationResult>(conversation: T): T {
+    const { failure: broken } = conversation;
+    if (!broken) return conversation;
+    return { ...conversation, failure: { ...broken, message: this.timeline.cleaned(broken.message) } };
   }
 
   private yielder() {

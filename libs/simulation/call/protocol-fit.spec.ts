@@ -123,6 +123,18 @@ describe('misfitOf', () => {
     expect(misfitOf(definition, 'en', PROTOCOLS.of('twilio-media-streams'), ENGLISH)).toBeUndefined();
   });
 
+  it('finds results of tools that the mocks of a platform cannot give', () => {
+    const toolResults = [
+      { tool: 'find', same: { time: '19:00' }, results: [1, 2] },
+      { tool: 'book', error: 'Out of order' },
+    ];
+    const definition = { script: [{ say: 'Hello.' }], toolResults };
+    expect(misfit(definition, 'retell-text')).toBe(
+      'the mocks of retell-text cannot do this: toolResults[0].same, toolResults[0].results',
+    );
+    expect(misfit(definition, 'chat-completions')).toBeUndefined();
+  });
+
   it('describes checks without a name, and names only some of many parts', () => {
     const says = Array.from({ length: 7 }, (_, index) => ({ type: 'says', text: `a${index}` }) as const);
     expect(overTwilio({ script, checks: says })).toMatch(

@@ -44,9 +44,14 @@ const MAX_CHECK = 80;
  * @param language BCP 47 language of the call
  */
 export function misfitOf(
-  definition: Pick<EvaluationDefinition, 'script' | 'checks' | 'criteria'>,
+  definition: Pick<EvaluationDefinition, 'script' | 'checks' | 'criteria' | 'toolResults'>,
   language: string,
-  { name, medium, provides }: Pick<ProtocolModule, 'name' | 'medium' | 'provides'>,
+  {
+    name,
+    medium,
+    provides,
+    lackingInMocks = [],
+  }: Pick<ProtocolModule, 'name' | 'medium' | 'provides' | 'lackingInMocks'>,
   spoken: CallerLanguages,
 ): string | undefined {
   const isThere: Readonly<Record<Need, boolean>> = {
@@ -59,6 +64,10 @@ export function misfitOf(
     const parts = lacks.filter((lack) => lack.need === need).map(({ part }) => part);
     return parts.length === 0 ? [] : [`it needs ${NAMES[need]}, which ${name} does not provide: ${listed(parts)}`];
   });
+  const unmocked = definition.toolResults.flatMap((entry, index) =>
+    lackingInMocks.flatMap((field) => (entry[field] === undefined ? [] : [`toolResults[${index}].${field}`])),
+  );
+  if (unmocked.length > 0) reasons.push(`the mocks of ${name} cannot do this: ${listed(unmocked)}`);
   // Words of another language would be unintelligible, and the agent would be blamed for it.
   if (medium === 'voice') reasons.push(...languageReasons(definition, language, spoken));
   const keys = medium === 'voice' && !provides.keys ? keySteps(definition) : [];

@@ -1,6 +1,7 @@
 import type { Outcome } from '../../statistics/index.js';
 import type { CheckResult, Undecided } from '../checks/check-result.js';
 import { type Failure, failure, type FailureCode, FAILURES } from '../timeline/failure.js';
+import type { mistakenResult } from '../conversation/tool-results.js';
 import type { CriterionResult } from '../judge/criterion-result.js';
 import { truncate } from '../timeline/text.js';
 import { END_CODES, type EndEntry } from '../timeline/timeline.js';
@@ -32,6 +33,8 @@ export interface VerdictInput {
   readonly unexercised?: string | undefined;
   /** That the agent spoke another language than the call's, as `otherLanguage` says it. */
   readonly otherLanguage?: string | undefined;
+  /** A tool call that may have got the wrong result, as `mistakenResult` finds it. */
+  readonly mistaken?: ReturnType<typeof mistakenResult>;
   /** What came before anything else that went wrong, or ended the call, as sentences without full stop, as `rootCauses` finds it. */
   readonly causes?: readonly string[];
 }
@@ -47,6 +50,10 @@ export function decide(input: VerdictInput): Verdict {
   const isBroken = breakage(input) !== undefined;
   const isFailed = missed.some(({ required }) => required) || isBroken;
   if (invalidity && !isFailed) return uncounted('invalid', textOf([...causes, invalidity.message]));
+  const { mistaken } = input;
+  // What was decided before the wrong result is the agent's fault all the same.
+  const isOwnFault = missed.some(({ required, decidedBy }) => required && decidedBy < (mistaken?.entry ?? Infinity));
+  if (isFailed && mistaken && !isOwnFault) return erroneous(mistaken.failure, causes);
   const isSettled = isBroken || missed.some(({ required, isFinal }) => required && isFinal);
   const undecided = isSettled ? undefined : whyUndecided(input, counted.length, isFailed);
   if (undecided) return erroneous(undecided, causes);
@@ -134,14 +141,17 @@ interface Item {
   readonly met: boolean | undefined;
   /** Whether it was decided against the agent, whatever followed. */
   readonly isFinal: boolean;
+  /** Number of the entry that decided it; Infinity if none alone did. */
+  readonly decidedBy: number;
 }
 
 /** After the caller broke its role, only what was decided against the agent before counts as not met. */
 function ofCheck({ name, detail, weight, required, met, decidedByEntry }: CheckResult, invalidity?: Invalidity): Item {
   const brokenAt = invalidity?.evidence[0]?.entry ?? Infinity;
+  const decidedBy = decidedByEntry ?? Infinity;
   const isFinal = met === false && decidedByEntry !== undefined && decidedByEntry <= brokenAt;
   const isOpen = met === null || (invalidity && !met && !isFinal);
-  return { name, detail, weight, required, met: isOpen ? undefined : met, isFinal };
+  return { name, detail, weight, required, met: isOpen ? undefined : met, isFinal, decidedBy };
 }
 
 const ofCriterion = ({ text, reason, weight, required, verdict }: CriterionResult): Item => ({
@@ -151,6 +161,7 @@ const ofCriterion = ({ text, reason, weight, required, verdict }: CriterionResul
   required,
   met: verdict === 'met' ? true : verdict === 'not_met' ? false : undefined,
   isFinal: false,
+  decidedBy: Infinity,
 });
 
 const uncounted = (outcome: 'invalid' | 'error', reason: string, cause: Failure | null = null): Verdict => ({

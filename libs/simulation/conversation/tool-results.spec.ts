@@ -132,7 +132,8 @@ describe('toolAnswers', () => {
     ['a', null, null],
     ['b', { x: { y: 1 } }, { status: 'ok' }],
   ])('%s with %j gives %j, as often as it is called', (name, args, expected) => {
-    expect([answers(name, args), answers(name, args)]).toEqual([expected, expected]);
+    const answer = { result: expected, delayMs: 0 };
+    expect([answers(name, args), answers(name, args)]).toEqual([answer, answer]);
   });
 });
 

@@ -11,7 +11,7 @@ export {
   ScriptedRealtime,
   speechStarted,
   updated,
-} from '../../../test/simulators/openai-realtime/scripted.js';
-export { event } from '../../../test/simulators/openai-realtime/messages.js';
+} from '../../../test/simulators/openai-realtime/double/agent.js';
+export { event } from '../../../test/simulators/openai-realtime/double/events.js';
 /** Responses in legal dialects of it, and what the wire reads of them. */
 export { DialectMaker, readByWire } from '../transports/wires/openai-realtime/testing/dialects.js';

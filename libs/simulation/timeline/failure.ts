@@ -32,6 +32,7 @@ export const FAILURES = {
   answer_too_large: ['agent_after_answer', false, "The agent's response is too large"],
   agent_error: ['agent_after_answer', true, 'The agent reported an error in its response'],
   connection_lost: ['agent_after_answer', true, 'The connection to the agent broke off'],
+  tool_result_missing: ['infrastructure', false, 'The evaluation has no result for a tool call of the agent'],
   tool_loop: ['agent', false, 'The agent kept calling tools without responding'],
   no_language_model: ['infrastructure', false, 'No language model is configured, and the evaluation has no script'],
   llm_timeout: ['infrastructure', true, "The tester's language model did not respond in time"],

@@ -327,7 +327,7 @@ export class Timeline {
   }
 
   failed({ code, message }: Failure, at: number): void {
-    this.add({ type: 'error', code, message, ...this.span(at, at) });
+    this.add({ type: 'error', code, message: this.cleaned(message), ...this.span(at, at) });
   }
 
   ended(by: EndEntry['by'], code: EndCode, reason: string, at: number): EndEntry {

@@ -127,6 +127,7 @@ describe('planWarnings', () => {
       expect(warnings({}, context)).toEqual([expect.stringMatching(/^Tools of this agent run for real: /)]);
       expect(warnings({}, { ...context, connectionOptions: { mockTools: true } })).toEqual([
         expect.stringMatching(/^Tools of this agent run for real, except those that toolResults/),
+        'Mocks of the platform have its own results: arguments and results of toolResults apply to client tools only.',
       ]);
     });
 

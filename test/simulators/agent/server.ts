@@ -15,25 +15,22 @@ import { FAULT_NAMES, type FaultName, isFault, isHealthy } from './faults.js';
 import { answer, readBody, RequestError } from '../http.js';
 import { ReferenceRetell, type ReferenceRetellOptions } from '../retell/reference.js';
 import { RetellPlatform } from '../retell/server.js';
-import { ReferenceElevenLabs, type ReferenceElevenLabsOptions } from '../elevenlabs/reference.js';
-import { ElevenLabsPlatform } from '../elevenlabs/server.js';
-import { ReferenceRealtime, type ReferenceRealtimeOptions } from '../openai-realtime/reference.js';
-import { RealtimePlatform } from '../openai-realtime/server.js';
+import { ElevenLabsService, type ElevenLabsServiceOptions } from '../elevenlabs/service.js';
+import { RealtimeService, type RealtimeServiceOptions } from '../openai-realtime/service.js';
 import { ReferenceVapi, type ReferenceVapiOptions } from '../vapi/reference.js';
 import { VapiPlatform } from '../vapi/server.js';
-import { ReferenceTelephone, type ReferenceTelephoneOptions } from '../twilio/reference.js';
-import { Telephone } from '../twilio/server.js';
+import { Telephone, type TelephoneOptions } from '../twilio/telephone.js';
 
 export interface ReferenceAgentServerOptions extends ReferenceAgentOptions {
   /** 0 chooses a free port. */
   readonly port?: number;
   readonly host?: string;
   /** The agent also answers the telephone (Twilio Media Streams). */
-  readonly telephone?: ReferenceTelephoneOptions;
+  readonly telephone?: TelephoneOptions;
   /** In place of the telephone, the agent is a Realtime server. */
-  readonly realtime?: ReferenceRealtimeOptions;
+  readonly realtime?: RealtimeServiceOptions;
   /** In place of the telephone, the agent is one of ElevenLabs, over voice and text. */
-  readonly elevenlabs?: ReferenceElevenLabsOptions;
+  readonly elevenlabs?: ElevenLabsServiceOptions;
   /** In place of the telephone, the agent is an assistant of Vapi, over voice and chat. */
   readonly vapi?: ReferenceVapiOptions;
   /** In place of the telephone, the agent is one of Retell, in text. */
@@ -91,10 +88,9 @@ export async function startReferenceAgent(options: ReferenceAgentServerOptions =
 function voiceServiceOf(options: ReferenceAgentServerOptions): VoiceService | undefined {
   const { telephone, realtime, elevenlabs, retell, vapi } = options;
   if (retell) return new RetellPlatform(new ReferenceRetell({ ...options, ...retell }), retell);
-  if (elevenlabs) return new ElevenLabsPlatform(new ReferenceElevenLabs(elevenlabs), { apiKey: elevenlabs.apiKey });
+  if (elevenlabs) return new ElevenLabsService(elevenlabs);
   if (vapi) return new VapiPlatform(new ReferenceVapi(vapi), { apiKey: vapi.apiKey });
-  if (realtime) return new RealtimePlatform(new ReferenceRealtime(realtime), realtime);
-  return telephone && new Telephone(new ReferenceTelephone(telephone), telephone);
+  return realtime ? new RealtimeService(realtime) : telephone && new Telephone(telephone);
 }
 
 function urlOf(server: Server): string {

@@ -1,91 +1,19 @@
-/** A conversation message of the server. Those that the simulator sends are checked against the vendor's typings by a test. */
-export interface ServerMessage {
-  readonly type: string;
-  readonly [field: string]: unknown;
-}
+import type { AudioFormat } from '../../../libs/audio/index.js';
+
+/** Names of the audio formats of an agent, as its settings have them. */
+export const AGENT_FORMATS = {
+  pcm_8000: { encoding: 'pcm16', rate: 8_000 },
+  pcm_16000: { encoding: 'pcm16', rate: 16_000 },
+  pcm_24000: { encoding: 'pcm16', rate: 24_000 },
+  pcm_48000: { encoding: 'pcm16', rate: 48_000 },
+  ulaw_8000: { encoding: 'mulaw', rate: 8_000 },
+} as const satisfies Readonly<Record<string, AudioFormat>>;
+export type AgentFormat = keyof typeof AGENT_FORMATS;
 
 export interface ClientMessage {
   readonly type: string;
   readonly [field: string]: unknown;
 }
-
-export type Format = 'ulaw_8000' | `pcm_${8_000 | 16_000 | 22_050 | 24_000 | 44_100 | 48_000}`;
-
-export interface Formats {
-  readonly toAgent: Format;
-  readonly fromAgent: Format;
-}
-
-export interface Alignment {
-  readonly chars: string[];
-  readonly char_start_times_ms: number[];
-  readonly char_durations_ms: number[];
-}
-
-export const DEFAULT_FORMATS: Formats = { toAgent: 'pcm_16000', fromAgent: 'pcm_16000' };
-
-/** The messages of the server, as its documentation has them. */
-export const server = {
-  metadata: ({ toAgent, fromAgent }: Formats = DEFAULT_FORMATS, conversation_id = 'conv_1'): ServerMessage => ({
-    type: 'conversation_initiation_metadata',
-    conversation_initiation_metadata_event: {
-      conversation_id,
-      agent_output_audio_format: fromAgent,
-      user_input_audio_format: toAgent,
-    },
-  }),
-  audio: (event_id: number, bytes: Uint8Array, alignment?: Alignment): ServerMessage => ({
-    type: 'audio',
-    audio_event: {
-      audio_base_64: Buffer.from(bytes).toString('base64'),
-      event_id,
-      ...(alignment && { alignment }),
-    },
-  }),
-  response: (agent_response: string, event_id = 1): ServerMessage => ({
-    type: 'agent_response',
-    agent_response_event: { agent_response, event_id },
-  }),
-  correction: (original_agent_response: string, corrected_agent_response: string, event_id = 1): ServerMessage => ({
-    type: 'agent_response_correction',
-    agent_response_correction_event: { original_agent_response, corrected_agent_response, event_id },
-  }),
-  part: (type: 'start' | 'delta' | 'stop', text = '', event_id = 1): ServerMessage => ({
-    type: 'agent_chat_response_part',
-    text_response_part: { type, text, event_id },
-  }),
-  heard: (user_transcript: string, event_id = 1): ServerMessage => ({
-    type: 'user_transcript',
-    user_transcription_event: { user_transcript, event_id },
-  }),
-  interruption: (event_id: number): ServerMessage => ({ type: 'interruption', interruption_event: { event_id } }),
-  ping: (event_id: number, ping_ms = 40): ServerMessage => ({ type: 'ping', ping_event: { event_id, ping_ms } }),
-  clientTool: (tool_call_id: string, tool_name: string, parameters: object = {}, event_id = 1): ServerMessage => ({
-    type: 'client_tool_call',
-    client_tool_call: { tool_name, tool_call_id, parameters, event_id },
-  }),
-  toolRequest: (tool_call_id: string, tool_name: string, event_id = 1): ServerMessage => ({
-    type: 'agent_tool_request',
-    agent_tool_request: { tool_name, tool_call_id, tool_type: 'system', event_id },
-  }),
-  toolResponse: (tool_call_id: string, tool_name: string, event_id = 1): ServerMessage => ({
-    type: 'agent_tool_response',
-    agent_tool_response: { tool_name, tool_call_id, tool_type: 'system', is_error: false, is_called: true, event_id },
-  }),
-  fullToolResponse: (tool_call_id: string, tool_name: string, full_tool_result: string): ServerMessage => ({
-    type: 'agent_tool_response_full_payload',
-    agent_tool_response_full_payload: {
-      ...{ tool_name, tool_call_id, tool_type: 'webhook', is_error: false, is_called: true, event_id: 1 },
-      full_tool_result,
-    },
-  }),
-  vadScore: (vad_score: number): ServerMessage => ({ type: 'vad_score', vad_score_event: { vad_score } }),
-  guardrail: (): ServerMessage => ({ type: 'guardrail_triggered' }),
-  error: (code: 1000 | 1002 | 1008 | 1011, error_type: string, message: string): ServerMessage => ({
-    type: 'error',
-    error_event: { code, error_type, message },
-  }),
-};
 
 /** A message of the client; audio has no type of its own. @returns undefined for what is none */
 export function readClientMessage(data: string | Uint8Array): ClientMessage | undefined {
@@ -99,34 +27,52 @@ export function readClientMessage(data: string | Uint8Array): ClientMessage | un
   }
 }
 
-const rateOf = (format: Format): number => Number(format.slice(format.indexOf('_') + 1));
+/** Messages of the platform, as text. */
+const message = (type: string, body: string, fields: object): string => JSON.stringify({ type, [body]: fields });
 
-/** A tone in a format of the platform. */
-export function tone(ms: number, format: Format = DEFAULT_FORMATS.fromAgent): Buffer {
-  const rate = rateOf(format);
-  const samples = Array.from({ length: Math.round((ms * rate) / 1_000) }, (_, n) =>
-    Math.round(8_000 * Math.sin((2 * Math.PI * 440 * n) / rate)),
-  );
-  if (format === 'ulaw_8000') return Buffer.from(samples.map(mulaw));
-  const bytes = Buffer.alloc(2 * samples.length);
-  for (const [n, sample] of samples.entries()) bytes.writeInt16LE(sample, 2 * n);
-  return bytes;
-}
+export const metadata = (format: AgentFormat): string =>
+  message('conversation_initiation_metadata', 'conversation_initiation_metadata_event', {
+    conversation_id: 'conv_reference_agent',
+    agent_output_audio_format: format,
+    user_input_audio_format: format,
+  });
 
-/** ITU-T G.711. */
-function mulaw(sample: number): number {
-  const sign = sample < 0 ? 0x80 : 0;
-  const magnitude = Math.min(32_635, Math.abs(sample)) + 132;
-  const exponent = Math.floor(Math.log2(magnitude)) - 7;
-  return ~(sign | (exponent << 4) | ((magnitude >> (exponent + 3)) & 0x0f)) & 0xff;
-}
+export const audio = (event_id: number, bytes: Uint8Array): string =>
+  message('audio', 'audio_event', { audio_base_64: Buffer.from(bytes).toString('base64'), event_id });
 
-/** Places of the characters of a text that is spoken evenly in `ms`. */
-export function alignmentOf(text: string, ms: number): Alignment {
-  const each = ms / text.length;
-  return {
-    chars: [...text],
-    char_start_times_ms: [...text].map((_, n) => Math.round(n * each)),
-    char_durations_ms: [...text].map(() => Math.round(each)),
-  };
-}
+export const response = (event_id: number, agent_response: string): string =>
+  message('agent_response', 'agent_response_event', { agent_response, event_id });
+
+export const part = (event_id: number, type: 'start' | 'delta' | 'stop', text = ''): string =>
+  message('agent_chat_response_part', 'text_response_part', { type, text, event_id });
+
+export const correction = (event_id: number, original: string, corrected: string): string =>
+  message('agent_response_correction', 'agent_response_correction_event', {
+    ...{ original_agent_response: original, corrected_agent_response: corrected, event_id },
+  });
+
+export const heard = (event_id: number, user_transcript: string): string =>
+  message('user_transcript', 'user_transcription_event', { user_transcript, event_id });
+
+export const interruption = (event_id: number): string => message('interruption', 'interruption_event', { event_id });
+
+export const ping = (event_id: number): string => message('ping', 'ping_event', { event_id, ping_ms: 20 });
+
+export const clientTool = (event_id: number, id: string, name: string, parameters: object): string =>
+  message('client_tool_call', 'client_tool_call', { tool_name: name, tool_call_id: id, parameters, event_id });
+
+export const toolRequest = (event_id: number, id: string, name: string): string =>
+  message('agent_tool_request', 'agent_tool_request', { ...toolOf(id, name), event_id });
+
+export const toolResponse = (event_id: number, id: string, name: string): string =>
+  message('agent_tool_response', 'agent_tool_response', {
+    ...toolOf(id, name),
+    is_error: false,
+    is_called: true,
+    event_id,
+  });
+
+const toolOf = (tool_call_id: string, tool_name: string) => ({ tool_name, tool_call_id, tool_type: 'system' });
+
+export const error = (code: 1008 | 1011, error_type: string, words: string): string =>
+  message('error', 'error_event', { code, error_type, message: words });

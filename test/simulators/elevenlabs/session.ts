@@ -1,4 +1,4 @@
-import { type AudioFormat, decodeMulaw, encodeAudio, StreamResampler } from '../../../libs/audio/index.js';
+import { decodeMulaw, encodeAudio, StreamResampler } from '../../../libs/audio/index.js';
 import { isFault } from '../agent/faults.js';
 import type { ToolName } from '../agent/tools.js';
 import { CallerFrames } from '../agent/voice/caller-frames.js';
@@ -7,23 +7,19 @@ import type { AgentLine } from '../agent/voice/mouth.js';
 import { HeardAccount } from '../openai-realtime/heard-account.js';
 import { VoiceAgent, type VoiceAgentOptions } from '../agent/voice/voice-agent.js';
 import { plantedBy } from '../agent/voice/word-faults.js';
-import type { Session, SessionSocket } from '../session-sockets.js';
 import { type ElevenLabsFaultName, type ElevenLabsOnlyFaultName, isElevenLabsOnlyFault } from './elevenlabs-faults.js';
-import { type ClientMessage, type Format, readClientMessage, server, type ServerMessage } from './messages.js';
+import * as messages from './messages.js';
 import { TextSession } from './text-session.js';
-
-/** Audio formats of an agent. */
-const FORMATS = {
-  pcm_8000: { encoding: 'pcm16', rate: 8_000 },
-  pcm_16000: { encoding: 'pcm16', rate: 16_000 },
-  pcm_24000: { encoding: 'pcm16', rate: 24_000 },
-  pcm_48000: { encoding: 'pcm16', rate: 48_000 },
-  ulaw_8000: { encoding: 'mulaw', rate: 8_000 },
-} as const satisfies Partial<Record<Format, AudioFormat>>;
 
 export interface ElevenLabsSessionOptions extends Omit<VoiceAgentOptions, 'fault' | 'wordFault' | 'hostedTools'> {
   readonly fault?: ElevenLabsFaultName | undefined;
-  readonly format?: keyof typeof FORMATS;
+  readonly format?: messages.AgentFormat;
+}
+
+/** The agent's end of a WebSocket connection. */
+export interface ElevenLabsSocket {
+  send(text: string): void;
+  close(code?: number): void;
 }
 
 interface SentAnswer {
@@ -49,11 +45,14 @@ const PING_MS = 2_000;
 /** Parts of an interrupted answer that arrive too late. */
 const LATE_PARTS = 3;
 
-/** The agent as one of ElevenLabs: one conversation. */
-export class ElevenLabsAgentSession implements Session {
+/**
+ * The agent as one of ElevenLabs: one conversation. It has no socket and no timer: its driver passes the messages and calls
+ * `tick` at least every 20 ms, all with times in milliseconds of one clock.
+ */
+export class ElevenLabsAgentSession {
   private readonly agent: VoiceAgent;
   private readonly fault: ElevenLabsOnlyFaultName | undefined;
-  private readonly format: keyof typeof FORMATS;
+  private readonly format: messages.AgentFormat;
   private readonly account = new HeardAccount();
   private readonly frames: CallerFrames;
   private resampler: StreamResampler | undefined;
@@ -72,20 +71,20 @@ export class ElevenLabsAgentSession implements Session {
   private readonly openTools = new Set<string>();
 
   constructor(
-    private readonly socket: SessionSocket,
+    private readonly socket: ElevenLabsSocket,
     private readonly options: ElevenLabsSessionOptions,
   ) {
     const { fault, format = 'pcm_16000', ...rest } = options;
     this.format = format;
     this.fault = fault !== undefined && isElevenLabsOnlyFault(fault) ? fault : undefined;
-    this.frames = new CallerFrames(FORMATS[format]);
+    this.frames = new CallerFrames(messages.AGENT_FORMATS[format]);
     const planted = fault === undefined || isElevenLabsOnlyFault(fault) ? {} : plantedBy(fault);
     this.agent = new VoiceAgent(this.line(), { ...rest, ...planted, hostedTools: () => CLIENT_TOOLS });
   }
 
   onMessage(now: number, data: string | Uint8Array): void {
     this.now = now;
-    const message = readClientMessage(data);
+    const message = messages.readClientMessage(data);
     if (!message) return this.socket.close(1008);
     if (this.text) return this.text.receive(message);
     switch (message.type) {
@@ -105,7 +104,7 @@ export class ElevenLabsAgentSession implements Session {
     this.agent.tick(now);
     if (now - this.pingAt >= PING_MS) {
       this.pingAt = now;
-      this.send(server.ping(++this.pings, 20));
+      this.socket.send(messages.ping(++this.pings));
     }
     const isDue = this.answers === FAULTY_ANSWER && now - this.answeredAt >= FALSE_INTERRUPTION_AFTER_MS;
     if (this.fault === 'false-interruption' && isDue && !this.hasFailed) {
@@ -114,10 +113,10 @@ export class ElevenLabsAgentSession implements Session {
     }
   }
 
-  private start(message: ClientMessage): void {
+  private start(message: messages.ClientMessage): void {
     if (this.hasStarted) return;
     this.hasStarted = true;
-    this.send(server.metadata({ toAgent: this.format, fromAgent: this.format }, 'conv_reference_agent'));
+    this.socket.send(messages.metadata(this.format));
     const { conversation } = (message['conversation_config_override'] ?? {}) as {
       conversation?: { text_only?: unknown };
     };
@@ -148,27 +147,28 @@ export class ElevenLabsAgentSession implements Session {
         this.answer = { item: `answer-${this.answers}`, text, sentMs: 0, bytes: new Uint8Array(0) };
         this.resampler = this.rate === RATE ? undefined : new StreamResampler(RATE, this.rate);
         if (bytes === 0 || this.isMute) return;
-        if (this.fault === 'error-message') this.send(server.error(1011, 'mcp_tool_error', 'The planted error'));
+        if (this.fault === 'error-message')
+          this.socket.send(messages.error(1011, 'mcp_tool_error', 'The planted error'));
       },
       media: (bytes) => this.media(bytes),
       mark: () => {
-        if (this.resampler) this.audio(encodeAudio(this.audioFormat, this.resampler.flush()));
+        if (this.resampler) this.send(encodeAudio(this.audioFormat, this.resampler.flush()));
         if (!this.hangsUp || this.isMute) return;
         // The client hangs up when it has played the goodbye.
-        this.send(server.toolRequest('end_call_1', 'end_call', this.events));
-        this.send(server.toolResponse('end_call_1', 'end_call', this.events));
+        this.socket.send(messages.toolRequest(this.events, 'end_call_1', 'end_call'));
+        this.socket.send(messages.toolResponse(this.events, 'end_call_1', 'end_call'));
       },
       clear: () => this.interrupted(),
       callTools: (calls) => {
         for (const { id, name, arguments: json } of calls) {
           this.openTools.add(id);
-          this.send(server.clientTool(id, name, JSON.parse(json) as object, this.events));
+          this.socket.send(messages.clientTool(this.events, id, name, JSON.parse(json) as object));
         }
       },
       hangUp: () => {
         if (!this.hangsUp) this.socket.close();
       },
-      callerEnds: (heard) => this.send(server.heard(heard, this.events)),
+      callerEnds: (heard) => this.socket.send(messages.heard(this.events, heard)),
     };
   }
 
@@ -177,7 +177,7 @@ export class ElevenLabsAgentSession implements Session {
   }
 
   private get audioFormat() {
-    return FORMATS[this.format];
+    return messages.AGENT_FORMATS[this.format];
   }
 
   private get rate(): number {
@@ -191,32 +191,28 @@ export class ElevenLabsAgentSession implements Session {
     const ms = (mulaw.length * 1_000) / RATE;
     this.answer.sentMs += ms;
     this.account.delta(this.now, this.answer.item, ms);
-    this.audio(encodeAudio(this.audioFormat, this.resampler ? this.resampler.push(pcm) : pcm));
+    this.send(encodeAudio(this.audioFormat, this.resampler ? this.resampler.push(pcm) : pcm));
     if (isFirst && this.fault !== 'no-answer-events') {
-      this.send(server.response(this.answer.text, this.events));
+      this.socket.send(messages.response(this.events, this.answer.text));
     }
   }
 
-  private audio(bytes: Uint8Array): void {
+  private send(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
     this.answer.bytes = bytes;
-    this.send(server.audio(++this.events, bytes));
+    this.socket.send(messages.audio(++this.events, bytes));
   }
 
   /** The platform corrects the answer to what it believes was heard. */
   private interrupted(): void {
     const { text, item, bytes, sentMs } = this.answer;
-    this.send(server.interruption(this.events));
+    this.socket.send(messages.interruption(this.events));
     if (this.fault === 'audio-after-interruption') {
-      for (let n = 0; n < LATE_PARTS; n++) this.send(server.audio(this.events, bytes));
+      for (let n = 0; n < LATE_PARTS; n++) this.socket.send(messages.audio(this.events, bytes));
     }
     if (!this.account.has(item) || this.fault === 'no-answer-events') return;
     const share = this.account.cut(this.now, item) / Math.max(sentMs, (text.length * 1_000) / 15);
     const heard = this.fault === 'wrong-correction' ? text : text.slice(0, Math.round(text.length * share));
-    this.send(server.correction(text, `${heard.trim()}...`, this.events));
-  }
-
-  private send(message: ServerMessage): void {
-    this.socket.send(JSON.stringify(message));
+    this.socket.send(messages.correction(this.events, text, `${heard.trim()}...`));
   }
 }

@@ -7,7 +7,7 @@ import {
 } from '../../../libs/audio/index.js';
 import { RATE } from '../agent/voice/frames.js';
 import type { ToolRequest } from '../agent/voice/spoken-dialogue.js';
-import { type AssistantMessage, type Part, partOf, server, type ServerEvent } from './messages.js';
+import type { AssistantMessage, ServerEvent } from './events.js';
 
 /** How a response ends. */
 export interface ResponseEnding {
@@ -26,7 +26,6 @@ interface ResponseOptions {
 /** One response of a Realtime server: its events, in the order of the API. */
 export class Response {
   private readonly itemId: string;
-  private readonly part: Part;
   private readonly resampler: StreamResampler | undefined;
   private transcript = '';
   private sentBytes = 0;
@@ -36,10 +35,9 @@ export class Response {
 
   constructor(private readonly options: ResponseOptions) {
     this.itemId = options.id.replace('resp', 'item');
-    this.part = partOf(options.id, this.itemId);
     const { rate } = options.format;
     if (rate !== RATE) this.resampler = new StreamResampler(RATE, rate);
-    this.send(server.begins(options.id));
+    this.options.send({ type: 'response.created', response: this.head('in_progress') });
   }
 
   /** Begins a message. @param bytes length of its audio: mu-law at 8 kHz */
@@ -69,12 +67,16 @@ export class Response {
 
   /** Asks the client to run functions. */
   call(calls: readonly ToolRequest[]): void {
-    for (const call of calls) {
-      const { id, name, arguments: json } = call;
+    for (const { id, name, arguments: json } of calls) {
+      const itemId = `item_${id}`;
       const place = { response_id: this.options.id, output_index: this.outputs };
-      const item = { id: `item_${id}`, type: 'function_call', call_id: id, name } as const;
+      const item = { id: itemId, type: 'function_call', call_id: id, name } as const;
       this.send({ type: 'response.output_item.added', ...place, item: { ...item, arguments: '' } });
-      this.send(server.call(this.options.id, call, this.outputs));
+      this.send({
+        type: 'response.function_call_arguments.done',
+        ...place,
+        ...{ item_id: itemId, call_id: id, name, arguments: json },
+      });
       this.send({
         type: 'response.output_item.done',
         ...place,
@@ -88,9 +90,15 @@ export class Response {
   end({ status, reason }: ResponseEnding, calls: readonly ToolRequest[] = []): void {
     if (this.bytes > 0) this.endMessage(status);
     this.call(calls);
-    const output = this.bytes > 0 ? [this.message(status)] : [];
-    const details = reason && { status_details: { type: status, reason } };
-    this.send(server.ends(this.options.id, status, { output, ...details }));
+    const details = { type: status, ...(reason && { reason }) };
+    this.send({
+      type: 'response.done',
+      response: {
+        ...this.head(status),
+        ...(reason && { status_details: details }),
+        output: this.bytes > 0 ? [this.message(status)] : [],
+      },
+    });
   }
 
   private endMessage(status: ResponseEnding['status']): void {
@@ -100,7 +108,7 @@ export class Response {
     }
     const { transcript } = this;
     this.send({ type: 'response.output_audio.done', ...this.part });
-    this.send(server.allWords(this.part, transcript));
+    this.send({ type: 'response.output_audio_transcript.done', ...this.part, transcript });
     this.send({ type: 'response.content_part.done', ...this.part, part: { type: 'audio', transcript } });
     this.send({ type: 'response.output_item.done', ...this.place, item: this.message(status) });
     this.outputs += 1;
@@ -118,12 +126,13 @@ export class Response {
     const delta = this.text.slice(this.transcript.length, until);
     if (delta === '') return;
     this.transcript += delta;
-    this.send(server.words(this.part, delta));
+    this.send({ type: 'response.output_audio_transcript.delta', ...this.part, delta });
   }
 
   private delta(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
-    this.send(server.audio(this.part, bytes));
+    const delta = Buffer.from(bytes).toString('base64');
+    this.send({ type: 'response.output_audio.delta', ...this.part, delta });
     this.options.onDelta(this.itemId, (bytes.length * 1_000) / bytesPerSecond(this.options.format));
   }
 
@@ -134,8 +143,16 @@ export class Response {
     return encodeAudio(format, this.resampler ? this.resampler.push(pcm) : pcm);
   }
 
+  private head(status: 'in_progress' | ResponseEnding['status']) {
+    return { id: this.options.id, object: 'realtime.response' as const, status, output: [] };
+  }
+
   private get place() {
     return { response_id: this.options.id, output_index: 0, item_id: this.itemId };
+  }
+
+  private get part() {
+    return { ...this.place, content_index: 0 };
   }
 
   private send(event: ServerEvent): void {

@@ -1,5 +1,5 @@
 import type { AudioFormat } from '../../../libs/audio/index.js';
-import type { AudioFormats } from './messages.js';
+import type { AudioFormats } from './events.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 

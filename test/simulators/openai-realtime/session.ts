@@ -1,8 +1,7 @@
 import { CallerFrames } from '../agent/voice/caller-frames.js';
 import type { AgentLine } from '../agent/voice/mouth.js';
 import { VoiceAgent, type VoiceAgentOptions } from '../agent/voice/voice-agent.js';
-import type { Session, SessionSocket } from '../session-sockets.js';
-import { type ClientEvent, readClientEvent, server, type ServerEvent, type Truncate, written } from './messages.js';
+import { type ClientEvent, readClientEvent, type ServerEvent } from './events.js';
 import { HeardAccount, type Truncation } from './heard-account.js';
 import { plantedBy } from '../agent/voice/word-faults.js';
 import { isRealtimeOnlyFault, type RealtimeFaultName, type RealtimeOnlyFaultName } from './realtime-faults.js';
@@ -16,6 +15,12 @@ export interface RealtimeSessionOptions extends Omit<VoiceAgentOptions, 'fault' 
   readonly onTruncate?: (truncation: Truncation) => void;
 }
 
+/** The agent's end of a WebSocket connection. */
+export interface RealtimeSocket {
+  send(text: string): void;
+  close(): void;
+}
+
 /** Number of the answer in which a planted fault happens; the greeting is 1. */
 const FAULTY_ANSWER = 2;
 /** Length of the audio of that answer that is sent before it is cut or cancelled. */
@@ -24,8 +29,11 @@ const FAULT_AFTER_MS = 800;
 const FALSE_START_AFTER_MS = 1_800;
 const LIMIT = 20_000;
 
-/** The agent as a Realtime server: one call. */
-export class RealtimeAgentSession implements Session {
+/**
+ * The agent as a Realtime server: one session. It has no socket and no timer: its driver passes the messages and calls `tick`
+ * at least every 20 ms, all with times in milliseconds of one clock.
+ */
+export class RealtimeAgentSession {
   private readonly agent: VoiceAgent;
   private readonly settings: SessionSettings;
   private readonly account = new HeardAccount();
@@ -47,7 +55,7 @@ export class RealtimeAgentSession implements Session {
   private hasFailed = false;
 
   constructor(
-    private readonly socket: SessionSocket,
+    private readonly socket: RealtimeSocket,
     private readonly options: RealtimeSessionOptions,
   ) {
     const { fault, ...rest } = options;
@@ -59,7 +67,7 @@ export class RealtimeAgentSession implements Session {
       ...planted,
       hostedTools: () => this.settings.functions,
     });
-    this.send(server.created(this.settings.all));
+    this.send({ type: 'session.created', session: this.session });
   }
 
   onMessage(now: number, data: string | Uint8Array): void {
@@ -84,7 +92,7 @@ export class RealtimeAgentSession implements Session {
     switch (event.type) {
       case 'session.update':
         this.settings.update(event.session);
-        return this.send(server.updated(this.settings.all));
+        return this.send({ type: 'session.updated', session: this.session });
       case 'input_audio_buffer.append':
         return this.hear(Buffer.from(event.audio, 'base64'));
       case 'response.create':
@@ -93,7 +101,7 @@ export class RealtimeAgentSession implements Session {
         if (event.item.type === 'function_call_output') this.agent.toolResult(event.item.call_id, event.item.output);
         return this.send({ type: 'conversation.item.added', item: event.item, previous_item_id: null });
       case 'conversation.item.truncate':
-        return this.truncate(event);
+        return this.truncate(event.item_id, event.content_index, event.audio_end_ms);
       default:
         return;
     }
@@ -114,8 +122,7 @@ export class RealtimeAgentSession implements Session {
     this.frames.push(bytes, (frame, laterMs) => this.agent.hear(this.now - laterMs, frame));
   }
 
-  private truncate(event: Truncate): void {
-    const { item_id: itemId, audio_end_ms: audioEndMs } = event;
+  private truncate(itemId: string, contentIndex: number, audioEndMs: number): void {
     const { oneWayMs = 0, onTruncate } = this.options;
     if (!this.account.has(itemId)) {
       return this.refuse('invalid_request_error', 'item_truncate_invalid_item_id', `There is no item ${itemId}`);
@@ -127,7 +134,8 @@ export class RealtimeAgentSession implements Session {
     }
     const heardMs = this.account.cut(this.now - oneWayMs, itemId);
     onTruncate?.({ itemId, audioEndMs, heardMs });
-    this.send(server.truncated(event));
+    const place = { item_id: itemId, content_index: contentIndex, audio_end_ms: audioEndMs };
+    this.send({ type: 'conversation.item.truncated', ...place });
   }
 
   private line(): AgentLine {
@@ -208,12 +216,14 @@ export class RealtimeAgentSession implements Session {
   private callerStarts(): void {
     this.turns += 1;
     this.hasBegun = true;
-    this.send(server.callerStarts(`item_caller_${this.turns}`, Math.round(this.now)));
+    const place = { audio_start_ms: Math.round(this.now), item_id: `item_caller_${this.turns}` };
+    this.send({ type: 'input_audio_buffer.speech_started', ...place });
   }
 
   private callerEnds(heard: string): void {
     const item_id = `item_caller_${this.turns}`;
-    for (const event of server.callerEnds(item_id, Math.round(this.now))) this.send(event);
+    this.send({ type: 'input_audio_buffer.speech_stopped', audio_end_ms: Math.round(this.now), item_id });
+    this.send({ type: 'input_audio_buffer.committed', item_id, previous_item_id: null });
     if (!this.settings.transcribes) return;
     this.send({
       type: 'conversation.item.input_audio_transcription.completed',
@@ -225,7 +235,12 @@ export class RealtimeAgentSession implements Session {
     this.send({ type: 'error', error: { type, code, message, param: null, event_id: null } });
   }
 
+  private get session() {
+    return this.settings.all as { readonly type: 'realtime' };
+  }
+
   private send(event: ServerEvent): void {
-    this.socket.send(written(event, ++this.events));
+    this.events += 1;
+    this.socket.send(JSON.stringify({ event_id: `event_${this.events}`, ...event }));
   }
 }

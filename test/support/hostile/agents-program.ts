@@ -5,11 +5,9 @@ import {
   says as saysElevenLabs,
   server as elevenlabs,
 } from '../../../libs/simulation/testing/elevenlabs.js';
-import { connect } from '../../simulators/twilio/messages.js';
-import { TwilioServer } from '../../simulators/twilio/server.js';
+import { connect, ScriptedAgent } from '../../simulators/twilio/twilio-agent.js';
 import { says as saysVapi, VapiServer } from '../../../libs/simulation/testing/vapi.js';
-import { streams } from '../../simulators/openai-realtime/scripted.js';
-import { RealtimeServer } from '../../simulators/openai-realtime/server.js';
+import { RealtimeServer } from '../../simulators/openai-realtime/realtime-server.js';
 import { HostileAgents } from './agents.js';
 import { ExchangeProxy } from './exchange-proxy.js';
 import { hostOf, KEY, type Platform, TEXT_PLATFORMS } from './platforms.js';
@@ -31,11 +29,11 @@ const VOICE_PLATFORMS: Readonly<Record<string, () => Promise<Platform>>> = {
     return { host: hostOf(double.url), stop: () => double.stop() };
   },
   'openai-realtime': async () => {
-    const double = await RealtimeServer.start({ onTurn: (turn) => streams(turn, 'Welcome!', TONE) });
-    return { host: hostOf(double.url), stop: () => double.stop() };
+    const double = await RealtimeServer.start(TONE);
+    return { host: hostOf(double.url), stop: () => double.close() };
   },
   'twilio-media-streams': async () => {
-    const double: TwilioServer = await TwilioServer.start({
+    const double: ScriptedAgent = await ScriptedAgent.start({
       webhook: ({ path }) => connect(`ws://${double.host}${path.replace('voice', 'stream')}`),
       onStart: ({ play }) => play(TONE),
     });

@@ -1,4 +1,5 @@
 import type { LineRate } from '../../../audio/index.js';
+import type { ToolResult } from '../../../evaluation-definition/index.js';
 import type { Transport } from '../../conversation/transport.js';
 import type { OtherSide } from '../../other-side/other-side.js';
 import type { SentSecrets } from '../../other-side/secrets.js';
@@ -66,6 +67,10 @@ export interface ModuleBase {
   readonly runsTools?: boolean;
   /** Whether it does not run those for which the evaluation has results. */
   readonly mocksTools?: (options: AgentEndpoint['options']) => boolean;
+  /** Fields of `toolResults` that it cannot follow: with them the tools would run for real. */
+  readonly lackingInMocks?: readonly (keyof ToolResult)[];
+  /** Whether its mocks have results of their own, so that `toolResults` apply to other tools only. */
+  readonly hasOwnMocks?: boolean;
   /** Ends a call that may be open. That it has ended already does not matter. @throws if the platform could not be asked */
   readonly end?: (handle: JsonValue, request: PlatformRequest) => Promise<void>;
   /** Handle of the call of an attempt (`AgentCall.callId`); null if the platform has none. @throws as `end` does */

@@ -1,7 +1,7 @@
 import { encodeMulaw, tone, writeWav } from '../../../audio/index.js';
 import { speech } from '../../voice/testing/virtual-calls.js';
-import { connect } from '../../../../test/simulators/twilio/messages.js';
-import type { TwilioServer } from '../../../../test/simulators/twilio/server.js';
+import type { ScriptedAgent } from '../../../../test/simulators/twilio/twilio-agent.js';
+import { connect } from '../../../../test/simulators/twilio/twilio-agent.js';
 import { agent, answering, call, failed, useAgents } from '../wires/twilio-media-streams/testing/voice-calls.js';
 
 interface File {
@@ -12,7 +12,7 @@ interface File {
 }
 
 /** An agent whose TwiML plays a file of its own server before the stream. */
-const playing = (file: File, attributes = '', url = '/sounds/hello'): Promise<TwilioServer> =>
+const playing = (file: File, attributes = '', url = '/sounds/hello'): Promise<ScriptedAgent> =>
   agent({
     ...answering(),
     webhook: ({ path }, _agent, response) => {

@@ -2,8 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { VoiceFacts } from '../../voice/facts/facts.js';
 import { planOf, speech } from '../../voice/testing/virtual-calls.js';
 import { twilioSignature } from './signature.js';
-import { connect } from '../../../../test/simulators/twilio/messages.js';
-import type { AgentScript } from '../../../../test/simulators/twilio/scripted.js';
+import { type AgentScript, connect } from '../../../../test/simulators/twilio/twilio-agent.js';
 import { silence, toMulaw } from '../../testing/telephone-sounds.js';
 import {
   agent,
@@ -282,7 +281,7 @@ describe('twilioMediaStreams over a webhook', () => {
     const callee = await agent({
       onStart: (stream) => {
         stream.play(toMulaw(speech(300)));
-        setTimeout(() => stream.socket.close(1006), 600);
+        setTimeout(() => stream.socket.terminate(), 600);
       },
       webhook: () => connect('/media', { after: '<Dial>+12025550177</Dial>' }),
     });

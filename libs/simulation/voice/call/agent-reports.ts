@@ -1,5 +1,6 @@
 import { structureOf } from '../../../json-input/index.js';
-import { type ToolAnswers, toolAnswers } from '../../conversation/tool-results.js';
+import { type ToolAnswer, type ToolAnswers, toolAnswers } from '../../conversation/tool-results.js';
+import type { Failure } from '../../timeline/failure.js';
 import { parseArguments, sanitizeText } from '../../timeline/text.js';
 import type { HeardCallerFact, SaidFact, ToolCallFact, VoiceFacts } from '../facts/facts.js';
 import type { VoiceCallPlan } from '../facts/plan.js';
@@ -22,6 +23,13 @@ export class AgentReports {
   private readonly toolCalls: ToolCallFact[] = [];
   /** Tool calls whose result the wire still expects. */
   private readonly unanswered: { readonly id: string; readonly call: ToolCallFact }[] = [];
+  /** Those whose result is known, and when it comes. */
+  private due: {
+    readonly id: string;
+    readonly call: ToolCallFact;
+    readonly answer: ToolAnswer;
+    readonly atMs: number;
+  }[] = [];
   private readonly answers: ToolAnswers;
   private kept = 0;
 
@@ -53,13 +61,25 @@ export class AgentReports {
     if (isAwaited) this.unanswered.push({ id, call });
   }
 
-  /** Answers the pending tool calls. @param answer receives the result as JSON */
-  answerTools(atMs: number, answer: (id: string, json: string) => void): void {
+  /**
+   * Answers the pending tool calls as far as their results are due.
+   * @param send receives a result as JSON
+   * @returns why a result is not known
+   */
+  answerTools(atMs: number, send: (id: string, json: string, isError?: true) => void): Failure | undefined {
     for (const { id, call } of this.unanswered.splice(0)) {
-      const result = this.answers(call.name, parseArguments(call.json ?? ''));
-      Object.assign(call, { result, answeredMs: atMs });
-      answer(id, JSON.stringify(result));
+      const answer = this.answers(call.name, parseArguments(call.json ?? ''));
+      if (answer.failure) return answer.failure;
+      if (answer.result !== undefined) this.due.push({ id, call, answer, atMs: atMs + answer.delayMs });
     }
+    const due = this.due.filter((one) => one.atMs <= atMs);
+    if (due.length > 0) this.due = this.due.filter((one) => one.atMs > atMs);
+    for (const { id, call, answer } of due) {
+      const { result, isError } = answer;
+      Object.assign(call, { result, answeredMs: atMs });
+      send(id, JSON.stringify(result), isError);
+    }
+    return undefined;
   }
 
   /** Approximate memory of the reports in bytes. */

@@ -56,7 +56,6 @@ export class MediaCall {
   /** Time of the answer on the driver's clock. */
   private origin = 0;
   private streamStartMs = 0;
-  /** Number of the next frame. */
   private frame = 0;
   private ended: Pick<VoiceFacts, 'end' | 'failure'> | undefined;
   private observed: VoiceFacts | undefined;
@@ -128,7 +127,8 @@ export class MediaCall {
     }
     if (this.isOver) return;
     this.callerLine.sendDue(now, this.callTime(now) + EPSILON_MS);
-    this.reports.answerTools(this.callTime(now), (id, json) => this.wire.toolResult?.(now, id, json));
+    const broken = this.reports.answerTools(this.callTime(now), (...result) => this.wire.toolResult?.(now, ...result));
+    if (broken) this.requestedEnd ??= brokenOff(broken);
     this.ear.advance(this.callTime(now));
     this.endAsRequested(now);
   }

@@ -35,8 +35,8 @@ export interface Wire {
   callerThinking?(now: number, on: boolean): void;
   /** A message of the platform: text, or the bytes of a binary message. */
   message(now: number, data: string | Uint8Array): void;
-  /** The result of a tool that the platform waits for, as JSON. */
-  toolResult?(now: number, id: string, json: string): void;
+  /** The result of a tool that the platform waits for, as JSON; with `isError` as `{"error":"…"}`. */
+  toolResult?(now: number, id: string, json: string, isError?: true): void;
   /**
    * The other side closed the connection. The wire may say who hung up and why (`hangUp`, `failed`); otherwise the close code
    * decides (RFC 6455, section 7.4.1).

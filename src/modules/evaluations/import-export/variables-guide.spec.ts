@@ -11,7 +11,7 @@ import { OutboundClient } from '../../../../libs/outbound-http/index.js';
 import { referenceTransport } from '../../../../test/simulators/agent/testing/transport.js';
 import { chatCompletions, executeCall, RealClock, VirtualClock } from '../../../../libs/simulation/index.js';
 import { TestServers } from '../../../../test/simulators/servers.js';
-import { startToolAgent } from '../../../../test/simulators/agent/testing/tool-agent.js';
+import { startPersistentAgent, startToolAgent } from '../../../../test/simulators/agent/testing/tool-agent.js';
 import { CORE_SCHEMA, load } from 'js-yaml';
 import { readFile } from './file.js';
 
@@ -67,6 +67,28 @@ describe('the guide to variables, tool results and language', () => {
       { text: 'Your table is booked, QX7.' },
       {},
     ]);
+  });
+
+  it('has results in order that an agent gets which asks again, and that fail one which does not', async () => {
+    const { toolResults = [] } = load(parts[1] ?? '', { schema: CORE_SCHEMA }) as Pick<EvaluationInput, 'toolResults'>;
+    const call = async (confirmsAnything: boolean) =>
+      executeCall({
+        definition: normalise({
+          script: [{ say: 'A table at seven.' }],
+          toolResults,
+          checks: [{ type: 'says', text: 'booked for 20:00' }],
+        }),
+        scenario: { scenarioText: 'You want a table.' },
+        personality: { name: 'Caller' },
+        transport: chatCompletions({
+          client: new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] }),
+          url: await startPersistentAgent(servers, { time: '7 pm', filler: 'One moment.', confirmsAnything }),
+          assistantId: 'a',
+        }),
+        clock: new RealClock(),
+      });
+    expect((await call(false)).outcome).toBe('passed');
+    expect((await call(true)).outcome).toBe('failed');
   });
 
   it.each(parts)('has valid parts of an evaluation: %s', (text) => {

@@ -44,3 +44,34 @@ export const startEndlessToolAgent = (servers: TestServers): Promise<string> =>
 /** An agent that runs its tools itself: it calls one while it speaks, and ends with another reason than `tool_calls`. */
 export const startSelfServingAgent = (servers: TestServers, finish: string): Promise<string> =>
   servers.http((response) => callTool(response, 'find_table', { people: 4 }, 'We have a table.', finish));
+
+/** An agent that calls `find` with the arguments that the caller says as JSON, and confirms only what is free. */
+export const startArgumentAgent = (servers: TestServers): Promise<string> =>
+  servers.http((response, { messages }: { messages: readonly Message[] }) => {
+    const { role, content } = messages.at(-1)!;
+    if (role === 'user') return callTool(response, 'find', JSON.parse(content ?? '{}') as object);
+    const { free } = JSON.parse(content ?? '{}') as { free?: boolean };
+    streamText(response, free ? 'It is booked.' : 'Sorry, that is not possible.');
+  });
+
+export interface PersistentAgent {
+  /** How it writes the time in its arguments. */
+  readonly time: string;
+  /** What it says before it calls the tool. */
+  readonly filler: string;
+  /** Whether it confirms whatever the tool says. */
+  readonly confirmsAnything?: boolean;
+}
+
+/** An agent that asks its tool again until there is a free table, and says so when the tool fails. */
+export const startPersistentAgent = (servers: TestServers, agent: PersistentAgent): Promise<string> =>
+  servers.http((response, { messages }: { messages: readonly Message[] }) => {
+    const { time, filler, confirmsAnything = false } = agent;
+    const result = messages.findLast(({ role }) => role === 'tool')?.content;
+    if (result === undefined) return callTool(response, 'find_table', { time }, filler);
+    const { times = [], error } = JSON.parse(result ?? '{}') as { times?: string[]; error?: string };
+    if (times[0] !== undefined || confirmsAnything)
+      return streamText(response, `It is booked for ${times[0] ?? time}.`);
+    if (error !== undefined) return streamText(response, 'I cannot reach our booking system at the moment.');
+    return callTool(response, 'find_table', { time });
+  });

@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { OutboundClient } from '../../../../outbound-http/index.js';
 import { type JsonValue, parseArguments } from '../../../timeline/text.js';
-import { DEFAULT_TOOL_RESULT, type ToolAnswers, toolAnswers } from '../../../conversation/tool-results.js';
+import {
+  DEFAULT_TOOL_RESULT,
+  type ToolAnswer,
+  type ToolAnswers,
+  toolAnswers,
+} from '../../../conversation/tool-results.js';
 import { CallFailure } from '../../../timeline/failure.js';
 import type { Line, LineOptions, Transport } from '../../../conversation/transport.js';
 import { agentUrl } from '../../http/agent-url.js';
@@ -60,8 +65,13 @@ type Message =
 
 interface AnsweredToolCall extends RawToolCall {
   /** Absent if the agent does not wait for it. */
-  readonly result?: JsonValue;
+  readonly answer?: ToolAnswer;
 }
+
+/** What the agent learns with the caller's next words: the protocol requires a result. */
+const NEVER_ANSWERED: JsonValue = { error: 'The tool did not answer' };
+const sentResult = ({ answer }: AnsweredToolCall): JsonValue =>
+  answer ? (answer.result ?? NEVER_ANSWERED) : DEFAULT_TOOL_RESULT;
 
 /** Text stays text; any other result is sent as JSON. */
 const contentOf = (result: JsonValue): string => (typeof result === 'string' ? result : JSON.stringify(result));
@@ -78,6 +88,9 @@ class ChatLine extends RequestLine {
   private readonly headers: Readonly<Record<string, string>>;
   private readonly history = new History();
   private readonly answers: ToolAnswers;
+  private readonly closing = new AbortController();
+  /** Whether the agent has been left without the result of a tool: it cannot speak before it gets one, so only once. */
+  private wasUnanswered = false;
 
   constructor(
     private readonly options: ChatCompletionsOptions,
@@ -98,6 +111,11 @@ class ChatLine extends RequestLine {
       'x-call-id': callId,
     };
     this.agentSpeaksFirst = options.agentSpeaksFirst ?? false;
+  }
+
+  override hangUp(): void {
+    this.closing.abort();
+    super.hangUp();
   }
 
   /** Ends after the last of the agent's tools. */
@@ -147,8 +165,23 @@ class ChatLine extends RequestLine {
     if (completion.endsWithCall && !isWaiting) this.warn('no_tool_result', noResult(completion));
     const calls = toolCalls.map((call) => this.answered(call, isWaiting));
     this.rememberAnswer(text, calls);
-    for (const { arguments: json, start, end, ...call } of calls) this.calledTool({ ...call, json }, start, end);
-    return { isWaiting, hangUp: toolCalls.find(({ name }) => HANG_UP_TOOLS.has(name)) };
+    for (const { arguments: json, start, end, answer, ...call } of calls) {
+      this.calledTool({ ...call, json, result: answer?.result }, start, end);
+    }
+    const isAnswered = await this.awaitTools(calls.flatMap(({ answer }) => answer ?? []));
+    const hangUp = toolCalls.find(({ name }) => HANG_UP_TOOLS.has(name));
+    return { isWaiting: isWaiting && isAnswered, hangUp };
+  }
+
+  /** @returns whether the agent gets the results now. @throws CallFailure */
+  private async awaitTools(answers: readonly ToolAnswer[]): Promise<boolean> {
+    const missing = answers.find(({ failure }) => failure)?.failure;
+    if (missing) throw new CallFailure(missing);
+    const delayMs = Math.max(0, ...answers.map((answer) => answer.delayMs));
+    if (delayMs > 0) await this.line.clock.sleep(delayMs, this.closing.signal);
+    if (this.wasUnanswered || answers.every(({ result }) => result !== undefined)) return true;
+    this.wasUnanswered = true;
+    return false;
   }
 
   private warnOf({ text }: CompletionAssembler, isEndUnsaid: boolean): void {
@@ -160,8 +193,7 @@ class ChatLine extends RequestLine {
   /** A hang-up has no result. */
   private answered(call: RawToolCall, isWaiting: boolean): AnsweredToolCall {
     if (!isWaiting || HANG_UP_TOOLS.has(call.name)) return call;
-    const result = this.answers(call.name, parseArguments(call.arguments));
-    return { ...call, result };
+    return { ...call, answer: this.answers(call.name, parseArguments(call.arguments)) };
   }
 
   private rememberAnswer(text: string, toolCalls: readonly AnsweredToolCall[]): void {
@@ -172,9 +204,9 @@ class ChatLine extends RequestLine {
     const content = text === '' ? null : text;
     const older = toolCalls.find(({ isFunctionCall }) => isFunctionCall);
     if (older && toolCalls.length === 1) {
-      const { name, arguments: json, result = DEFAULT_TOOL_RESULT } = older;
+      const { name, arguments: json } = older;
       this.remember({ role: 'assistant', content, function_call: { name, arguments: json } });
-      return this.remember({ role: 'function', name, content: contentOf(result) });
+      return this.remember({ role: 'function', name, content: contentOf(sentResult(older)) });
     }
     this.remember({
       ...{ role: 'assistant', content },
@@ -185,8 +217,8 @@ class ChatLine extends RequestLine {
       })),
     });
     // The protocol requires a result of every tool call.
-    for (const { id, result = DEFAULT_TOOL_RESULT } of toolCalls) {
-      this.remember({ role: 'tool', tool_call_id: id, content: contentOf(result) });
+    for (const call of toolCalls) {
+      this.remember({ role: 'tool', tool_call_id: call.id, content: contentOf(sentResult(call)) });
     }
   }
 

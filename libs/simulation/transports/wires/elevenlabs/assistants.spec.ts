@@ -1,8 +1,8 @@
 import { OutboundClient } from '../../../../outbound-http/index.js';
 import type { Failure } from '../../../timeline/failure.js';
 import { elevenlabs, elevenlabsText } from './index.js';
-import type { ListedAgent } from '../../../../../test/simulators/elevenlabs/account.js';
-import { ElevenLabsServer } from '../../../../../test/simulators/elevenlabs/server.js';
+import type { ListedAgent } from '../../../../../test/simulators/elevenlabs/double/account.js';
+import { ElevenLabsServer } from '../../../../../test/simulators/elevenlabs/double/server.js';
 import { StubClient } from '../testing/stub-client.js';
 
 const KEY = 'sk_1234567890abcdef';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { shareOf } from '../../../../statistics/testing/sample.js';
 import { readMessage } from './messages.js';
-import { type Act, says } from '../../../../../test/simulators/elevenlabs/scripted.js';
-import { server, type ServerMessage, tone } from '../../../../../test/simulators/elevenlabs/messages.js';
+import { type Act, says } from '../../../../../test/simulators/elevenlabs/double/agent.js';
+import { server, type ServerMessage, tone } from '../../../../../test/simulators/elevenlabs/double/messages.js';
 import { BARGES_IN, codesOf, execute, type Executed, spoken } from './testing/scripted-call.js';
 
 const GREETING = 'Good evening, this is Bella Vista, how can I help you tonight?';

@@ -1,6 +1,6 @@
 import { wireContract } from '../testing/wire-contract.js';
 import { elevenlabs } from './index.js';
-import { elevenlabsContractDouble, SIGNED_URL } from '../../../../../test/simulators/elevenlabs/contract.js';
+import { elevenlabsContractDouble, SIGNED_URL } from '../../../../../test/simulators/elevenlabs/double/contract.js';
 import { StubClient } from '../testing/stub-client.js';
 
 describe('elevenlabs, as every wire', () => {

@@ -1,7 +1,7 @@
 import type { OutboundClient } from '../../../../outbound-http/index.js';
 import type { AgentEndpoint } from '../../modules/endpoint.js';
 import { elevenlabs, elevenlabsText } from './index.js';
-import { SIGNED_URL } from '../../../../../test/simulators/elevenlabs/contract.js';
+import { SIGNED_URL } from '../../../../../test/simulators/elevenlabs/double/contract.js';
 import { StubClient } from '../testing/stub-client.js';
 
 const KEY = 'sk_1234567890abcdef';

@@ -18,6 +18,7 @@ const ACCOUNT = {
   bills: true,
   takes: { variables: true, ownVariables: 'system__', assistantVersion: true },
   runsTools: true,
+  hasOwnMocks: true,
   mocksTools: ({ mockTools }: AgentEndpoint['options']) => mockTools === true,
   assistants: elevenlabsAssistants,
 } as const;

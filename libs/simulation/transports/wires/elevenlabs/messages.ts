@@ -1,4 +1,5 @@
 import { AUDIO_RATES, type AudioFormat } from '../../../../audio/index.js';
+import type { JsonValue } from '../../../timeline/text.js';
 import { argumentsJson, type Fields, numberOf, objectOf, readTyped, textOf } from '../fields.js';
 
 /** Where each character of a piece of audio is spoken, in milliseconds from its first sample. */
@@ -151,4 +152,11 @@ function alignmentOf(value: unknown): Alignment | undefined {
     const startMs = starts[n] as number;
     return { char, startMs, endMs: startMs + (durations[n] as number) };
   });
+}
+
+/** The result of a client tool. A text is sent as it is, and an error as its text. */
+export function clientToolResult(id: string, result: JsonValue, isError = false): object {
+  const said = isError ? objectOf(result)['error'] : result;
+  const text = typeof said === 'string' ? said : JSON.stringify(said);
+  return { type: 'client_tool_result', tool_call_id: id, result: text, is_error: isError };
 }

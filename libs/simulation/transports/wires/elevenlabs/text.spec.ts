@@ -5,9 +5,12 @@ import { testConnection } from '../../../connection-test/test-connection.js';
 import type { FirstSpeaker } from '../../modules/endpoint.js';
 import { elevenlabsText } from './index.js';
 import type { ElevenLabsOptions } from './options.js';
-import type { Act } from '../../../../../test/simulators/elevenlabs/scripted.js';
-import { server, tone } from '../../../../../test/simulators/elevenlabs/messages.js';
-import { ElevenLabsServer, type ElevenLabsServerOptions } from '../../../../../test/simulators/elevenlabs/server.js';
+import type { Act } from '../../../../../test/simulators/elevenlabs/double/agent.js';
+import { server, tone } from '../../../../../test/simulators/elevenlabs/double/messages.js';
+import {
+  ElevenLabsServer,
+  type ElevenLabsServerOptions,
+} from '../../../../../test/simulators/elevenlabs/double/server.js';
 
 const KEY = 'sk_1234567890abcdef';
 const GREETING = 'Good evening, this is Bella Vista.';
@@ -165,6 +168,32 @@ describe('a conversation in text with an agent of ElevenLabs', () => {
       { name: 'search', arguments: null },
     ]);
     expect(spoken(called).slice(2)).toEqual(['agent: One moment.', 'agent: Table 7.']);
+  });
+
+  it('sends errors of tools as such, late results late, and nothing for a tool that never answers', async () => {
+    const tools = ['down', 'slow', 'dead'].map((name, n) => server.clientTool(`t${n}`, name));
+    const onTurn = [
+      [{ send: [server.response('One moment.'), ...tools] }, { afterMs: 900, send: [server.response('No.')] }],
+    ];
+    const toolResults = [
+      { tool: 'down', error: 'Out of order' },
+      { tool: 'slow', results: [{ table: 7 }], delayMs: 300 },
+      { tool: 'dead', noAnswer: true as const },
+    ];
+    const called = await call({ script: { onStart: greets.script.onStart, onTurn } }, { ...ASKS, toolResults });
+    expect(called.agent!.of('client_tool_result')).toMatchObject([
+      { tool_call_id: 't0', result: 'Out of order', is_error: true },
+      { tool_call_id: 't1', result: '{"table":7}', is_error: false },
+    ]);
+    expect(spoken(called).slice(2)).toEqual(['agent: One moment.', 'agent: No.']);
+  });
+
+  it('ends as error when no result fits the call of a tool', async () => {
+    const onTurn = [[{ send: [server.clientTool('t1', 'find_table', { people: 5 })] }]];
+    const toolResults = [{ tool: 'find_table', arguments: { people: 4 }, result: 'Table 7' }];
+    const called = await call({ script: { onStart: greets.script.onStart, onTurn } }, { ...ASKS, toolResults });
+    expect(called).toMatchObject({ outcome: 'error', failure: { code: 'tool_result_missing' } });
+    expect(called.timeline.filter(({ type }) => type === 'tool_call')).toMatchObject([{ arguments: { people: 5 } }]);
   });
 
   it.each([

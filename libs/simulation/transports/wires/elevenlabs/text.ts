@@ -1,7 +1,7 @@
 import { OutboundError } from '../../../../outbound-http/index.js';
 import { Redaction } from '../../../../text/index.js';
 import type { AgentEvent, Line, LineOptions, RequestRecord, Transport } from '../../../conversation/transport.js';
-import { type ToolAnswers, toolAnswers } from '../../../conversation/tool-results.js';
+import { type ToolAnswer, type ToolAnswers, toolAnswers } from '../../../conversation/tool-results.js';
 import { EXCHANGE_LIMITS } from '../../../other-side/call-exchange.js';
 import { ArgumentsCount } from '../../../other-side/read-limits.js';
 import { OtherSide } from '../../../other-side/other-side.js';
@@ -15,7 +15,7 @@ import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
 import { ANSWER_LIMITS, tooManyMessages } from '../../../completions/limits.js';
 import { HANG_UP_TOOLS } from '../../text/hang-up.js';
 import { signedAddress } from './dial.js';
-import { type PlatformError, readMessage, type ServerMessage } from './messages.js';
+import { clientToolResult, type PlatformError, readMessage, type ServerMessage } from './messages.js';
 import { type ElevenLabsOptions, initiation } from './options.js';
 import { closedByError, ELEVENLABS_RULES, endedByError, isFinal, notTextOnly, refusedAddress } from './refusals.js';
 
@@ -27,6 +27,8 @@ const SETTLE_MS = 400;
 /** Without words in this time the agent does not greet; without an answer, or anything after a tool, the turn fails. */
 const GREETING_MS = 10_000;
 const ANSWER_MS = 60_000;
+/** To a tool that the platform runs. */
+const NO_ANSWER: ToolAnswer = { delayMs: 0 };
 const HANG_UP_CODES: ReadonlySet<number> = new Set([1000, 1001, 1005]);
 
 type Of<Type extends ServerMessage['type']> = Extract<ServerMessage, { type: Type }>;
@@ -257,17 +259,22 @@ class TextLine implements Line {
     const at = this.now;
     const name = this.words.clean(said.name);
     const args = said.json === null ? null : parseArguments(this.words.clean(said.json));
-    const result = said.json === null ? undefined : this.answers(name, args);
+    const { result, isError, delayMs, failure: missing } = said.json === null ? NO_ANSWER : this.answers(name, args);
     const call = { name, arguments: args, ...(result !== undefined && { result }) };
     this.emit({ type: 'tool_call', at, endedAt: at, ...call });
-    if (result !== undefined) {
-      const text = typeof result === 'string' ? result : JSON.stringify(result);
-      this.socket?.send(
-        JSON.stringify({ type: 'client_tool_result', tool_call_id: id, result: text, is_error: false }),
-      );
-    }
+    if (missing) return this.fail(missing);
+    if (result !== undefined) this.answerTool(delayMs, clientToolResult(id, result, isError));
     this.whole = '';
     this.awaitAnswer();
+  }
+
+  private answerTool(delayMs: number, message: object): void {
+    if (delayMs === 0) return this.socket?.send(JSON.stringify(message));
+    this.line.clock.schedule(delayMs, () => {
+      if (this.isOver) return;
+      this.socket?.send(JSON.stringify(message));
+      this.awaitAnswer();
+    });
   }
 
   private toolDone({ id, name }: Of<'tool_done'>): void {

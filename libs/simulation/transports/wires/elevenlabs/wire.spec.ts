@@ -1,12 +1,12 @@
-import type { Act } from '../../../../../test/simulators/elevenlabs/scripted.js';
-import { says } from '../../../../../test/simulators/elevenlabs/scripted.js';
+import type { Act } from '../../../../../test/simulators/elevenlabs/double/agent.js';
+import { says } from '../../../../../test/simulators/elevenlabs/double/agent.js';
 import {
   alignmentOf,
   type Format,
   server,
   type ServerMessage,
   tone,
-} from '../../../../../test/simulators/elevenlabs/messages.js';
+} from '../../../../../test/simulators/elevenlabs/double/messages.js';
 import elevenlabsEntry from './wire.js';
 import { BARGES_IN, codesOf, execute, spoken, WAITS } from './testing/scripted-call.js';
 
@@ -105,6 +105,31 @@ describe('a conversation with an agent of ElevenLabs', () => {
       { name: 'find_table', arguments: { people: 4 }, result: 'Table 7' },
       { name: 'find_dish' },
     ]);
+  });
+
+  it('sends errors of tools as such, late results late, and nothing for a tool that never answers', async () => {
+    const calls = ['down', 'slow', 'dead'].map((name, n) => server.clientTool(`t${n}`, name));
+    const toolResults = [
+      { tool: 'down', error: 'Out of order' },
+      { tool: 'slow', result: 'Table 7', delayMs: 400 },
+      { tool: 'dead', noAnswer: true as const },
+    ];
+    const result = await execute({ onStart: begin({ afterMs: 300, send: calls }) }, { ...WAITS, toolResults });
+    const sent = result.agent.of('client_tool_result');
+    expect(sent).toMatchObject([
+      { tool_call_id: 't0', result: 'Out of order', is_error: true },
+      { tool_call_id: 't1', result: 'Table 7', is_error: false },
+    ]);
+    expect(sent[1]!.atMs - sent[0]!.atMs).toBe(400);
+  });
+
+  it('ends as error when no result fits the call of a tool', async () => {
+    const send = [server.clientTool('t1', 'find_table', { people: 5 })];
+    const toolResults = [{ tool: 'find_table', arguments: { people: 4 }, result: 'Table 7' }];
+    const result = await execute({ onStart: begin({ afterMs: 300, send }) }, { ...WAITS, toolResults });
+    expect(result).toMatchObject({ outcome: 'error', failure: { code: 'tool_result_missing', retryable: false } });
+    expect(result.reason).toContain('find_table({"people":5}) fits none of the 1 toolResults of find_table');
+    expect(result.agent.of('client_tool_result')).toEqual([]);
   });
 
   it.each([

@@ -1,6 +1,7 @@
 import { AudioDecoder, type AudioFormat, bytesPerSecond } from '../../../../audio/index.js';
 import { Redaction } from '../../../../text/index.js';
 import { failure } from '../../../timeline/failure.js';
+import type { JsonValue } from '../../../timeline/text.js';
 import { hadCallerSound } from '../../../voice/facts/caller-sounds.js';
 import type { VoiceFacts, WireFinding } from '../../../voice/facts/facts.js';
 import type { Wire, WireEntry, WireSide, WireState } from '../../../voice/wire/wire.js';
@@ -8,7 +9,7 @@ import { HANG_UP_TOOLS } from '../../text/hang-up.js';
 import { JsonAudioWire } from '../json-audio-wire.js';
 import { summary } from '../json-wire.js';
 import { elevenlabsFinding, type ELEVENLABS_FINDINGS } from './findings.js';
-import { type PlatformError, readMessage, type ServerMessage } from './messages.js';
+import { clientToolResult, type PlatformError, readMessage, type ServerMessage } from './messages.js';
 import { closedByError, endedByError, isFinal } from './refusals.js';
 import { AgentTurns } from './turns.js';
 
@@ -72,10 +73,8 @@ class ElevenLabsWire extends JsonAudioWire<ServerMessage> implements Wire {
     if (on && this.state.sendsActivity) this.send(now, { type: 'user_activity' });
   }
 
-  toolResult(now: number, id: string, json: string): void {
-    const result: unknown = JSON.parse(json);
-    const text = typeof result === 'string' ? result : json;
-    this.send(now, { type: 'client_tool_result', tool_call_id: id, result: text, is_error: false });
+  toolResult(now: number, id: string, json: string, isError = false): void {
+    this.send(now, clientToolResult(id, JSON.parse(json) as JsonValue, isError));
   }
 
   closed(now: number, code: number, reason: string): void {

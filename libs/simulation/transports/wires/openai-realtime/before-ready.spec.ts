@@ -1,6 +1,6 @@
 import { openaiRealtime } from './index.js';
 import { codesOf, execute, spoken } from './testing/calls.js';
-import { type Act, created, says, updated } from '../../../../../test/simulators/openai-realtime/scripted.js';
+import { type Act, created, says, updated } from '../../../../../test/simulators/openai-realtime/double/agent.js';
 
 const error = (fields: object): string => JSON.stringify({ event_id: 'e', ...fields });
 const unsupported = error({

@@ -9,7 +9,7 @@ import {
   type RealtimeScript,
   speaks,
   updated,
-} from '../../../../../test/simulators/openai-realtime/scripted.js';
+} from '../../../../../test/simulators/openai-realtime/double/agent.js';
 
 const TEXT = 'You can have a table for six people on Friday at seven, and twenty euros are needed for it.';
 const SOUND_MS = 6_000;

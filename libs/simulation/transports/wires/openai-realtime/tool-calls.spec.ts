@@ -6,8 +6,8 @@ import {
   says,
   speaks,
   speechStarted,
-} from '../../../../../test/simulators/openai-realtime/scripted.js';
-import { tone } from '../../../../../test/simulators/openai-realtime/messages.js';
+} from '../../../../../test/simulators/openai-realtime/double/agent.js';
+import { tone } from '../../../../../test/simulators/openai-realtime/double/events.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,3 +1,4 @@
+import type { ToolResult } from '../../../../evaluation-definition/index.js';
 import {
   type Act,
   calls,
@@ -5,9 +6,9 @@ import {
   says,
   speechStarted,
   updated,
-} from '../../../../../test/simulators/openai-realtime/scripted.js';
+} from '../../../../../test/simulators/openai-realtime/double/agent.js';
 import { BARGES_IN, codesOf, execute, GREETING, spoken, WAITS } from './testing/calls.js';
-import { event } from '../../../../../test/simulators/openai-realtime/messages.js';
+import { event } from '../../../../../test/simulators/openai-realtime/double/events.js';
 
 /** One piece of audio of an item, in any version of the protocol. */
 const delta = (item: number, ms: number, type = 'response.output_audio.delta'): string => {
@@ -101,6 +102,31 @@ describe('a call over Realtime', () => {
     });
     expect(result.agent.of('conversation.item.truncate')).toEqual([]);
     expect(result.voice!.lanes.agent.at(-1)!.endMs).toBeGreaterThan(1_950);
+  });
+
+  it.each<[string, ToolResult, string]>([
+    ['an error', { tool: 'find_table', error: 'Out of order' }, '{"error":"Out of order"}'],
+    ['a late result', { tool: 'find_table', results: [7], delayMs: 600 }, '7'],
+    ['the same value', { tool: 'find_table', same: { people: 'four' }, result: 7 }, '7'],
+  ])('sends %s of a tool', async (_name, entry, output) => {
+    const send = [calls(1, 'c1', 'find_table', '{"people":4}'), ends(1)];
+    const onCreate = [[{ send }], [{ send: says(2, 'It is booked.', 600) }]];
+    const result = await execute({ onCreate }, { ...WAITS, toolResults: [entry] });
+    const [sent] = result.agent.of('conversation.item.create');
+    expect(sent).toMatchObject({ item: { call_id: 'c1', output } });
+    expect(sent!.atMs >= (entry.delayMs ?? 0)).toBe(true);
+    expect(spoken(result)).toMatchObject([{ text: 'It is booked.' }]);
+  });
+
+  it.each<[string, ToolResult, string]>([
+    ['fails an agent that is silent when a tool never answers', { tool: 'find_table', noAnswer: true }, 'failed'],
+    ['is an error when no result fits', { tool: 'find_table', same: { people: 5 }, result: 7 }, 'error'],
+  ])('%s', async (_name, entry, outcome) => {
+    const send = [calls(1, 'c1', 'find_table', '{"people":4}'), ends(1)];
+    const definition = { script: [{ say: 'A table for four.' }], toolResults: [entry] };
+    const result = await execute({ onCreate: [[{ send }]] }, definition);
+    expect(result.outcome).toBe(outcome);
+    expect(result.agent.of('conversation.item.create')).toEqual([]);
   });
 
   it('sends the results of all tools of a response after its end, and then asks the agent to go on, once', async () => {

@@ -3,6 +3,7 @@ import { variables } from '../../modules/common-options.js';
 import { cureOf } from './api.js';
 import { retellAssistants } from './assistants.js';
 import { retellTransport } from './text.js';
+import { LACKING_IN_MOCKS } from './tool-mocks.js';
 
 /** A voice agent of Retell, in turns of text. Its voice has no audio socket, so there is no twin. */
 export const retellText: TextModule = {
@@ -19,6 +20,7 @@ export const retellText: TextModule = {
   takes: { variables: true, assistantVersion: true },
   runsTools: true,
   mocksTools: () => true,
+  lackingInMocks: LACKING_IN_MOCKS,
   steps: {
     resolved: 'The host name leads to an address that may be called',
     connected: 'The connection was established',

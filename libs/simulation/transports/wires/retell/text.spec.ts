@@ -214,6 +214,15 @@ describe('a conversation in text with an agent of Retell', () => {
     expect(spoken(called).slice(1)).toEqual(['agent: One moment.', 'agent: 7.']);
   });
 
+  it('ends as error when a tool with mocks, of which none fits, was run for real', async () => {
+    const toolResults = [{ tool: 'find_table', arguments: { people: 4 }, error: 'Out of order' }];
+    const named = { role: 'tool_call_invocation', tool_call_id: 't1', name: 'find_table', arguments: '{"people":5}' };
+    const answer = () => ({ messages: [named, ...says('Table 7.').messages] });
+    const called = await call({ answer }, { ...ASKS, toolResults });
+    expect(called.double.completions[0]!.tool_mocks).toMatchObject([{ output: '{"error":"Out of order"}' }]);
+    expect(called).toMatchObject({ outcome: 'error', failure: { code: 'tool_result_missing' } });
+  });
+
   it('ends when the agent has ended the call, after its last words', async () => {
     const answer = () => ({ ...says('Goodbye.'), call_ended: true });
     const called = await call({ answer }, { script: [{ say: 'Bye.' }, { say: 'Still there?' }, { end: 'Done' }] });

@@ -1,4 +1,7 @@
 import type { Line, LineOptions, RequestRecord, Transport } from '../../../conversation/transport.js';
+import { type ToolAnswers, toolAnswers } from '../../../conversation/tool-results.js';
+import { CallFailure } from '../../../timeline/failure.js';
+import { parseArguments } from '../../../timeline/text.js';
 import { agentUrl } from '../../http/agent-url.js';
 import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
 import type { Variables } from '../../modules/common-options.js';
@@ -36,6 +39,7 @@ class RetellLine extends RequestLine {
   private state: Json = {};
   private variables: Json;
   private readonly mocks: string;
+  private readonly answers: ToolAnswers;
   private isChecked = false;
 
   constructor(
@@ -51,6 +55,7 @@ class RetellLine extends RequestLine {
     // The platform takes texts alone.
     this.variables = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]));
     this.mocks = JSON.stringify(toolMocks(call.toolResults ?? []));
+    this.answers = toolAnswers(call.toolResults ?? []);
   }
 
   protected async turn(text: string | null, onSent: () => void): Promise<string | undefined> {
@@ -120,9 +125,10 @@ class RetellLine extends RequestLine {
     const id = message['tool_call_id'];
     const answer = all.find(({ role, tool_call_id }) => role === 'tool_call_result' && tool_call_id === id);
     const result = answer?.['content'];
-    this.calledTool({
-      ...{ name: textOf(message['name']) ?? '', json: argumentsJson(args) },
-      ...(typeof result === 'string' && { result }),
-    });
+    const called = { name: textOf(message['name']) ?? '', json: argumentsJson(args) };
+    this.calledTool({ ...called, ...(typeof result === 'string' && { result }) });
+    // The platform has run the tool for real, since none of its mocks fits.
+    const { failure: missing } = this.answers(called.name, parseArguments(called.json));
+    if (missing) throw new CallFailure(missing);
   }
 }

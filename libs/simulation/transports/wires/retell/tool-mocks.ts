@@ -5,10 +5,13 @@ import type { ToolResult } from '../../../../evaluation-definition/index.js';
  * those of the call. A tool without an entry runs for real.
  */
 export const toolMocks = (results: readonly ToolResult[]): object[] =>
-  results.map(({ tool, arguments: args = {}, result }) => ({
+  results.map(({ tool, arguments: args = {}, result, error }) => ({
     tool_name: tool,
     input_match_rule: Object.keys(args).length === 0 ? { type: 'any' } : { type: 'partial_match', args },
-    output: typeof result === 'string' ? result : JSON.stringify(result),
+    output: typeof result === 'string' ? result : JSON.stringify(error === undefined ? result : { error }),
     // For tools such as a transfer, whose result is true or false.
     ...(typeof result === 'boolean' && { result }),
   }));
+
+/** What the mocks of the platform lack. */
+export const LACKING_IN_MOCKS = ['argumentsSchema', 'same', 'results', 'noAnswer', 'times', 'delayMs'] as const;

@@ -4,7 +4,7 @@ import type { HeardPiece } from '../../../voice/facts/heard-piece.js';
 import { block, crash, useFaultyThreads } from '../../../testing/faulty-threads.js';
 import { toMulaw } from '../../../testing/telephone-sounds.js';
 import { twilioSignature } from '../../twiml/signature.js';
-import type { AgentScript } from '../../../../../test/simulators/twilio/scripted.js';
+import type { AgentScript } from '../../../../../test/simulators/twilio/twilio-agent.js';
 import { agent, answering, AUTH_TOKEN, call, failed, SCRIPT, until, useAgents } from './testing/voice-calls.js';
 import { MediaThread } from '../../../voice/thread/media-thread.js';
 import { OwnedThreads, type ThreadDeath, ThreadPerCall } from '../../../../concurrency/index.js';
@@ -75,7 +75,7 @@ describe('twilioMediaStreams over a WebSocket address', () => {
   });
 
   it('reports a connection that breaks off', async () => {
-    const callee = await agent({ onStart: ({ socket }) => setTimeout(() => socket.close(1006), 200) });
+    const callee = await agent({ onStart: ({ socket }) => setTimeout(() => socket.terminate(), 200) });
     const facts = await call(`ws://${callee.host}/`);
     expect(facts.end.code).toBe('failure');
     expect(facts.failure).toMatchObject({ code: 'connection_lost' });

@@ -1,6 +1,6 @@
 import type { InProcessMediaAgentFactory } from '../../../../../libs/simulation/index.js';
 import { Delivery, type DeliveryStyle } from '../../../../../libs/simulation/testing/deliveries.js';
-import { mediaMessage, readTwilioMessage } from '../../../twilio/messages.js';
+import { mediaMessage, readTwilioMessage } from '../../../twilio/twilio-messages.js';
 
 /** The same agent on a media stream of Twilio whose platform sends its audio in a style. */
 export const delivered =

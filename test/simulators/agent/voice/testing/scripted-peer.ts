@@ -1,6 +1,5 @@
 import { decodeMulaw, encodeMulaw } from '../../../../../libs/audio/index.js';
-import type { SessionSocket } from '../../../session-sockets.js';
-import { TwilioAgentSession } from '../../../twilio/session.js';
+import { type AgentSocket, TwilioAgentSession } from '../../../twilio/twilio-session.js';
 import type { VoiceAgentOptions } from '../voice-agent.js';
 
 const BYTES_PER_MS = 8;
@@ -43,8 +42,8 @@ export class ScriptedPeer {
   private chunk = 0;
 
   constructor(options: VoiceAgentOptions) {
-    const socket: SessionSocket = {
-      send: (data) => this.receive(data as string),
+    const socket: AgentSocket = {
+      send: (data) => this.receive(data),
       close: () => (this.closedAt ??= this.now),
     };
     this.session = new TwilioAgentSession(socket, options);

@@ -34,7 +34,7 @@ import { type PreparedVoice, prepareVoice } from '../prepare.js';
 import { ElevenLabsAgentSession, type ElevenLabsSessionOptions } from '../../../elevenlabs/session.js';
 import { RealtimeAgentSession, type RealtimeSessionOptions } from '../../../openai-realtime/session.js';
 import { VapiAgentSession, type VapiSessionOptions } from '../../../vapi/session.js';
-import { TwilioAgentSession } from '../../../twilio/session.js';
+import { TwilioAgentSession } from '../../../twilio/twilio-session.js';
 import { delayed } from './delay.js';
 import type { VoiceAgentOptions } from '../voice-agent.js';
 

@@ -1,6 +1,6 @@
 import type { WireSide } from '../../../../voice/wire/wire.js';
 import elevenlabsEntry from '../wire.js';
-import type { ServerMessage } from '../../../../../../test/simulators/elevenlabs/messages.js';
+import type { ServerMessage } from '../../../../../../test/simulators/elevenlabs/double/messages.js';
 
 /** What becomes of messages of the server, without a call. */
 export interface ReadMessages {

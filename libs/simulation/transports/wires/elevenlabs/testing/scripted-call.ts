@@ -5,7 +5,10 @@ import { collected, SOUNDS } from '../../../../voice/testing/virtual-calls.js';
 import { lineRateOf } from '../../../modules/common-options.js';
 import { type ElevenLabsOptions, initiation } from '../options.js';
 import elevenlabsEntry from '../wire.js';
-import { type ElevenLabsScript, ScriptedElevenLabs } from '../../../../../../test/simulators/elevenlabs/scripted.js';
+import {
+  type ElevenLabsScript,
+  ScriptedElevenLabs,
+} from '../../../../../../test/simulators/elevenlabs/double/agent.js';
 
 export const WAITS = { script: [{ waitSeconds: 6 }, { end: 'Done' }] } as const satisfies DefinitionInput;
 /** The caller barges in 1,000 ms after the agent's onset, and speaks for 900 ms. */

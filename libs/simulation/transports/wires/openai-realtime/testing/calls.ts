@@ -4,7 +4,10 @@ import { virtualCalls } from '../../../../voice/call/virtual-call.js';
 import { collected, SOUNDS } from '../../../../voice/testing/virtual-calls.js';
 import { flatSession, sessionOf } from '../options.js';
 import realtimeEntry from '../wire.js';
-import { type RealtimeScript, ScriptedRealtime } from '../../../../../../test/simulators/openai-realtime/scripted.js';
+import {
+  type RealtimeScript,
+  ScriptedRealtime,
+} from '../../../../../../test/simulators/openai-realtime/double/agent.js';
 
 export const WAITS = { script: [{ waitSeconds: 6 }, { end: 'Done' }] } as const satisfies DefinitionInput;
 /** The caller barges in 1,000 ms after the agent's onset, and speaks for 900 ms. */

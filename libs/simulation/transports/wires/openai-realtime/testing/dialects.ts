@@ -4,13 +4,8 @@ import { callOf, planOf } from '../../../../voice/testing/virtual-calls.js';
 import { utterancesOf } from '../../../../voice/words/utterances.js';
 import { flatSession, sessionOf } from '../options.js';
 import realtimeEntry from '../wire.js';
-import {
-  created,
-  MULAW,
-  ScriptedRealtime,
-  updated,
-} from '../../../../../../test/simulators/openai-realtime/scripted.js';
-import { tone } from '../../../../../../test/simulators/openai-realtime/messages.js';
+import { created, ScriptedRealtime, updated } from '../../../../../../test/simulators/openai-realtime/double/agent.js';
+import { tone } from '../../../../../../test/simulators/openai-realtime/double/events.js';
 
 type Event = Readonly<Record<string, unknown>>;
 export type Message = string | Uint8Array;
@@ -46,6 +41,9 @@ const WORDS = [
 const NAMES = ['book_table', 'send_sms', 'find'];
 const ARGUMENTS = ['{}', '{"people":4}', '{"text":"at \\"7\\"","list":[1,null]}', '{"ä":{"b":-1.5}}'];
 const CHANNELS = ['arguments', 'item', 'conversation', 'output'] as const;
+const MULAW = {
+  audio: { input: { format: { type: 'audio/pcmu' } }, output: { format: { type: 'audio/pcmu' } } },
+} as const;
 
 /** Makes a dialect of random choices. */
 export class DialectMaker {

@@ -10,8 +10,7 @@ import type { CallThreads } from '../../../../voice/thread/media-thread.js';
 import { mediaThreads, requestThreads } from '../../../protocols.js';
 import { voiceTransport } from '../../../voice-call.js';
 import { twilioMediaStreams } from '../index.js';
-import type { AgentScript, ScriptedStream } from '../../../../../../test/simulators/twilio/scripted.js';
-import { TwilioServer } from '../../../../../../test/simulators/twilio/server.js';
+import { type AgentScript, ScriptedAgent, type Stream } from '../../../../../../test/simulators/twilio/twilio-agent.js';
 import { toMulaw } from '../../../../testing/telephone-sounds.js';
 
 export const AUTH_TOKEN = 'auth-token-12345678';
@@ -19,9 +18,9 @@ const END = { type: 'end', reason: 'done' } as const;
 export const SCRIPT = [say(400), END];
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 
-const agents: TwilioServer[] = [];
-export async function agent(script: AgentScript = {}): Promise<TwilioServer> {
-  const started = await TwilioServer.start(script);
+const agents: ScriptedAgent[] = [];
+export async function agent(script: AgentScript = {}): Promise<ScriptedAgent> {
+  const started = await ScriptedAgent.start(script);
   agents.push(started);
   return started;
 }
@@ -79,7 +78,7 @@ export const failed = (promise: Promise<unknown>): Promise<CallFailure> =>
 
 /** Answers with a tone once the caller has been silent for a while. */
 export const answering = (onStart?: AgentScript['onStart']): AgentScript => {
-  const heard = new Map<ScriptedStream, number>();
+  const heard = new Map<Stream, number>();
   return {
     ...(onStart && { onStart }),
     onMessage: (stream, { event, media }) => {

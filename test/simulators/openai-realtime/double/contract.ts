@@ -1,4 +1,4 @@
-import { event, tone } from './messages.js';
+import { event, tone } from './events.js';
 
 const PLACE = { response_id: 'resp_1', item_id: 'item_1', output_index: 0, content_index: 0 };
 

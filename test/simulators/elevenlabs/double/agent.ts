@@ -1,15 +1,6 @@
-import type { Session, SessionSocket } from '../session-sockets.js';
-import type { ElevenLabsAgents, ListedAgent } from './account.js';
-import {
-  type ClientMessage,
-  DEFAULT_FORMATS,
-  type Format,
-  type Formats,
-  readClientMessage,
-  server,
-  type ServerMessage,
-  tone,
-} from './messages.js';
+import { DEFAULT_FORMATS, type Format, type Formats, server, type ServerMessage, tone } from './messages.js';
+
+type Message = string | Uint8Array;
 
 /** What the platform does, and how long after its cause. */
 export interface Act {
@@ -26,18 +17,19 @@ export interface ElevenLabsScript {
   /** For each `user_message`, or each line of the caller when half a second of silence has followed it, in turn. */
   readonly onTurn?: readonly (readonly Act[])[];
   readonly onToolResult?: readonly Act[];
+  /** The setting of the agent: only messages of these types are sent. */
+  readonly clientEvents?: readonly string[];
 }
 
-export interface ScriptedAccount {
-  /** The only agent that is known; without it, every agent is. */
-  readonly agentId?: string;
-  readonly script?: ElevenLabsScript;
-  /** Agents of the account, as its list has them. */
-  readonly agents?: readonly ListedAgent[];
+export interface Socket {
+  send(data: string): void;
+  close(code?: number, reason?: string): void;
 }
 
-export interface Received extends ClientMessage {
+export interface Received {
   readonly atMs: number;
+  readonly type: string;
+  readonly [field: string]: unknown;
 }
 
 const LOUD = 1_000;
@@ -45,6 +37,12 @@ const SILENCE_MS = 500;
 const MIN_LINE_MS = 100;
 /** Length of one piece of audio. */
 const CHUNK_MS = 100;
+
+/** The events that are sent by default: not all that exist. */
+export const DEFAULT_EVENTS = [
+  ...['conversation_initiation_metadata', 'audio', 'interruption', 'ping', 'user_transcript', 'agent_response'],
+  ...['agent_response_correction', 'client_tool_call', 'agent_tool_response', 'error'],
+];
 
 /** An answer: its words with the first of its audio, a tone that is sent at once. @param first event_id of the first piece */
 export function says(first: number, text: string, ms: number, format: Format = DEFAULT_FORMATS.fromAgent) {
@@ -54,8 +52,8 @@ export function says(first: number, text: string, ms: number, format: Format = D
   return [...pieces.slice(0, 1), server.response(text, first), ...pieces.slice(1)];
 }
 
-/** A conversation whose agent does what its script says. */
-export class ScriptedElevenLabs implements Session {
+/** A conversation of the platform whose agent does what its script says; shares no module with the wire. */
+export class ScriptedElevenLabs {
   /** Without the caller's audio. */
   readonly received: Received[] = [];
   /** Bytes of the caller's audio. */
@@ -67,21 +65,20 @@ export class ScriptedElevenLabs implements Session {
   private hasStarted = false;
 
   constructor(
-    private readonly socket: SessionSocket,
+    private readonly socket: Socket,
     private readonly script: ElevenLabsScript,
   ) {}
 
-  onMessage(now: number, data: string | Uint8Array): void {
-    const message = readClientMessage(data);
-    if (!message) throw new Error(`Not a message of a client: ${String(data)}`);
-    const { type } = message;
-    if (type === 'user_audio_chunk') return this.hear(now, Buffer.from(String(message[type]), 'base64'));
-    this.received.push({ ...message, atMs: now });
+  onMessage(now: number, data: Message): void {
+    const message = JSON.parse(String(data)) as Record<string, unknown>;
+    if ('user_audio_chunk' in message)
+      return this.hear(now, Buffer.from(String(message['user_audio_chunk']), 'base64'));
+    this.received.push({ ...message, type: String(message['type']), atMs: now });
     const { formats, onStart = [{ send: [server.metadata(formats)] }] } = this.script;
     if (!this.hasStarted) this.plan(now, onStart);
     this.hasStarted = true;
-    if (type === 'user_message') this.nextTurn(now);
-    if (type === 'client_tool_result') this.plan(now, this.script.onToolResult ?? []);
+    if (message['type'] === 'user_message') this.nextTurn(now);
+    if (message['type'] === 'client_tool_result') this.plan(now, this.script.onToolResult ?? []);
   }
 
   tick(now: number): void {
@@ -92,13 +89,19 @@ export class ScriptedElevenLabs implements Session {
     }
     while (this.due[0] && this.due[0].at <= now) {
       const { send = [], close } = this.due.shift()!.act;
-      for (const message of send) this.socket.send(typeof message === 'string' ? message : JSON.stringify(message));
+      for (const message of send) this.send(message);
       if (close) this.socket.close(close.code, close.reason);
     }
   }
 
   of(type: string): Received[] {
     return this.received.filter((one) => one.type === type);
+  }
+
+  private send(message: ServerMessage | string): void {
+    const { clientEvents } = this.script;
+    if (typeof message === 'string') return this.socket.send(message);
+    if (!clientEvents || clientEvents.includes(message.type)) this.socket.send(JSON.stringify(message));
   }
 
   private nextTurn(now: number): void {
@@ -119,30 +122,5 @@ export class ScriptedElevenLabs implements Session {
     if (!isLoud) return;
     this.loudSince ??= now;
     this.loudAt = now;
-  }
-}
-
-/** Agents that do what a test chooses. */
-export class ScriptedAgents implements ElevenLabsAgents {
-  readonly conversations: ScriptedElevenLabs[] = [];
-  readonly listed: readonly ListedAgent[];
-
-  constructor(private readonly account: ScriptedAccount) {
-    this.listed = account.agents ?? [];
-  }
-
-  async prepare(): Promise<void> {}
-
-  missing(id: string): string | undefined {
-    const { agentId = id } = this.account;
-    return id === agentId ? undefined : 'The AI agent you are trying to reach does not exist.';
-  }
-
-  begin(): Promise<(socket: SessionSocket) => Session> {
-    return Promise.resolve((socket) => {
-      const conversation = new ScriptedElevenLabs(socket, this.account.script ?? {});
-      this.conversations.push(conversation);
-      return conversation;
-    });
   }
 }

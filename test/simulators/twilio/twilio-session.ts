@@ -1,27 +1,35 @@
-import { CallerFrames } from '../agent/voice/caller-frames.js';
+import { decodeMulaw } from '../../../libs/audio/index.js';
 import { FRAME_MS, FRAME_SAMPLES, RATE } from '../agent/voice/frames.js';
 import type { AgentLine } from '../agent/voice/mouth.js';
-import { clearMessage, type FromTwilio, markMessage, mediaMessage, readTwilioMessage } from './messages.js';
+import { clearMessage, type FromTwilio, markMessage, mediaMessage, readTwilioMessage } from './twilio-messages.js';
 import { VoiceAgent, type VoiceAgentOptions } from '../agent/voice/voice-agent.js';
 import { type VoiceBehaviour, voiceBehaviourOf } from '../agent/voice/voice-faults.js';
-import type { Session, SessionSocket } from '../session-sockets.js';
+
+/** The agent's end of a WebSocket connection. */
+export interface AgentSocket {
+  send(text: string): void;
+  close(): void;
+}
 
 /** A jump of the timestamp up to here is a loss on the line and is filled; more is taken for a fault of the peer. */
 const MOST_LOST_MS = 500;
 
-/** The reference agent's side of one call over Twilio Media Streams. */
-export class TwilioAgentSession implements Session {
+/**
+ * The agent's side of one call over Twilio Media Streams. It has no socket and no timer: its driver passes the messages and
+ * calls `tick` at least every 20 ms, all with times in milliseconds of one clock, so that a call can run on a virtual clock.
+ */
+export class TwilioAgentSession {
   private readonly agent: VoiceAgent;
   private readonly behaviour: VoiceBehaviour;
   private streamSid = '';
   private heardMs = 0;
-  private readonly frames = new CallerFrames({ encoding: 'mulaw', rate: RATE });
+  private samples: Int16Array = new Int16Array(0);
   private lastFrame: Int16Array = new Int16Array(FRAME_SAMPLES);
 
   callSid = '';
 
   constructor(
-    private readonly socket: SessionSocket,
+    private readonly socket: AgentSocket,
     options: VoiceAgentOptions,
   ) {
     this.behaviour = voiceBehaviourOf(options.fault);
@@ -52,26 +60,30 @@ export class TwilioAgentSession implements Session {
         return this.agent.start(now);
       }
       case 'media':
-        return this.hear(now, message.timestampMs, message.mulaw);
+        return this.hear(now, message.timestampMs, decodeMulaw(message.mulaw));
       case 'dtmf':
         return this.agent.key(now, message.digit);
       case 'mark':
         return this.agent.onMark(now, message.name);
+      case 'stop':
+        return;
     }
   }
 
-  private hear(now: number, timestampMs: number, mulaw: Uint8Array): void {
+  private hear(now: number, timestampMs: number, pcm: Int16Array): void {
     const lostMs = timestampMs - this.heardMs;
-    const ms = (mulaw.length * 1_000) / RATE;
     // The last frame again: silence in the middle of a word would look like the end of a sound.
     for (let lost = FRAME_MS; lost <= lostMs && lostMs <= MOST_LOST_MS; lost += FRAME_MS) {
-      this.agent.hear(now - ms, this.lastFrame);
+      this.agent.hear(now - (pcm.length * 1_000) / RATE, this.lastFrame);
     }
-    this.heardMs = timestampMs + ms;
-    this.frames.push(mulaw, (frame, laterMs) => {
+    this.heardMs = timestampMs + (pcm.length * 1_000) / RATE;
+    this.samples = join(this.samples, pcm);
+    while (this.samples.length >= FRAME_SAMPLES) {
+      const frame = this.samples.slice(0, FRAME_SAMPLES);
+      this.samples = this.samples.slice(FRAME_SAMPLES);
       this.lastFrame = frame;
-      this.agent.hear(now - laterMs, frame);
-    });
+      this.agent.hear(now - (this.samples.length * 1_000) / RATE, frame);
+    }
   }
 
   private line(): AgentLine {
@@ -83,4 +95,12 @@ export class TwilioAgentSession implements Session {
       hangUp: () => this.socket.close(),
     };
   }
+}
+
+function join(first: Int16Array, second: Int16Array): Int16Array {
+  if (first.length === 0) return second;
+  const whole = new Int16Array(first.length + second.length);
+  whole.set(first);
+  whole.set(second, first.length);
+  return whole;
 }

@@ -5,7 +5,7 @@ import { encodeMulaw } from '../../../libs/audio/index.js';
 import { type ReferenceAgentServer, startReferenceAgent } from '../agent/server.js';
 import { behaviourOf } from '../agent/faults.js';
 import { FACTS } from '../agent/restaurant.js';
-import { COLLEAGUE, type ReferenceTelephoneOptions } from './reference.js';
+import { COLLEAGUE, type TelephoneOptions } from './telephone.js';
 import { melodies, melody, sequence, silence } from '../agent/voice/testing/melody.js';
 import { Voice } from '../agent/voice/voice.js';
 import type { AnswerStamp } from '../agent/voice/voice-agent.js';
@@ -19,7 +19,7 @@ const STREAM_SID = `MZ${'d4'.repeat(16)}`;
 let server: ReferenceAgentServer;
 let stamps: { callSid: string; stamp: AnswerStamp }[] = [];
 
-async function start(options: Partial<ReferenceTelephoneOptions> = {}) {
+async function start(options: Partial<TelephoneOptions> = {}) {
   stamps = [];
   const onAnswer = (callSid: string, stamp: AnswerStamp) => void stamps.push({ callSid, stamp });
   server = await startReferenceAgent({

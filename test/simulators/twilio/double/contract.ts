@@ -1,5 +1,3 @@
-import { mediaMessage } from './messages.js';
-
 /** The agent's side of Twilio Media Streams, as `wireContract` needs it. */
 export function twilioContractDouble() {
   let streamSid = '';
@@ -13,7 +11,7 @@ export function twilioContractDouble() {
     /** A square wave of 500 Hz: mu-law 0x90 and 0x10 are a half of full scale up and down. */
     speech: (ms: number) => {
       const sound = Uint8Array.from({ length: ms * 8 }, (_, index) => (index % 16 < 8 ? 0x90 : 0x10));
-      return [mediaMessage(streamSid, sound)];
+      return [message('media', { media: { payload: Buffer.from(sound).toString('base64') } })];
     },
     unknown: (text: string) => message(text),
     echoes: (text: string) => [

@@ -1,0 +1,61 @@
+import { compilePattern, type ToolResult } from '../../evaluation-definition/index.js';
+import { TooManySteps, validateJson } from '../../json-schema/index.js';
+import { containsJson } from '../matching/contains-json.js';
+import type { ToolCallEntry } from '../timeline/timeline.js';
+import { compareValues, type Sameness } from '../values/same-value.js';
+
+type Arguments = ToolCallEntry['arguments'];
+type Conditions = Pick<ToolResult, 'arguments' | 'argumentsSchema' | 'same'>;
+
+/** Whether a result is meant for a call with these arguments: `same`, `different`, or `unknown`. */
+export function fitOf({ arguments: wanted = {}, argumentsSchema, same = {} }: Conditions, args: Arguments): Sameness {
+  if (!containsJson(wanted, args ?? {})) return 'different';
+  const bySchema = argumentsSchema ? fitOfSchema(argumentsSchema, args) : 'same';
+  return worst([bySchema, compareEach(same, args ?? {})]);
+}
+
+/** Whether the values of a call are those of a result in other forms, or may be, although `fitOf` says that it does not fit. */
+export function mayBeMeant({ arguments: wanted = {}, ...others }: Conditions, args: Arguments): boolean {
+  const { argumentsSchema } = others;
+  const written = argumentsSchema && args ? asWritten(argumentsSchema, args) : args;
+  return compareEach(wanted, args ?? {}) !== 'different' && fitOf(others, written) !== 'different';
+}
+
+function fitOfSchema(schema: NonNullable<Conditions['argumentsSchema']>, args: Arguments): Sameness {
+  try {
+    return args !== null && validateJson(schema, args, compilePattern) === undefined ? 'same' : 'different';
+  } catch (error) {
+    if (error instanceof TooManySteps) return 'unknown';
+    throw error;
+  }
+}
+
+/** Further fields are ignored, as `containsJson` does. */
+function compareEach(wanted: unknown, given: unknown): Sameness {
+  if (!isObject(wanted) || !isObject(given)) return compareValues(wanted, given);
+  return worst(
+    Object.entries(wanted).map(([name, value]) =>
+      Object.hasOwn(given, name) ? compareEach(value, given[name]) : 'different',
+    ),
+  );
+}
+
+const worst = (found: readonly Sameness[]): Sameness =>
+  found.find((one) => one === 'different') ?? found.find((one) => one === 'unknown') ?? 'same';
+
+/** The arguments with each value as a schema writes it, where that lists its values. */
+function asWritten({ properties }: Readonly<Record<string, unknown>>, args: NonNullable<Arguments>): Arguments {
+  const listed = (name: string): readonly unknown[] => {
+    const of = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (!isObject(of)) return [];
+    return [...('const' in of ? [of['const']] : []), ...(Array.isArray(of['enum']) ? (of['enum'] as unknown[]) : [])];
+  };
+  const entries = Object.entries(args).map(([name, value]) => {
+    const found = listed(name).find((one) => compareValues(one, value) !== 'different');
+    return [name, found === undefined ? value : found];
+  });
+  return Object.fromEntries(entries) as Arguments;
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
