@@ -1,4 +1,4 @@
-import { comparisonExitCode, comparisonText } from './compared.js';
+import { comparisonExitCode, comparisonMarkdown, comparisonText } from './compared.js';
 import { comparisonOf } from './testing/factories.js';
 
 const look = { paint: (_: string, text: string) => text, width: 120 };
@@ -41,6 +41,20 @@ describe('comparisonText', () => {
     const text = comparisonText(comparisonOf('Nightly', { change: 'undecided', cases: [undecided, same] }), look);
     expect(text).toContain('0 better, 1 without a difference larger than chance, 1 with too few calls to decide; ');
     expect(text).toContain('together: too few calls to decide.');
+  });
+
+  it('says what changed although chance is not excluded, and how many calls would exclude it', () => {
+    const [before, now] = [
+      { ...worse!.baseline, passed: 0, counted: 1 },
+      { ...worse!.current, passed: 1, counted: 1 },
+    ];
+    const fixed = { ...undecided, callsNeeded: 5, baseline: before, current: now };
+    const comparison = comparisonOf('Nightly', { change: 'undecided', cases: [fixed, same] });
+    const line = '"Books a table": 0/1 → 1/1, now passes (one call each: 5 would exclude chance)';
+    expect(comparisonText(comparison, look).split('\n')).toContain(line);
+    expect(comparisonMarkdown(comparison)).toContain('- &#34;Books a table&#34;: 0/1 → 1/1, now passes &#40;one call each');
+    const many = comparisonText({ ...comparison, cases: Array<typeof fixed>(25).fill(fixed) }, look);
+    expect(many).toContain('\n5 more cases changed, too.\n');
   });
 
   it('shows only the cases that changed if there are more than 100', () => {

@@ -1,3 +1,4 @@
+import { undecidedChange } from '../statistics/index.js';
 import { count, duration, number, percent } from '../text/index.js';
 import type { Style } from './colour.js';
 import { EXIT, type ExitCode } from './errors.js';
@@ -12,6 +13,9 @@ type Change = RunComparison['change'];
 /** With more shared cases, only those that changed are shown. */
 const MAX_ROWS = 100;
 
+/** Cases that changed and are undecided; the rest is only counted. */
+const MAX_UNDECIDED = 20;
+
 const figure = (title: string): Column => ({ title, align: 'right' });
 
 /** A run beside an earlier one: the shared cases, and a sentence about all of them together. */
@@ -24,6 +28,7 @@ export function comparisonText(comparison: RunComparison, look: Look): string {
     '',
     ...(shown.length > 0 ? [textTable(COLUMNS, shown.map(row), look)] : []),
     ...(rest > 0 ? [`Not shown: ${count(rest, 'case')}.`] : []),
+    ...undecidedLines(cases),
     '',
     look.paint(styleOf(change), verdict(comparison)),
     ...warnings.map((warning) => `  ${plain(warning, 1_000)}`),
@@ -46,6 +51,8 @@ export function comparisonMarkdown(comparison: RunComparison): string {
     ),
     '',
     ...(rest > 0 ? [`Not shown: ${count(rest, 'case')}.`, ''] : []),
+    ...undecidedLines(cases).map((line) => `- ${markdownText(line)}`),
+    '',
     `**${verdict(comparison)}**`,
     '',
     ...warnings.map((warning) => `- ${markdownText(warning)}`),
@@ -60,6 +67,16 @@ export function comparisonMarkdown(comparison: RunComparison): string {
 export function comparisonExitCode({ change, cases }: RunComparison, strict = false): ExitCode {
   if (change === 'worse' || cases.some((one) => one.change === 'worse')) return EXIT.notMet;
   return strict && cases.every((one) => one.change === 'undecided') ? EXIT.noResult : EXIT.met;
+}
+
+/** The cases that changed and have too few calls to exclude chance. */
+function undecidedLines(cases: readonly Compared[]): string[] {
+  const lines = cases.flatMap((one) => {
+    const text = one.callsNeeded === null ? undefined : undecidedChange(one, one.callsNeeded);
+    return text === undefined ? [] : [`${quoted(one.name)}: ${text}`];
+  });
+  const rest = lines.length - MAX_UNDECIDED;
+  return [...lines.slice(0, MAX_UNDECIDED), ...(rest > 0 ? [`${count(rest, 'more case')} changed, too.`] : [])];
 }
 
 function rowsOf(cases: readonly Compared[]): { shown: readonly Compared[]; rest: number } {

@@ -18,17 +18,37 @@ describe('matrixText', () => {
       'B  "Nightly" (run-1) of "Agent 1", agent v1, chat-completions, 60 % passed',
       'C  "Nightly" (run-2) of "Agent 2", agent v1, chat-completions, 60 % passed',
       '',
-      'Case                A            B       C',
-      'Books a table   12/20  12/20 worse   12/20',
-      'Cancels         12/20  12/20 worse   12/20',
-      'All together    12/20  12/20 worse   12/20',
-      'Score              80           80      80',
-      'Latency p50    400 ms       400 ms  400 ms',
-      'Latency p95    800 ms       800 ms  800 ms',
+      'Case           A Agent 0    B Agent 1  C Agent 2',
+      'Books a table      12/20  12/20 worse      12/20',
+      'Cancels            12/20  12/20 worse      12/20',
+      'All together       12/20  12/20 worse      12/20',
+      'Score                 80           80         80',
+      'Latency p50       400 ms       400 ms     400 ms',
+      'Latency p95       800 ms       800 ms     800 ms',
       '',
       'Differences to A larger than chance: B is worse in 2 cases, worse in all together.',
       '  A warning',
     ]);
+  });
+
+  it('heads the columns by platform or version of the agent, and by letters alone on a narrow terminal', () => {
+    const { runs, ...matrix } = matrixOf(['Books a table'], [null, difference('same')]);
+    const headOf = (own: object, width = 140) => {
+      const text = matrixText({ ...matrix, runs: [runs[0]!, { ...runs[1]!, ...own }] }, { ...look, width });
+      return text.split('\n').find((line) => line.startsWith('Case'));
+    };
+    expect(headOf({ protocol: 'vapi' })).toMatch(/ A chat-completions +B vapi$/);
+    expect(headOf({ agentVersion: 'v2', agentName: 'Agent 0' })).toMatch(/ A v1 +B v2$/);
+    expect(headOf({ protocol: 'vapi' }, 60)).toMatch(/^Case +A +B$/);
+  });
+
+  it('colours a case of which no call passed red, and says that calls are too few only where it differs', () => {
+    const matrix = matrixOf(['Books a table'], [null, difference('undecided'), difference('undecided')]);
+    const [first, second, third] = matrix.cases[0]!.results;
+    const results = [first!, { ...second!, passed: 0, passRate: 0 }, third!];
+    const colours = { paint: (style: string, text: string) => `<${style}>${text}`, width: 140 };
+    const text = matrixText({ ...matrix, cases: [{ ...matrix.cases[0]!, results }] }, colours);
+    expect(text).toMatch(/^Books a table +<dim>12\/20 +<red>0\/20 too few calls +<dim>12\/20$/m);
   });
 
   it('prints the clocks only where they differ', () => {
@@ -66,7 +86,7 @@ describe('matrixMarkdown', () => {
     const markdown = matrixMarkdown(matrixOf(['Books | <b>'], [null, difference('worse')]));
     expect(markdown).toContain('### 2 runs side by side');
     expect(markdown).toMatch(
-      /^\| Case \| A \| B \|\n\| --- \| --: \| --: \|\n\| Books &#124; &#60;b&#62; \| 12\/20 \| /m,
+      /^\| Case \| A Agent 0 \| B Agent 1 \|\n\| --- \| --: \| --: \|\n\| Books &#124; &#60;b&#62; \| 12\/20 \| /m,
     );
     expect(markdown).toContain('**Differences to A larger than chance: B is worse in 1 case, worse in all together.**');
   });

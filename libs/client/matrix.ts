@@ -1,4 +1,4 @@
-import { count, duration, number, percent } from '../text/index.js';
+import { clipped, count, distinctLabels, duration, number, percent } from '../text/index.js';
 import type { Style } from './colour.js';
 import { EXIT, type ExitCode } from './errors.js';
 import type { RunMatrix } from './service.js';
@@ -11,16 +11,19 @@ type Result = Case['results'][number];
 
 /** With more cases, only those with a difference are shown. */
 const MAX_ROWS = 100;
+const CASE_WIDTH = 40;
+/** Of the title of a column. */
+const MAX_LABEL = 40;
 
 /** Several runs side by side: a column per run, named by a letter and described above the table. */
 export function matrixText(matrix: RunMatrix, look: Look): string {
   const { runs, warnings } = matrix;
   const { rows, rest } = rowsOf(matrix);
   const columns: Column[] = [
-    { title: 'Case', width: 40 },
-    ...runs.map((_, index): Column => ({ title: letter(index), align: 'right', colour: styleOf })),
+    { title: 'Case', width: CASE_WIDTH },
+    ...titlesOf(runs, look.width).map((title): Column => ({ title, align: 'right', colour: styleOf })),
   ];
-  const cells = rows.map((one) => [plain(one.name, 120), ...runs.map((run) => resultText(resultIn(one, run)))]);
+  const cells = rows.map((one) => [plain(one.name, 120), ...resultTexts(one, runs)]);
   return [
     ...runs.map((run, index) => `${letter(index)}  ${runText(run, hasClocks(runs))}`),
     '',
@@ -38,9 +41,9 @@ export function matrixMarkdown(matrix: RunMatrix): string {
   const { rows, rest } = rowsOf(matrix);
   const columns: Column[] = [
     { title: 'Case' },
-    ...runs.map((_, index): Column => ({ title: letter(index), align: 'right' })),
+    ...titlesOf(runs, Infinity).map((title): Column => ({ title: markdownText(title), align: 'right' })),
   ];
-  const cells = rows.map((one) => [markdownText(one.name), ...runs.map((run) => resultText(resultIn(one, run)))]);
+  const cells = rows.map((one) => [markdownText(one.name), ...resultTexts(one, runs)]);
   return [
     `### ${count(runs.length, 'run')} side by side`,
     '',
@@ -71,6 +74,16 @@ export function matrixExitCode({ runs, cases }: RunMatrix, strict = false): Exit
 /** A, B, C and so on; a matrix has at most twelve runs. */
 const letter = (index: number): string => String.fromCharCode(65 + index);
 
+/** Titles of the columns: letters, and what tells the runs apart, unless that is wider than the terminal. */
+function titlesOf(runs: readonly Run[], width: number): string[] {
+  const names = runs.map(({ protocol, agentVersion, agentName, agentId, name }) =>
+    [protocol, agentVersion, agentName ?? agentId, name].map((text) => (text === null ? null : plain(text, MAX_LABEL))),
+  );
+  const titles = distinctLabels(names).map((label, index) => `${letter(index)} ${clipped(label, MAX_LABEL)}`);
+  const whole = titles.reduce((sum, title) => sum + title.length + 2, CASE_WIDTH);
+  return whole <= width ? titles : runs.map((_, index) => letter(index));
+}
+
 const resultIn = ({ results }: Case, { id }: Run): Result | undefined => results.find(({ runId }) => runId === id);
 
 const hasDifference = ({ difference }: Pick<Result, 'difference'>): boolean =>
@@ -82,17 +95,25 @@ function rowsOf({ cases }: RunMatrix): { rows: readonly Case[]; rest: number } {
   return { rows, rest: cases.length - rows.length };
 }
 
-/** `18/20`, and the difference to the first run where it is larger than chance. */
-function resultText(result: Pick<Result, 'counted' | 'passed' | 'difference'> | undefined): string {
+const resultTexts = (one: Case, runs: readonly Run[]): string[] =>
+  runs.map((run) => resultText(resultIn(one, run), resultIn(one, runs[0]!)));
+
+type Counts = Pick<Result, 'counted' | 'passed' | 'passRate' | 'difference'>;
+
+/** `18/20`, with the difference to the first run where it is larger than chance, or where too few calls can tell. */
+function resultText(result: Counts | undefined, first: Counts | undefined): string {
   if (result === undefined) return '–';
-  const { counted, passed, difference } = result;
-  return `${passed}/${counted}${difference && hasDifference(result) ? ` ${difference.change}` : ''}`;
+  const { counted, passed, passRate, difference } = result;
+  const isOpen = difference?.change === 'undecided' && counted > 0 && passRate !== first?.passRate;
+  const text = isOpen ? ' too few calls' : hasDifference(result) ? ` ${difference?.change}` : '';
+  return `${passed}/${counted}${text}`;
 }
 
-const styleOf = (cell: string): Style => (cell.endsWith('worse') ? 'red' : cell.endsWith('better') ? 'green' : 'dim');
+const styleOf = (cell: string): Style =>
+  /worse$|^0\/[1-9]/.test(cell) ? 'red' : cell.endsWith('better') ? 'green' : 'dim';
 
 const wholeRows = (runs: readonly Run[]): string[][] => [
-  ['All together', ...runs.map(resultText)],
+  ['All together', ...runs.map((run) => resultText(run, runs[0]))],
   ['Score', ...runs.map(({ score }) => known(score, number))],
   ['Latency p50', ...runs.map(({ latency }) => known(latency.p50, duration))],
   ['Latency p95', ...runs.map(({ latency }) => known(latency.p95, duration))],

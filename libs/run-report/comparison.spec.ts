@@ -32,6 +32,21 @@ describe('comparisonSection', () => {
     expect(text).toMatch(/Books a table .*✗ Worse .*95 % 19 of 20 .*76 % to 99 % .*60 % 12 of 20 .*39 % to 78 %/);
   });
 
+  it('says of a case with too few calls what changed, and how many calls would exclude chance', () => {
+    const comparison = comparisonWith(['Books a table'], 'Nightly');
+    const [one] = comparison.cases;
+    const [baseline, current] = [
+      { ...one!.baseline, passed: 0, counted: 1 },
+      { ...one!.current, passed: 1, counted: 1 },
+    ];
+    const fixed = { ...one!, change: 'undecided' as const, callsNeeded: 5, baseline, current };
+    const text = words(comparisonSection({ ...comparison, change: 'undecided', cases: [fixed] }));
+    expect(text).toContain('Too few calls 0/1 → 1/1, now passes (one call each: 5 would exclude chance)');
+    expect(words(comparisonSection({ ...comparison, cases: [{ ...fixed, current: baseline }] }))).not.toContain(
+      '→ 0/1',
+    );
+  });
+
   it('lists the cases that changed first, and at most 100', () => {
     const comparison = comparisonWith(['a'], 'Nightly');
     const [worse] = comparison.cases;

@@ -1,4 +1,4 @@
-import type { Change } from '../statistics/index.js';
+import { type Change, undecidedChange } from '../statistics/index.js';
 import { clipped, count, dateTime, duration, number, percent, title } from '../text/index.js';
 import { html, type Html, NOTHING } from './html.js';
 import { badge, facts, passRate } from './parts.js';
@@ -65,13 +65,15 @@ const table = (cases: readonly ReportedCase[]): Html =>
     </tbody>
   </table>`;
 
-function row({ name, change, current, baseline }: ReportedCase): Html {
+function row(one: ReportedCase): Html {
+  const { name, change, callsNeeded, current, baseline } = one;
+  const undecided = callsNeeded === null ? undefined : undecidedChange(one, callsNeeded);
   const cell = (label: string, content: Html | string, kind: string) =>
     html`<td role="cell" data-label="${label}" class="${kind}">${content}</td>`;
   return html`<tr role="row">
     <th role="rowheader" scope="row"><bdi>${clipped(title(name), MAX_NAME)}</bdi></th>
-    ${cell('Change', changeLabel(change), 'nowrap')} ${cell('Passed then', passRate(baseline), 'rate')}
-    ${cell('Passed now', passRate(current), 'rate')}
+    ${cell('Change', html`${changeLabel(change)}${undecided !== undefined && html` <small>${undecided}</small>`}`, undecided === undefined ? 'nowrap' : 'explained')}
+    ${cell('Passed then', passRate(baseline), 'rate')} ${cell('Passed now', passRate(current), 'rate')}
     ${cell('Score', pair(baseline.score, current.score, number), 'number')}
     ${cell('p50', pair(baseline.latency.p50, current.latency.p50, duration), 'number')}
     ${cell('p95', pair(baseline.latency.p95, current.latency.p95, duration), 'number')}

@@ -98,6 +98,7 @@ td.sparks { min-width: 7rem; }
 .matrix thead small { display: block; font-size: 0.75rem; overflow-wrap: anywhere; }
 .matrix td { font-variant-numeric: tabular-nums; }
 .matrix td > small { display: block; font-size: 0.78rem; }
+.matrix .no-pass { color: var(--fail); }
 .matrix .badge { padding: 0 0.4rem; font-size: 0.75rem; }
 .matrix .whole th, .matrix .whole td { background: var(--sunk); }
 .marker { stroke: var(--ink); stroke-dasharray: 3 3; }
@@ -179,7 +180,8 @@ const NARROW = `
   tbody tr { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 0.5rem 0.75rem; background: var(--card);
     border: 1px solid var(--line); border-radius: 6px; padding: 0.7rem 0.9rem; margin-bottom: 0.5rem; }
   tbody th, td, th:first-child { padding: 0; min-width: 0; }
-  tbody th, td.rate, td.sparks { grid-column: 1 / -1; }
+  tbody th, td.rate, td.sparks, td.explained { grid-column: 1 / -1; }
+  .matrix th:first-child { width: auto; }
   td::before { content: attr(data-label); display: block; font-size: 0.75rem; color: var(--muted); }
   .interval { max-width: none; }
   .transcript li { grid-template-columns: minmax(0, 1fr); }

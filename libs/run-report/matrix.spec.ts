@@ -21,6 +21,36 @@ describe('matrixSection', () => {
     expect(text).toMatch(/Score 80 80 .*Latency p50 400 ms .*Latency p95 800 ms/);
   });
 
+  it('heads each column and labels each cell by what tells the runs apart', () => {
+    const { runs, ...matrix } = matrixWith(['Books a table'], ['A', 'B']);
+    const shown = (own: (index: number) => object) => {
+      const columns = runs.map((run, index) => ({ ...run, name: 'Nightly', agentName: 'Bella', ...own(index) }));
+      const page = matrixSection({ ...matrix, runs: columns }).toString();
+      const heads = [...page.matchAll(/<b><bdi>(.*?)<\/bdi><\/b>/g)].map(([, head]) => head);
+      const labels = new Set([...page.matchAll(/data-label="(.*?)"/g)].map(([, label]) => label));
+      expect([...labels]).toEqual(heads);
+      return heads;
+    };
+    expect(shown((index) => ({ protocol: ['vapi', 'retell-text'][index] }))).toEqual(['vapi', 'retell-text']);
+    const versions = (index: number) => ({ protocol: 'vapi', agentVersion: ['v1', 'v2'][index] });
+    expect(shown(versions)).toEqual(['v1', 'v2']);
+    expect(shown(() => ({ protocol: 'vapi', agentVersion: null }))).toEqual(['vapi #1', 'vapi #2']);
+  });
+
+  it('shows a case of which no call passed in red, and that calls are too few only where it differs', () => {
+    const matrix = matrixWith(['Books a table'], ['A', 'B', 'C']);
+    const [first, ...others] = matrix.cases[0]!.results;
+    const undecided = others.map((one, index) => ({
+      ...{ ...one, difference: { change: 'undecided' as const } },
+      ...(index === 0 && { passed: 0, passRate: 0 }),
+    }));
+    const section = matrixSection({ ...matrix, cases: [{ name: 'Cancels', results: [first!, ...undecided] }] });
+    expect(section.toString().match(/class="no-pass"/g)).toHaveLength(1);
+    expect(words(section)).toMatch(
+      /Cancels 60 % 12 of 20 400 ms 0 % 0 of 20 400 ms too few calls 60 % 12 of 20 400 ms All/,
+    );
+  });
+
   it('shows the clocks on the page only where they differ', () => {
     const matrix = matrixWith(['Books a table'], ['text', 'heard']);
     expect(words(matrixSection(matrix))).toContain('Clock of the latencies text heard');

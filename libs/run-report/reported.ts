@@ -75,6 +75,8 @@ export interface ReportedCase {
   /** Display name. */
   readonly name: string;
   readonly change: Change;
+  /** Counted calls that each run needs to decide; null if decided. */
+  readonly callsNeeded: number | null;
   readonly current: ReportedSide;
   readonly baseline: ReportedSide;
 }

@@ -13,6 +13,7 @@ export {
 export { gate, type Gate, gateConditions, type GateExitCode, type GateInput, type GateSettings } from './gate.js';
 export { type LatencyMeasures, latencyMeasures, MIN_TURNS_FOR_PERCENTILES, percentile } from './latency.js';
 export { type CallState, evaluationState, isCounted, type Outcome } from './outcome.js';
+export { undecidedChange } from './undecided-change.js';
 export {
   type CountedCall,
   caseStatistics,

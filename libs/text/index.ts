@@ -1,3 +1,4 @@
+export { distinctLabels } from './distinct-labels.js';
 export { findWords } from './find-words.js';
 export { coversLanguage } from './languages.js';
 export { Redaction, REDACTED } from './redaction.js';

@@ -18,7 +18,7 @@ export function comparisonWith(names: readonly string[], run: string): ReportedC
       agentVersion: run,
       endedAt: '2026-11-21T06:37:42.758Z',
     },
-    cases: names.map((name) => ({ name, change: 'worse', current, baseline })),
+    cases: names.map((name) => ({ name, change: 'worse', callsNeeded: null, current, baseline })),
     warnings: [run],
   };
 }
