@@ -18,7 +18,7 @@ import {
 import { planText, resultText, suitePlanText } from './printed.js';
 import { progressOf } from './progress.js';
 import type { ImportResult, RunDetails, Service, StartRunRequest } from './service.js';
-import { changesText, evaluationIds, importSummary, readSuite, sendSuite } from './suite-commands.js';
+import { changesText, evaluationIds, importSummary, readSuite, sendSuite, sharedChanges } from './suite-commands.js';
 import { planSuite } from './suite-run.js';
 import { countsLine, exitCodeOf, summarise } from './summary.js';
 import type { Look } from './table.js';
@@ -51,7 +51,8 @@ export async function run(
   const suite = selection.suite === undefined ? undefined : await readSuite(selection.suite);
   const start = async (service: Service) => {
     // Nothing is imported that the run could not take.
-    if (suite) await planSuite(service, agentId, suite, options, selection.evaluation);
+    const planned = suite && (await planSuite(service, agentId, suite, options, selection.evaluation));
+    for (const line of planned ? sharedChanges(planned.changes) : []) io.stderr.write(`Note: ${line}\n`);
     const imported = suite && (await sendSuite(service, agentId, suite));
     if (imported) io.stderr.write(`${importSummary(imported)}\n`);
     const request = await selected(service, agentId, options, selection, imported);

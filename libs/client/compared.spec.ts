@@ -52,7 +52,9 @@ describe('comparisonText', () => {
     const comparison = comparisonOf('Nightly', { change: 'undecided', cases: [fixed, same] });
     const line = '"Books a table": 0/1 → 1/1, now passes (one call each: 5 would exclude chance)';
     expect(comparisonText(comparison, look).split('\n')).toContain(line);
-    expect(comparisonMarkdown(comparison)).toContain('- &#34;Books a table&#34;: 0/1 → 1/1, now passes &#40;one call each');
+    expect(comparisonMarkdown(comparison)).toContain(
+      '- &#34;Books a table&#34;: 0/1 → 1/1, now passes &#40;one call each',
+    );
     const many = comparisonText({ ...comparison, cases: Array<typeof fixed>(25).fill(fixed) }, look);
     expect(many).toContain('\n5 more cases changed, too.\n');
   });

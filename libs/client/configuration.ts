@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { environmentProxy, InvalidProxyError } from '../environment-proxy/index.js';
 import { misuse } from './errors.js';
-import type { ServiceOptions } from './service.js';
+import type { ServiceOptions } from './requests.js';
 
 export const DEFAULT_URL = 'http://localhost:3000';
 

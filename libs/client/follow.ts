@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { CommandError, UnreachableError } from './errors.js';
-import { isFinalRefusal, type RunDetails, type Service } from './service.js';
+import { isFinalRefusal } from './requests.js';
+import type { RunDetails, Service } from './service.js';
 
 /** State of a call (`event: call`). */
 export interface CallEvent {

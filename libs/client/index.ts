@@ -11,12 +11,6 @@
 export type { components, operations, paths } from './api.js';
 export { CommandError, EXIT, type ExitCode, RefusedError, UnreachableError } from './errors.js';
 export { type CallEvent, follow, type FollowOptions, hasEnded, type RunEvent } from './follow.js';
-export {
-  type Call,
-  type RunDetails,
-  type RunPlan,
-  Service,
-  type ServiceOptions,
-  type StartRunRequest,
-} from './service.js';
+export type { ServiceOptions } from './requests.js';
+export { type Call, type RunDetails, type RunPlan, Service, type StartRunRequest } from './service.js';
 export { exitCodeOf, type EvaluationSummary, summarise, type Summary } from './summary.js';

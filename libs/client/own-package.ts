@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ServiceOptions } from './service.js';
+import type { ServiceOptions } from './requests.js';
 import { send } from './retrying-fetch.js';
 
 export interface OwnPackage {

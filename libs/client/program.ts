@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { addAgentImportCommand } from './agent-import.js';
+import { addAgentCommands } from './agent-commands.js';
 import * as commands from './commands.js';
 import type { FollowFlags } from './commands.js';
 import { addImportCallCommand } from './call-import.js';
@@ -38,7 +38,7 @@ Environment:
   VAT_URL            URL of the service (default: ${DEFAULT_URL})
   VAT_API_KEY        API key of the workspace; starting and cancelling runs requires the role EDITOR
   VAT_API_KEY_FILE   file that contains the key, as an alternative
-  VAT_PROVIDER_KEY   key of a provider's account, for vat agent import; VAT_PROVIDER_KEY_FILE: a file that contains it
+  VAT_PROVIDER_KEY   key of an agent or of its account, for vat agent; VAT_PROVIDER_KEY_FILE: a file that contains it
 
 Exit codes:
   0  the gate is met
@@ -155,7 +155,7 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
     });
   addOptions(compare, SERVICE_OPTIONS);
   addConnectionCommand(program, io, conclude);
-  addAgentImportCommand(program, io, conclude);
+  addAgentCommands(program, io, conclude);
 
   for (const [kind, what] of [
     ['report', 'report as an HTML page'],
@@ -199,7 +199,7 @@ export function requestOf(flags: RunFlags): StartRunRequest {
   };
 }
 
-/** Option of each field of the request, for error messages. */
+/** Option of each field of a request, for error messages. */
 export const OPTION_OF: Readonly<Record<string, string>> = {
   name: '--name',
   evaluationIds: '--evaluation',
@@ -215,6 +215,10 @@ export const OPTION_OF: Readonly<Record<string, string>> = {
   agentVariables: '--variable',
   assistantVersion: '--assistant-version',
   maxPaidAttempts: '--max-paid-attempts',
+  protocol: '--protocol',
+  assistantId: '--assistant',
+  apiKey: 'VAT_PROVIDER_KEY',
+  language: '--language',
 };
 
 /** A value may contain `=`. */

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { Option } from 'commander';
 import { count } from '../text/index.js';
 import { CommandError, EXIT, type ExitCode, misuse, RefusedError } from './errors.js';
 import { connect, type Io, lookOf, type ServiceFlags } from './io.js';
@@ -7,6 +8,9 @@ import { prepareFile, saveFile } from './outputs.js';
 import type { ImportOptions, ImportResult, Service, SuiteFormat, SuitePlan } from './service.js';
 import { textTable } from './table.js';
 import { plain } from './text.js';
+
+/** Of the commands that list agents. */
+export const DELETED = new Option('--deleted', 'list deleted agents, which vat restore restores; needs an EDITOR key');
 
 export const FORMATS: readonly SuiteFormat[] = ['json', 'yaml', 'csv'];
 
@@ -165,11 +169,7 @@ function importText(result: ImportResult): string {
 /** What an import did, or would do, with each item of the file. */
 export function changesText({ items, personalities, ...evaluations }: ImportResult): string {
   const lines = [
-    ...personalities.items.map(({ action, name, otherAgents, otherAgentCount }) => {
-      const others = otherAgents.map((agent) => `"${plain(agent.name ?? agent.id, 120)}"`).join(', ');
-      const also = otherAgentCount > 0 ? `, also used by ${count(otherAgentCount, 'other agent')}: ${others}` : '';
-      return `${action.padEnd(9)}  personality "${plain(name, 120)}"${also}`;
-    }),
+    ...personalities.items.map(personalityText),
     ...items.map(({ action, key }) => `${action.padEnd(9)}  ${plain(key, 255)}`),
   ];
   return [
@@ -178,6 +178,19 @@ export function changesText({ items, personalities, ...evaluations }: ImportResu
     `Evaluations: ${countsText(evaluations)}. Personalities: ${countsText(personalities)}.`,
   ].join('\n');
 }
+
+type ImportedPersonality = ImportResult['personalities']['items'][number];
+
+/** What an import does with a personality, and whose callers it changes besides. */
+function personalityText({ action, name, otherAgents, otherAgentCount }: ImportedPersonality): string {
+  const others = otherAgents.map((agent) => `"${plain(agent.name ?? agent.id, 120)}"`).join(', ');
+  const also = otherAgentCount > 0 ? `, also used by ${count(otherAgentCount, 'other agent')}: ${others}` : '';
+  return `${action.padEnd(9)}  personality "${plain(name, 120)}"${also}`;
+}
+
+/** The personalities that an import changes for other agents, too: one per line. */
+export const sharedChanges = ({ personalities }: ImportResult): string[] =>
+  personalities.items.filter(({ otherAgentCount }) => otherAgentCount > 0).map(personalityText);
 
 /** Keys named in one line; the rest is only counted. */
 const MAX_KEYS = 10;

@@ -14,7 +14,7 @@ export function addSuiteCommands(program: Command, io: Io, conclude: (code: Exit
   const agents = program
     .command('agents')
     .description('list the agents of the workspace')
-    .option('--deleted', 'list deleted agents, which vat restore restores; needs an EDITOR key')
+    .addOption(suites.DELETED)
     .action(async (flags: ServiceFlags & { deleted?: boolean }) => conclude(await suites.agents(flags, io)));
   addOptions(agents, SERVICE_OPTIONS);
 

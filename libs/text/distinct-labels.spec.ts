@@ -16,13 +16,22 @@ describe('distinctLabels', () => {
     ).toEqual(['v1', 'v2']);
   });
 
-  it('adds further names only as far as needed, and a dash for a missing one', () => {
+  it('adds further names only as far as needed, without those that are missing', () => {
     const things = [
       ['vapi', 'v1', 'A'],
       ['vapi', 'v2', 'A'],
       ['sip', null, 'A'],
     ];
-    expect(distinctLabels(things)).toEqual(['vapi, v1', 'vapi, v2', 'sip, –']);
+    expect(distinctLabels(things)).toEqual(['vapi, v1', 'vapi, v2', 'sip']);
+  });
+
+  it('skips names that do not tell the same platform apart', () => {
+    const things = [
+      ['chat', null, 'A', 'First'],
+      ['chat', null, 'A', 'Again'],
+      ['sip', 'v7', 'B', 'Other'],
+    ];
+    expect(distinctLabels(things)).toEqual(['chat, First', 'chat, Again', 'sip, Other']);
   });
 
   it('numbers what has the same names', () => {

@@ -147,6 +147,65 @@ describe("the assistants of a provider's account", () => {
     expect(refused.stderr).not.toContain('sk_wrong');
   });
 
+  it("are listed of any platform by its protocol, with the account's own key", async () => {
+    const editor = new HttpClient(app.url, await keyOf('EDITOR'));
+    const path = PATH.replace('2', '1');
+    const account = { apiKey: KEY, protocol: 'elevenlabs', url: double.url };
+    const { status, body } = await editor.post<any>(path, account);
+    expect([status, body.meta.total]).toEqual([200, 3]);
+    await admin.put('/workspace/provider-keys/AGENT_PROVIDER_2', { apiKey: KEY });
+    for (const more of [{ protocol: 'elevenlabs' }, { url: double.url }]) {
+      expectInvalid(await admin.post(PATH, more), 'apiKey');
+    }
+    expectInvalid(await editor.post(path, { ...account, protocol: 'chat-completions' }), 'protocol');
+    for (const url of ['ftp://127.0.0.1/', 'http://10.0.0.1/', 'https://user@example.com/']) {
+      expectInvalid(await editor.post(path, { ...account, url }), 'url');
+    }
+    const wrong = await editor.post<any>(path, { ...account, apiKey: 'sk_wrong_0987654321' });
+    expect([wrong.status, wrong.body.message]).toEqual([422, expect.stringMatching(/Invalid API key/)]);
+    expect(JSON.stringify(wrong.body)).not.toContain('sk_wrong');
+  });
+
+  it('are registered and connected by vat agent import --platform, also those that had no connection', async () => {
+    const agents = async () =>
+      Promise.all(
+        (await admin.get<any>('/agents')).body.data.map(async ({ id, assistantId, provider }: any) => {
+          const { body } = await admin.get<any>(`/agents/${id}/connection`);
+          return { id, assistantId, provider, protocol: body.data?.protocol, url: body.data?.url };
+        }),
+      );
+    const args = ['agent', 'import', '--platform', 'elevenlabs', '--address', double.url];
+    const own = { ...env, VAT_PROVIDER_KEY: KEY };
+    expect((await vat([...args, '--dry-run'], own)).stdout).toMatch(/^would create +agent_01 /m);
+    expect(await agents()).toEqual([]);
+    expect(await vat(args, own)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^created +agent_01 /m) });
+    const connection = { provider: 'AGENT_PROVIDER_1', protocol: 'elevenlabs', url: double.url };
+    const found = await agents();
+    expect(found.map(({ id: _, ...one }: any) => one)).toEqual([
+      { assistantId: 'agent_02', ...connection },
+      { assistantId: 'agent_01', ...connection },
+    ]);
+    await admin.delete(`/agents/${found[0].id}/connection`);
+    expect((await vat([...args, '--dry-run'], own)).stdout).toMatch(/^would connect +agent_02 /m);
+    const again = await vat(args, own);
+    expect(again.stdout).toMatch(/^unchanged +agent_01 .*\n?^connected +agent_02 /ms);
+    expect(await agents()).toEqual(found);
+  });
+
+  it('are not imported by vat without a key for --platform, or with an address without it', async () => {
+    const missing = await vat(['agent', 'import', '--platform', 'vapi'], env);
+    expect([missing.code, missing.stderr]).toEqual([3, expect.stringContaining('Set VAT_PROVIDER_KEY to')]);
+    for (const args of [[], ['--provider', 'AGENT_PROVIDER_2', '--address', double.url]]) {
+      const { code, stderr } = await vat(['agent', 'import', ...args], env);
+      expect([code, stderr]).toEqual([3, expect.stringContaining("'--platform <protocol>'")]);
+    }
+    const unknown = await vat(['agent', 'import', '--platform', 'vapy'], { ...env, VAT_PROVIDER_KEY: KEY });
+    expect([unknown.code, unknown.stderr]).toEqual([
+      3,
+      expect.stringContaining('protocol must be one of elevenlabs, '),
+    ]);
+  });
+
   it('are registered once each, and printed without what a terminal or a log obeys', async () => {
     const args = ['agent', 'import', '--provider', 'AGENT_PROVIDER_4'];
     const imported = await vat(args, { ...env, VAT_PROVIDER_KEY: KEY });

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { CORE_SCHEMA, load } from 'js-yaml';
 import { type Asked, stubModel, verdict } from '../simulators/model/llm-stub.js';
 import { TestServers } from '../simulators/servers.js';
 import { sentinels } from '../../libs/statistics/testing/sample.js';
@@ -64,8 +65,7 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
   'docs/guides/transcription.md: STT_BASE_URL=': STARTS_SERVICE,
   'docs/guides/transcription.md: vat run --agent "$AGENT_ID" --suite suite.yaml':
     'needs a voice agent of the reader; test/e2e/run-voice-start.test.ts refuses such runs',
-  'docs/guides/transcription.md: send PUT "/agents/$TEXT_AGENT_ID/connection"':
-    'needs two agents of the reader; comparison.md compares two runs',
+  'docs/guides/transcription.md: TEXT_AGENT_ID=': 'needs two agents of the reader; comparison.md compares two runs',
   'docs/guides/transcription.md: npm run reference-agent': 'both run here already, with fewer lines of the caller',
   'docs/guides/transcription.md: docker run': FOREIGN_SERVER,
   'docs/guides/transcription.md: git clone': FOREIGN_SERVER,
@@ -75,11 +75,13 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
     'test/simulators/agent/program.spec.ts tests the options',
   'docs/guides/agents.md: npm run reference-agent -- --as': 'test/simulators/agent/program.spec.ts tests the options',
   'docs/guides/realtime.md: npm run reference-agent': 'test/realtime/openai-realtime.test.ts calls it',
-  'docs/guides/elevenlabs.md: VAT_PROVIDER_KEY=':
+  'docs/guides/elevenlabs.md: VAT_PROVIDER_KEY_FILE=':
     'needs an account; test/e2e/assistants.test.ts imports that of the double',
   'docs/guides/elevenlabs.md: npm run reference-agent': 'test/realtime/elevenlabs.test.ts calls it',
-  'docs/guides/vapi.md: VAT_PROVIDER_KEY=':
+  'docs/guides/vapi.md: VAT_PROVIDER_KEY_FILE=':
     'needs an account; dial.spec.ts of the wire lists the assistants of the double',
+  'docs/guides/retell.md: VAT_PROVIDER_KEY_FILE=':
+    'needs an account; test/e2e/assistants.test.ts imports that of the double',
   'docs/guides/vapi.md: npm run reference-agent': 'test/realtime/vapi.test.ts calls it',
   'docs/guides/retell.md: npm run reference-agent': 'test/simulators/retell/accuracy.spec.ts calls it',
   'docs/guides/ci.md: curl -sSfo client.tgz': 'publishes to a private registry',
@@ -106,7 +108,7 @@ const TESTED_FILES = [
   'README.md',
 ];
 
-/** Exit codes of the `vat` commands of a document, in order; all 0 without an entry. The agents of these documents have a fault. */
+/** Exit codes of the `vat` commands of a document but `vat agent`, in order; all 0 without an entry. The agents of these documents have a fault. */
 const EXIT_CODES: Readonly<Record<string, readonly number[]>> = {
   // The connection test passes; the suite fails, and passes after the correction.
   'docs/guides/first-test.md': [0, 1, 0, 0, 0],
@@ -143,7 +145,7 @@ checked() {
   if [ "$code" != "\${expected:-0}" ]; then echo "vat exited with $code instead of \${expected:-0}" >&2; exit 99; fi
 }
 npx() { checked npx "$@"; }
-node() { case "$1" in */vat.mjs) checked node "$@" ;; *) command node "$@" ;; esac; }
+node() { case "$1 $2" in */vat.mjs' agent') command node "$@" ;; */vat.mjs*) checked node "$@" ;; *) command node "$@" ;; esac; }
 npm() {
   [ "$1 $2 $3 $4" = 'run --silent admin --' ] || { echo "Unexpected: npm $*" >&2; return 96; }
   (cd "$ROOT" && shift 4 && exec node $ADMIN "$@")
@@ -225,6 +227,40 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
     const guide = BLOCKS.filter(({ document }) => document === 'docs/guides/first-test.md').map(({ text }) => text);
     const lines = (text: string) => text.split('\n').filter((line) => line !== '');
     expect(lines(guide.join('\n')).join('\n')).toContain(lines(suite).join('\n'));
+  });
+
+  it('have suites of their own: no two documents write the same file, evaluation or personality', () => {
+    const examples = readdirSync(path.join(ROOT, 'docs/examples')).filter((name) => name.endsWith('.yaml'));
+    const suites = [
+      ...BLOCKS.flatMap(({ document, language, text }) =>
+        language === 'yaml'
+          ? [{ document, file: document, text }]
+          : [...text.matchAll(/^cat > (\S+) <<'SUITE'\n([^]*?)\nSUITE$/gm)].map(([, file = '', suite = '']) => ({
+              ...{ document, file, text: suite },
+            })),
+      ),
+      ...examples.map((file) => ({
+        ...{ document: 'docs/examples', file, text: readFileSync(path.join(ROOT, 'docs/examples', file), 'utf8') },
+      })),
+    ];
+    /** Documents by what they write, each with the text of it. */
+    const writers = new Map<string, Map<string, string>>();
+    const add = (name: string, document: string, content: unknown) =>
+      writers.set(name, (writers.get(name) ?? new Map<string, string>()).set(JSON.stringify(content), document));
+    for (const { document, file, text } of suites) {
+      const parsed = load(text, { schema: CORE_SCHEMA }) as any;
+      if (Array.isArray(parsed?.personalities) || Array.isArray(parsed?.evaluations))
+        add(`file ${file}`, document, document);
+      for (const { name, ...rest } of parsed?.personalities ?? []) add(`personality ${name}`, document, rest);
+      const evaluations = Array.isArray(parsed) ? parsed : (parsed?.evaluations ?? []);
+      for (const { key, ...rest } of evaluations) if (key !== undefined) add(`evaluation ${key}`, document, rest);
+    }
+    expect(writers.size).toBeGreaterThan(20);
+    const shared = [...writers].flatMap(([name, of]) => {
+      const documents = [...new Set(of.values())];
+      return of.size > 1 && documents.length > 1 ? [`${name}: ${documents.join(', ')}`] : [];
+    });
+    expect(shared).toEqual([]);
   });
 
   /** An agent with a passed run, a failed one and their ids: what documents take over from runs.md. */

@@ -97,7 +97,7 @@ describe('several runs side by side', () => {
     expect(await readFile(path.join(folder, 'markdown'), 'utf8')).toContain('| Bert | 6/6 | 6/6 | 0/6 worse |');
     const report = await readFile(path.join(folder, 'report'), 'utf8');
     expect(report).toContain('3 runs side by side');
-    expect(report).toContain('<bdi>Candidate</bdi>');
+    expect(report).toContain('<b><bdi>twilio-media-streams, Other platform</bdi></b>');
     await rm(folder, { recursive: true });
     // The first run is the one in question.
     expect((await vat(['compare', other.id, first.id, again.id], env)).code).toBe(1);

@@ -14,7 +14,7 @@ export class AssistantsController {
   @Operation({
     summary: "List the assistants of a provider's account",
     description:
-      'Asks the platform of the provider which assistants the account of `apiKey` has, in the order of the platform, so that they can be registered as agents. Nothing is stored. Without `apiKey` the default key of the workspace is used, which requires an ADMIN key. 409 if the protocol of the provider has no such list; 422, with the words of the platform, if it refuses the request; 503 if it cannot be reached.',
+      'Asks the platform of the provider which assistants the account of `apiKey` has, in the order of the platform, so that they can be registered as agents. Nothing is stored. Without `apiKey` the default key of the workspace is used, which requires an ADMIN key. With `protocol` another platform is asked than that of the setting. 409 if the protocol of the provider has no such list; 422, with the words of the platform, if it refuses the request; 503 if it cannot be reached.',
     tag: 'Agents',
     access: 'EDITOR',
     path: { provider: 'Provider, AGENT_PROVIDER_1 to AGENT_PROVIDER_4' },
@@ -28,8 +28,8 @@ export class AssistantsController {
     @CurrentCaller() caller: Caller,
     @Param('provider') provider: string,
     @Query() query: PageQuery,
-    @Body() { apiKey }: ListAssistantsRequest,
+    @Body() account: ListAssistantsRequest,
   ): Promise<Page<ProviderAssistant>> {
-    return this.service.list(caller, provider, apiKey, query);
+    return this.service.list(caller, provider, account, query);
   }
 }

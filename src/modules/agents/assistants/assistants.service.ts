@@ -24,7 +24,8 @@ import {
   notFound,
 } from '../../../platform/errors/domain-error.js';
 import { ProviderKeysService } from '../../provider-keys/provider-keys.service.js';
-import type { ProviderAssistant } from './assistants.dtos.js';
+import { addressViolation } from '../connection/address-rules.js';
+import { LISTING_PROTOCOLS, type ListAssistantsRequest, type ProviderAssistant } from './assistants.dtos.js';
 
 /** Characters that the fields of an agent can have: its prompt, and all others. */
 const MAX_PROMPT = 100_000;
@@ -50,27 +51,35 @@ export class AssistantsService {
   ) {}
 
   /**
-   * @param apiKey of the account; absent: the default key of the workspace
+   * @param request without `apiKey`: the default key of the workspace, for the provider's own platform only
    * @throws DomainError NOT_FOUND for an unknown provider; FORBIDDEN for an EDITOR without `apiKey`; BAD_REQUEST without a
-   *   key that can be sent; CONFLICT if the provider's protocol has no list; UNPROCESSABLE_CONTENT and SERVICE_UNAVAILABLE with the words of
+   *   key that can be sent, and for an address that may not be called; CONFLICT if the provider's protocol has no list; UNPROCESSABLE_CONTENT and SERVICE_UNAVAILABLE with the words of
    *   the platform; TOO_MANY_REQUESTS
    */
   async list(
     caller: Caller,
     provider: string,
-    apiKey: string | undefined,
+    { apiKey, ...wanted }: ListAssistantsRequest,
     query: PageRequest,
   ): Promise<Page<ProviderAssistant>> {
     if (!isAgentProvider(provider)) throw notFound();
-    const { protocol, url: ownUrl } = this.settings.agentProviders[provider];
-    const { title, defaultUrl } = PROTOCOLS.of(protocol);
+    const setting = this.settings.agentProviders[provider];
+    const { protocol = setting.protocol } = wanted;
+    const { title, defaultUrl, schemes } = PROTOCOLS.of(protocol);
     const { assistants } = platformOf(protocol, caller.workspaceId);
-    const url = ownUrl ?? defaultUrl;
+    // The address of the setting belongs to the operator, not to the workspace.
+    const settingsUrl = wanted.protocol === undefined && wanted.url === undefined ? setting.url : undefined;
+    const url = wanted.url ?? settingsUrl ?? defaultUrl;
     if (!assistants || url === undefined) {
-      const able = PROTOCOLS.all.flatMap((one) => (one.assistants ? [one.name] : [])).join(', ');
       throw conflict(
-        `${title} has no list of an account's assistants; an administrator can set ${provider}_PROTOCOL to one that has: ${able}`,
+        `${title} has no list of an account's assistants: give protocol, or set ${provider}_PROTOCOL to one that has: ${LISTING_PROTOCOLS.join(', ')}`,
       );
+    }
+    const violation = wanted.url === undefined ? undefined : addressViolation(url, schemes, this.client);
+    if (violation !== undefined) throw invalidInput(about('url', violation));
+    const [other] = Object.keys(wanted).filter((name) => wanted[name as keyof typeof wanted] !== undefined);
+    if (apiKey === undefined && other !== undefined) {
+      throw invalidInput(about('apiKey', `must be given with ${other}: a default key is sent where the settings say`));
     }
     if (apiKey !== undefined && !SENDABLE.test(apiKey)) {
       throw invalidInput(
@@ -80,8 +89,7 @@ export class AssistantsService {
     const { page, limit, offset } = window(query);
     const account = {
       ...{ client: this.client, url, apiKey: apiKey ?? (await this.defaultKey(caller, provider)) },
-      // An address that was set belongs to the operator, not to the workspace.
-      ...(ownUrl !== undefined && { shownUrl: `${provider}_URL` }),
+      ...(settingsUrl !== undefined && { shownUrl: `${provider}_URL` }),
     };
     return this.limited(caller.workspaceId, async () => {
       const { items, total } = await assistants(account, { offset, limit }, AbortSignal.timeout(TIMEOUT_MS));
