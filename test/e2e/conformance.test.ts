@@ -1,30 +1,34 @@
 import { randomUUID } from 'node:crypto';
 import { HAS_ALL_CASES, sample } from '../../libs/statistics/testing/sample.js';
-import { ApiKeysService } from '../../src/modules/api-keys/api-keys.service.js';
-import type { Role } from '../../src/platform/access/caller.js';
 import {
   allowedValues,
   operationsWithStatus,
   bodySchema,
-  type DocumentedOperation,
   BODY_LIMITS,
   exists,
+  IGNORED_BODIES,
   isForm,
-  mediaTypeOf,
   RENAMED_TABLES,
   renameTables,
   LOCKED_TABLES,
   requiresAdmin,
   operations,
   Prober,
+  QUERY_BESIDE,
+  queryParameters,
   rejectedValues,
   retryable,
   successStatus,
   UNKNOWN_IDS,
   UNROUTED,
   whileLocked,
+  WITHOUT_BODY,
 } from '../support/conformance.js';
+import { exampleRequests } from '../support/example-requests.js';
+import { expectInvalid, expectNotFound } from '../support/expect.js';
+import { RawConnection } from '../support/hostile/wire.js';
 import { type ApiResponse, HttpClient } from '../support/http.js';
+import { createKey } from '../support/keys.js';
 import { createValidator, type OpenApiDocument, type OpenApiValidator } from '../support/openapi-validator.js';
 import {
   cancelRuns,
@@ -32,7 +36,6 @@ import {
   NAMED_ALIKE,
   pathFor,
   type WorkspaceWithKey,
-  withExistingPersonality,
   WITHOUT_WORKER,
   withoutWebhookLimits,
 } from '../support/resources.js';
@@ -40,12 +43,6 @@ import { SPECIAL_RESPONSES } from '../support/special-responses.js';
 import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
-
-/** What a query parameter needs beside it: the last page exists only if pages are small, a medium is that of a plan. */
-const QUERY_BESIDE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  page: { limit: '1' },
-  medium: { dryRun: 'true' },
-};
 
 let samples = 0;
 /** The tests together have all operations of a sample. */
@@ -72,8 +69,8 @@ describe('every response conforms to the served OpenAPI document', () => {
     prober = new Prober(app.url, validator);
     owner = await app.createWorkspace();
     foreign = await app.createWorkspace();
-    viewerKey = await keyOf(owner, 'VIEWER');
-    editorKey = await keyOf(owner, 'EDITOR');
+    viewerKey = (await createKey(app, owner, 'VIEWER')).value;
+    editorKey = (await createKey(app, owner, 'EDITOR')).value;
   });
   afterAll(async () => {
     await app.close();
@@ -81,32 +78,7 @@ describe('every response conforms to the served OpenAPI document', () => {
     await database.drop();
   });
 
-  const keyOf = async ({ workspaceId, userId }: WorkspaceWithKey, role: Role): Promise<string> =>
-    (await app.nest.get(ApiKeysService).create({ workspaceId, userId, name: role, role })).value;
-
-  /** Creates resources and returns a request on them that succeeds. */
-  const request = async ({ template, bodies: [body] }: DocumentedOperation, subject = owner, example = body) => {
-    const path = await pathFor(app, subject, template);
-    return {
-      path,
-      body: await withExistingPersonality(app, subject, example?.value, path),
-      key: subject.apiKey,
-      headers: mediaTypeOf(example),
-    };
-  };
-
-  const rejected = new Map<string, ReturnType<typeof request>>();
-  /** The same request for all tests of an operation that the service rejects, and that hence leave its resources as they are. */
-  const rejectedRequest = (operation: DocumentedOperation, subject = owner) => {
-    const name = `${operation.name} of ${subject.workspaceId}`;
-    if (!rejected.has(name)) rejected.set(name, request(operation, subject));
-    return rejected.get(name)!;
-  };
-
-  const retryableRequest = async (operation: DocumentedOperation, idempotencyKey = randomUUID() as string) => {
-    const { headers, ...rest } = await request(operation);
-    return { ...rest, headers: { ...headers, 'Idempotency-Key': idempotencyKey } };
-  };
+  const { request, rejectedRequest, retryableRequest } = exampleRequests(() => ({ app, owner }));
 
   const withQuery = (path: string, query: Record<string, string>) => `${path}?${new URLSearchParams(query).toString()}`;
 
@@ -152,14 +124,8 @@ describe('every response conforms to the served OpenAPI document', () => {
     });
   });
 
-  const parameters = operations.flatMap((operation) =>
-    (operation.operation.parameters ?? [])
-      .filter((parameter) => parameter.in === 'query')
-      .map((parameter) => ({ ...operation, parameter })),
-  );
-
   describe('query parameters', () => {
-    forEach(parameters)(
+    forEach(queryParameters)(
       '$name accepts and rejects $parameter.name as documented',
       async ({ parameter, ...operation }) => {
         for (const value of allowedValues(parameter.schema)) {
@@ -207,6 +173,32 @@ describe('every response conforms to the served OpenAPI document', () => {
     forEach(retryable)('$name returns 400 for an Idempotency-Key that is too long', async (operation) => {
       await prober.expect(operation, 400, await retryableRequest(operation, 'x'.repeat(256)));
     });
+  });
+
+  describe('an operation without a body', () => {
+    it('exists for more methods than DELETE', () => {
+      expect(new Set(WITHOUT_BODY.map(({ method }) => method))).toEqual(new Set(['POST', 'DELETE']));
+    });
+
+    it.each(WITHOUT_BODY)('$name refuses a body that it would ignore, and accepts {}', async (operation) => {
+      const { path, key } = await request(operation);
+      for (const ignored of IGNORED_BODIES) {
+        expectInvalid(await prober.expect(operation, 400, { path, key, ...ignored }), 'body');
+      }
+      const headers = { 'Content-Type': 'application/json' };
+      await prober.expect(operation, successStatus(operation), { path, key, body: ' { }\n', headers });
+    });
+
+    it.each(['Content-Length: 0\r\n\r\n', 'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n'])(
+      'accepts no bytes, stated as %j',
+      async (rest) => {
+        const path = await pathFor(app, owner, '/runs/{id}/cancel');
+        const connection = await RawConnection.open(app.url);
+        connection.send(`POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${owner.apiKey}\r\n${rest}`);
+        expect((await connection.nextResponse())?.status).toBe(200);
+        connection.close();
+      },
+    );
   });
 
   describe('401', () => {
@@ -284,8 +276,11 @@ describe('every response conforms to the served OpenAPI document', () => {
 
     it.each(UNROUTED)('%s %s returns 404 because it is not an operation', async (method, path) => {
       for (const key of [undefined, owner.apiKey]) {
-        const { status, headers, body } = await new HttpClient(app.url, key).send(method, path);
-        expect(validator.checkUnrouted(status, headers, body)).toEqual([]);
+        for (const sent of method === 'GET' ? [undefined] : [undefined, '{"name":"x"}']) {
+          const response = await new HttpClient(app.url, key).send(method, path, sent);
+          expectNotFound(response);
+          expect(validator.checkUnrouted(response.status, response.headers, response.body)).toEqual([]);
+        }
       }
     });
   });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { Client } from 'pg';
 import { PROJECT_ROOT } from '../../src/platform/project-root.js';
 import { type ApiResponse, HttpClient } from './http.js';
@@ -52,6 +53,35 @@ export const operationsWithStatus = (status: number) => operations.filter(({ sta
 export const retryable = operations.filter(({ operation }) =>
   operation.parameters?.some((parameter) => parameter.name === 'Idempotency-Key'),
 );
+
+/** The query parameters of all operations, for `it.each`. */
+export const queryParameters = operations.flatMap((operation) =>
+  (operation.operation.parameters ?? [])
+    .filter((parameter) => parameter.in === 'query')
+    .map((parameter) => ({ ...operation, parameter })),
+);
+
+/** What a query parameter needs beside it: the last page exists only if pages are small, a medium is that of a plan. */
+export const QUERY_BESIDE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  page: { limit: '1' },
+  medium: { dryRun: 'true' },
+};
+
+/** The operations that write and document no body. */
+export const WITHOUT_BODY = operations.filter(({ method, operation }) => method !== 'GET' && !operation.requestBody);
+
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+
+/** Bodies that an operation without a body would ignore. */
+export const IGNORED_BODIES: readonly { readonly body: string | Buffer; readonly headers: Record<string, string> }[] = [
+  ...['{"name":"x"}', '[]', 'null', 'x', '{}{}', `{${' '.repeat(2_000)}}`].map((body) => ({
+    body,
+    headers: JSON_TYPE,
+  })),
+  { body: 'name=x', headers: { 'Content-Type': 'application/x-www-form-urlencoded' } },
+  { body: gzipSync('{"name":"x"}'), headers: { ...JSON_TYPE, 'Content-Encoding': 'gzip' } },
+  { body: '{}', headers: { ...JSON_TYPE, 'Content-Encoding': 'none' } },
+];
 
 /** Whether only an ADMIN may use the operation, even to read: the workspace settings. The document does not say this. */
 export const requiresAdmin = ({ name, template }: { name: string; template: string }): boolean =>
@@ -128,6 +158,8 @@ export const UNROUTED = [
   ['DELETE', '/runs/nope/metrics'],
   ['GET', '/docs/swagger-ui-bundle.js.map'],
   ['GET', '/docs/..%2f..%2fpackage.json'],
+  ['PROPFIND', '/workspace/api-keys'],
+  ['POST', '/unknown'],
 ] as const;
 
 /** The part of a body's schema that the tests read. */

@@ -1,5 +1,6 @@
 import { WebhookPolicy } from '../../src/modules/webhooks/webhook-policy.js';
 import { operationNamed, type DocumentedOperation, type Prober } from './conformance.js';
+import type { ExampleRequest } from './example-requests.js';
 import { HttpClient } from './http.js';
 import { createResource, type WorkspaceWithKey } from './resources.js';
 import type { TestApp } from './test-app.js';
@@ -10,10 +11,7 @@ export interface ProvokeContext {
   readonly owner: WorkspaceWithKey;
   readonly prober: Prober;
   /** Creates resources and returns a request on them that succeeds. */
-  readonly request: (
-    operation: DocumentedOperation,
-    subject?: WorkspaceWithKey,
-  ) => Promise<{ path: string; body: unknown; key: string; headers: Record<string, string> }>;
+  readonly request: (operation: DocumentedOperation, subject?: WorkspaceWithKey) => Promise<ExampleRequest>;
 }
 
 /** Responses that only one operation returns, and how to provoke each. */
