@@ -3,10 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { ErasedAgentsService } from '../../src/modules/agents/erased-agents.service.js';
 import { ConnectionService } from '../../src/modules/agents/connection/connection.service.js';
+import { AttemptRecorder } from '../../src/modules/execution/attempt-recorder.js';
+import { CallConnections } from '../../src/modules/execution/call-connections.js';
 import { ExecutionRepository } from '../../src/modules/execution/execution.repository.js';
 import { CapacityRepository } from '../../src/modules/capacity/capacity.repository.js';
 import { CapacityService, credentialOf } from '../../src/modules/capacity/capacity.service.js';
 import { addPaidPlatform } from '../../libs/simulation/testing/paid-platform/register.js';
+import { failure, unstartedCall } from '../../libs/simulation/index.js';
 import { endOpenRuns } from '../support/open-runs.js';
 import { callEnv, prepareEvaluations } from '../support/run-app.js';
 import { sql } from '../support/sql.js';
@@ -279,6 +282,19 @@ describe('the capacity of a platform', () => {
     expect(await query(isTaken, [[other]])).toEqual([{ count: 1 }]);
     expect(await query(isTaken, [claims.map(({ claimId }) => claimId)])).toEqual([{ count: 19 }]);
     while (silent.listening && (await failedOf(other)) === 0) silent.closeAllConnections();
+  });
+
+  it.each([
+    ['is not what a call waits for that was not dialled: its connection has changed', 'none', []],
+    ['is what a call waits for that its platform has refused', 'paid-text', [{ id: expect.any(String) }]],
+  ])('%s', async (_, transport, waiting) => {
+    const { agentId, runId } = await start(1);
+    const [call] = await claim(agentId, 1, rule(1));
+    const recorder = new AttemptRecorder(execution, app.nest.get(CallConnections));
+    await recorder.ended(call!, unstartedCall(transport, failure('platform_busy')), new Date().toISOString());
+    expect(await query('SELECT status FROM calls WHERE run_id = $1', [runId])).toEqual([{ status: 'QUEUED' }]);
+    expect(await waitingOf(runId)).toEqual(waiting);
+    await capacity.release(call!.claimId);
   });
 
   it('is corrected when a connection has changed, and the call is not dialled with that of another credential', async () => {

@@ -68,7 +68,9 @@ export class AttemptRecorder {
 
   private async record(call: ClaimedCall, result: CallResult, startedAt: string): Promise<void> {
     const busyMs = busyFor(result, call.credential !== null);
-    if (busyMs !== undefined) return withRetry(this.database, () => this.repository.wait(call, busyMs));
+    // If its connection has changed, it was not dialled, and does not wait for the platform.
+    const isDialled = result.versions.transport !== 'none';
+    if (busyMs !== undefined) return withRetry(this.database, () => this.repository.wait(call, busyMs, isDialled));
     const mayRetry = result.outcome === 'error' || result.outcome === 'invalid';
     const history = mayRetry ? await withRetry(this.database, () => this.repository.history(call.id)) : undefined;
     const after = next(result, history);

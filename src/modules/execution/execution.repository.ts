@@ -158,9 +158,12 @@ export class ExecutionRepository {
     await this.database.query(sql.RETRY, values);
   }
 
-  /** Requeues the call without an attempt: the platform had no capacity for it. It asks again after `delayMs`. */
-  async wait({ id, claimId }: ClaimedCall, delayMs: number): Promise<void> {
-    await this.database.query(sql.WAIT, [id, claimId, delayMs]);
+  /**
+   * Requeues the call without an attempt. It asks again after `delayMs`.
+   * @param isBusy whether the platform had no capacity for it; otherwise this is no time in which it waits for capacity
+   */
+  async wait({ id, claimId }: ClaimedCall, delayMs: number, isBusy: boolean): Promise<void> {
+    await this.database.query(sql.WAIT, [id, claimId, delayMs, isBusy]);
   }
 
   /**

@@ -34,12 +34,12 @@ export const RETRY = `
   stored AS (INSERT INTO call_attempts (call_id, number, result) SELECT id, number, $5::jsonb FROM retried)
   SELECT id FROM retried`;
 
-/** Requeues a call for which the platform had no capacity, so that nothing is paid. $3: milliseconds until it asks again. */
+/** Requeues a call for which nothing is paid. $3: milliseconds until it asks again; $4: whether it waits for capacity from now on. */
 export const WAIT = `
   WITH unpaid AS (
     UPDATE platform_calls SET placed_at = NULL, paid_seconds = NULL, paid_by = NULL WHERE claim_id = $2)
-  UPDATE calls SET status = 'QUEUED', due_at = now() + $3 * interval '1 millisecond', capacity_wait_since = now(),
-         ${UNCLAIMED}, ${CHANGED}
+  UPDATE calls SET status = 'QUEUED', due_at = now() + $3 * interval '1 millisecond',
+         capacity_wait_since = CASE WHEN $4::boolean THEN now() END, ${UNCLAIMED}, ${CHANGED}
    WHERE id = $1 AND claim_id = $2`;
 
 /**
