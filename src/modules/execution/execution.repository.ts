@@ -160,7 +160,7 @@ export class ExecutionRepository {
 
   /**
    * Requeues the call without an attempt. It asks again after `delayMs`.
-   * @param isBusy whether the platform had no capacity for it; otherwise this is no time in which it waits for capacity
+   * @param isBusy whether the platform had no capacity for it, for which the call waits from now on
    */
   async wait({ id, claimId }: ClaimedCall, delayMs: number, isBusy: boolean): Promise<void> {
     await this.database.query(sql.WAIT, [id, claimId, delayMs, isBusy]);
