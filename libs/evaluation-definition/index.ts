@@ -2,7 +2,16 @@
  * Definition of evaluations: types, JSON Schema and validation. Independent of storage and execution.
  */
 export { caseKey } from './variables/case-key.js';
-export { CHECKS, criteriaIn, describeCheck, isProhibition, leavesOf, needsOf, withNested } from './checks/checks.js';
+export {
+  CHECKS,
+  criteriaIn,
+  describeCheck,
+  eventsOf,
+  isProhibition,
+  leavesOf,
+  needsOf,
+  withNested,
+} from './checks/checks.js';
 export { quoteOf } from './checks/common.js';
 export type { Need, OfType } from './checks/kind.js';
 export { CHECK_DEFINITIONS } from './checks/schema.js';
@@ -11,6 +20,7 @@ export { PERSONAL_DATA_KINDS } from './definition/definition.js';
 export { lineText, startsDuringTurnAfter } from './definition/script.js';
 export { LIMITS } from './definition/limits.js';
 export { compileMatcher, compileText } from './matching/matcher.js';
+export { everyCheck, withExpectations } from './expectations.js';
 export { callLanguage, DEFAULT_LANGUAGE, isLanguageTag, languageName } from './definition/language.js';
 export { normalise, normaliseRow } from './schema/normalise.js';
 export { compilePattern, groupNames } from './matching/pattern.js';
@@ -57,5 +67,6 @@ export {
   type FileFieldName,
   type InputKind,
 } from './schema/schema.js';
+export { ScriptedLines } from './violations/script-violations.js';
 export { withVariables } from './variables/variables.js';
 export type { JsonSchema } from './definition/json-schema.js';

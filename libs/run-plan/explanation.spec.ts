@@ -1,4 +1,4 @@
-import { type DefinitionInput, normalise } from '../evaluation-definition/index.js';
+import { type DefinitionInput, normalise, withExpectations } from '../evaluation-definition/index.js';
 import type { PlannedEvaluation } from './planned-evaluation.js';
 import { explanationOf } from './explanation.js';
 
@@ -37,6 +37,20 @@ describe('explanationOf', () => {
     expect(explained({ script: [{ say: 'Hello.' }], toolResults: many })).toContain(
       'There are 2 more results of tools.',
     );
+  });
+
+  it('says after which line something is expected', () => {
+    const expect_ = [
+      { type: 'calls_tool', tool: 'find' },
+      { type: 'speakable', name: 'Plain', required: false },
+    ] as const;
+    const definition = withExpectations(normalise({ script: [{ say: 'A table, please.', expect: expect_ }] }));
+    const snapshot = { personality: { name: 'Regular' }, definition } as unknown as PlannedEvaluation['snapshot'];
+    expect(explanationOf({ snapshot }).slice(0, 3)).toEqual([
+      'The caller says "A table, please."',
+      'Check: After "A table, please.": agent calls find.',
+      'Check "After "A table, please.": Plain", which only lowers the score: The agent says nothing that a voice would stumble over.',
+    ]);
   });
 
   it('says what a scripted caller does, and describes checks, criteria and limits', () => {

@@ -22,8 +22,10 @@ export function explanationOf({ snapshot }: Pick<PlannedEvaluation, 'snapshot'>)
     ...(script.length > 0 ? scripted(script) : [`A language model plays the caller "${snapshot.personality.name}".`]),
     ...toolResultsText(toolResults),
     ...checks.map((check) => {
-      const what = check.name === undefined ? '' : ` "${check.name}"`;
-      return sentence(`${kind(`check${what}`, check.required)}: ${describeCheck(check)}`);
+      const plain = describeCheck(check);
+      const { name = plain } = check;
+      const isSaid = name.toLowerCase().endsWith(plain.toLowerCase());
+      return sentence(`${kind(isSaid ? 'check' : `check "${name}"`, check.required)}: ${isSaid ? name : plain}`);
     }),
     ...criteria.map(({ text, required }) => sentence(`${kind('criterion for the judge', required)}: ${quoted(text)}`)),
     ...conditionsText(conditions),

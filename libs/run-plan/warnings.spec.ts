@@ -43,6 +43,36 @@ const planned = (
 const warningsOf = (definitions: Readonly<Record<string, DefinitionInput>>, equipment: Partial<Equipment> = {}) =>
   evaluationWarnings(planned(definitions), { ...EQUIPMENT, ...equipment });
 
+describe('evaluationWarnings for anchors of checks', () => {
+  const lines = [{ say: 'Yes, please.' }, { say: 'Yes.' }, { say: 'Goodbye.' }];
+  const after = (text: string) => ({ type: 'calls_tool', tool: 'book', after: { text, speaker: 'caller' } }) as const;
+
+  it('names an after or before that fits several lines of the script', () => {
+    const [warning, ...others] = warningsOf({
+      A: { script: lines, checks: [after('goodbye'), { type: 'not', check: after('yes') }] },
+      B: {
+        script: lines,
+        checks: [{ type: 'never_says', text: 'booked', before: { pattern: '(?i)^yes', speaker: 'caller' } }],
+      },
+      C: { script: lines, checks: [{ ...says, after: { text: 'yes', speaker: 'agent' } }] },
+    }).filter((each) => each.includes('fits'));
+    expect(warning).toBe(
+      '"A": checks[1].check.after fits 2 lines of the script, of which the first that is said counts: write the check under its line with expect, or choose words of that line only.',
+    );
+    expect(others).toEqual([expect.stringContaining('"B": checks[0].before fits 2 lines of the script')]);
+  });
+
+  it('inserts the values of the first case', () => {
+    const [evaluation] = planned({
+      A: { script: [{ say: '{{answer}}.' }, { say: 'Yes.' }], checks: [after('{{answer}}')] },
+    });
+    const rows = [{ variables: { answer: 'yes' } }, { variables: { answer: 'no' } }];
+    expect(evaluationWarnings([{ ...evaluation!, cases: rows }], EQUIPMENT)).toEqual([
+      expect.stringContaining('checks[0].after fits 2 lines'),
+    ]);
+  });
+});
+
 describe('evaluationWarnings for text and voice calls', () => {
   const script = [
     { say: 'Hello.' },

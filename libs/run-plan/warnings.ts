@@ -7,6 +7,7 @@ import {
 } from '../evaluation-definition/index.js';
 import { hasCallerWords, PROTOCOLS } from '../simulation/index.js';
 import { callerVoice, type VoiceServers } from '../speech/index.js';
+import { ambiguousAnchors } from './ambiguous-anchors.js';
 import type { Equipment } from './misfits.js';
 import type { PlannedEvaluation } from './planned-evaluation.js';
 import { lackOf, protocolsWith, transcriptionWarnings, withTranscription } from './words.js';
@@ -49,11 +50,23 @@ export function evaluationWarnings(
         : namesOf(evaluations, ({ snapshot }) => snapshot.definition.toolResults.length > 0),
     ],
   ];
+  const ambiguous = evaluations.flatMap((evaluation) => {
+    const weakness = ambiguousAnchors(evaluation);
+    return weakness === undefined ? [] : [`"${evaluation.snapshot.name}": ${weakness}.`];
+  });
   return [
     ...weaknesses.flatMap(([weakness, names]) => (names.length > 0 ? [`${listed(names)}: ${weakness}.`] : [])),
+    ...listedWarnings(ambiguous),
     ...(medium === 'text' ? unusedVoiceWarnings(evaluations) : chosenVoiceWarnings(evaluations, speechServers)),
     ...transcriptionWarnings(evaluations, equipment, repeat),
   ];
+}
+
+/** The first of many warnings that are about one evaluation each. */
+function listedWarnings(warnings: readonly string[]): string[] {
+  const more = warnings.length - MAX_NAMED;
+  const rest = `${more} more evaluations have an after or before that fits several lines of the script.`;
+  return more > 0 ? [...warnings.slice(0, MAX_NAMED), rest] : [...warnings];
 }
 
 /** How the voices of callers differ from what their personalities ask for. */

@@ -156,6 +156,7 @@ const CALLS = `
 .error > .said { border-left-color: var(--fail); color: var(--fail); }
 .who { display: flex; flex-wrap: wrap; gap: 0 0.7rem; font-size: 0.78rem; color: var(--muted); }
 .who .slowest { color: var(--ink); font-weight: 600; }
+.expected { font-size: 0.85rem; }
 .cut { color: var(--error); font-size: 0.85rem; }
 .words { white-space: pre-wrap; unicode-bidi: isolate; }
 .transcript li:target > .said { outline: 2px solid var(--link); }

@@ -26,6 +26,9 @@ export interface Finding {
   readonly parts: NonNullable<CheckResult['parts']>;
   /** All answers of the judge; empty for a check. */
   readonly samples: CriterionResult['samples'];
+  /** Of what the script expects of a line: the position of its step, and of the answer in it. */
+  readonly step?: number;
+  readonly answer?: number;
 }
 
 /** All findings of a call, the decisive ones first. */
@@ -123,7 +126,7 @@ function partsOf(parts: Finding['parts'], link: (entry: number) => Html): Html {
 export const stateOfFinding = ({ met }: Pick<Finding, 'met'>): string =>
   met === null ? 'undecided' : met ? 'is-met' : 'not-met';
 
-const signOf = (met: boolean | null): Html => {
+export const signOf = (met: boolean | null): Html => {
   const [sign, word] = met === null ? ['?', 'Not decided'] : met ? ['✓', 'Met'] : ['✗', 'Not met'];
   return html`<span aria-hidden="true">${sign}</span> ${word}`;
 };

@@ -10,7 +10,7 @@ import {
   type TimelineEntry,
   type ToolCallEntry,
 } from '../simulation/index.js';
-import type { Finding } from './findings.js';
+import { type Finding, signOf, stateOfFinding } from './findings.js';
 import { html, type Html, NOTHING } from './html.js';
 import { type Piece, piecesOf, type Reference, referencesOf } from './highlights.js';
 import type { ReportedCall } from './reported.js';
@@ -44,6 +44,7 @@ export function transcriptSection(
           anchor,
           index,
           references: references.get(index) ?? [],
+          expected: expectedOf(entry, findings),
           answer: answers.get(index),
           language,
         };
@@ -91,9 +92,26 @@ interface Line {
   readonly anchor: string;
   readonly index: number;
   readonly references: readonly Reference[];
+  readonly expected: readonly Finding[];
   readonly answer: Answer | undefined;
   readonly language: string | null;
 }
+
+/** What the script expects of a line. */
+function expectedOf(entry: TimelineEntry, findings: readonly Finding[]): Finding[] {
+  const script = entry.type === 'speech' ? entry.script : undefined;
+  if (!script || script.repeated) return [];
+  return findings.filter(
+    ({ step, answer }) => step === script.step && (answer === undefined || script.answers?.includes(answer)),
+  );
+}
+
+const expectation = ({ number: n, met, detail, ...finding }: Finding, anchor: string): Html =>
+  html`<p class="expected ${stateOfFinding({ met })}">
+    <b class="state">${signOf(met)}</b>
+    <a href="#${anchors.finding(anchor, n)}" aria-label="No. ${n}, ${clipped(finding.name, 120)}">${n}</a>
+    <span dir="auto">${clipped(detail, MAX_DETAIL)}</span>
+  </p>`;
 
 function line(shown: Line): Html {
   const { entry, anchor, index } = shown;
@@ -107,7 +125,7 @@ const kindOf = (entry: TimelineEntry): string =>
   entry.type === 'speech' ? `speech ${entry.speaker}` : entry.type === 'tool_call' ? 'tool agent' : entry.type;
 
 function content(shown: Line): Html {
-  const { entry, answer, language } = shown;
+  const { entry, anchor, answer, expected, language } = shown;
   switch (entry.type) {
     case 'speech':
       return html`<p class="who">
@@ -135,7 +153,8 @@ function content(shown: Line): Html {
                     >${marked(entry.text.trim(), shown)}</span
                   >${entry.uncertain && html` <small class="note">${uncertainText(entry)}</small>`}`
           }
-        </p>`;
+        </p>
+        ${expected.map((finding) => expectation(finding, anchor))}`;
     case 'tool_call': {
       const wait = entry.end - entry.start >= 1 && html`<span>took ${duration(entry.end - entry.start)}</span>`;
       return html`<p class="who"><b>Tool call</b> ${wait}</p>

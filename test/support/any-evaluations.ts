@@ -120,12 +120,20 @@ const toolResult = fc.oneof(
   fc.record({ ...toolCalls, error: text(50) }, { requiredKeys: ['tool', 'error'] }),
   fc.record({ ...toolCalls, noAnswer: fc.constant(true as const) }, { requiredKeys: ['tool', 'noAnswer'] }),
 );
+/** What is expected of a line, at most one of each kind. */
+const expect = fc
+  .record({ said: text(50), tool: plain, words: fc.integer({ min: 1, max: 99 }) })
+  .map(({ said, tool, words }) => [
+    { type: 'says', text: said },
+    { type: 'calls_tool', tool, times: { max: 1 } },
+    { type: 'any_of', checks: [{ type: 'max_answer_words', words }], required: false },
+  ]);
 const steps = fc.array(
   fc.oneof(
-    fc.record({ say: text(500), when: fc.record({ says: matcher }) }),
+    fc.record({ say: text(500), when: fc.record({ says: matcher }), expect }),
     fc.record({ waitSeconds: fc.double({ min: 0, max: 1, noNaN: true }) }),
     fc.record({
-      answers: fc.array(fc.record({ when: fc.record({ notSays: matcher }), say: text(50) }), {
+      answers: fc.array(fc.record({ when: fc.record({ notSays: matcher }), say: text(50), expect }), {
         minLength: 1,
         maxLength: 3,
       }),

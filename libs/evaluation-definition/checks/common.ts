@@ -1,8 +1,15 @@
 import { clipped } from '../../text/index.js';
 import { canonical } from '../definition/canonical.js';
-import type { EventMatcher, Matcher, NestedCheck, PartialDefinition, SpokenMatcher } from '../definition/definition.js';
+import type {
+  EventMatcher,
+  Matcher,
+  NestedCheck,
+  PartialDefinition,
+  Placement,
+  SpokenMatcher,
+} from '../definition/definition.js';
 import { fold } from '../matching/matcher.js';
-import type { CheckKind, Found, Need, Subject } from './kind.js';
+import type { CheckKind, EventPart, Found, Need, Subject } from './kind.js';
 
 /** A check without other checks or events in it, with any values that the schema allows. */
 export const PLAIN = {
@@ -66,6 +73,17 @@ export function rangeText(min: number | undefined, max: number | undefined): str
   if (min === undefined) return `at most ${max}`;
   return max === undefined ? `at least ${min}` : `${min} to ${max}`;
 }
+
+type Anchors = Pick<Placement, 'after' | 'before'>;
+
+/** The events between which something counts. */
+export const anchorsOf = ({ after, before }: Anchors): EventPart[] => [
+  ...(after ? [[['after'], after] as const] : []),
+  ...(before ? [[['before'], before] as const] : []),
+];
+
+export const anchorText = ({ after, before }: Anchors): string =>
+  `${after ? ` after ${eventText(after)}` : ''}${before ? ` before ${eventText(before)}` : ''}`;
 
 const MAX_LISTED = 5;
 

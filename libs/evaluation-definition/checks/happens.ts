@@ -1,8 +1,8 @@
 import { canonical } from '../definition/canonical.js';
 import type { Placement, SaysSpec, ToolSpec } from '../definition/definition.js';
-import { eventText, identity, needsOfEvent, ownFields } from './common.js';
+import { anchorsOf, anchorText, eventText, identity, needsOfEvent, ownFields } from './common.js';
 import type { CheckKind, EventPart, Found, Kinds, Subject } from './kind.js';
-import { check, placement, spokenFields, toolFields, turn } from './parts-schema.js';
+import { check, placement, spokenFields, toolFields, turn, turnNumber } from './parts-schema.js';
 import { oneMatcher } from '../definition/json-schema.js';
 
 type Spec = SaysSpec | ToolSpec;
@@ -25,7 +25,7 @@ const CALLED = { ...EVENT, subject: (spec: ToolSpec) => ownFields(spec, 'calls_t
 const saying = (title: string, description: string) =>
   check(title, description, { ...spokenFields, turn, ...placement }, [], oneMatcher);
 const calling = (title: string, description: string) =>
-  check(title, description, { ...toolFields, ...placement }, ['tool']);
+  check(title, description, { ...toolFields, turn: turnNumber, ...placement }, ['tool']);
 
 export const HAPPENS = {
   says: {
@@ -53,12 +53,7 @@ export const HAPPENS = {
 const isNever = ({ type }: Spec): boolean => type === 'never_says' || type === 'never_calls_tool';
 
 function eventsOf(spec: Spec): EventPart[] {
-  const { after, before } = spec;
-  return [
-    [[], spec],
-    ...(after ? [[['after'], after] as const] : []),
-    ...(before ? [[['before'], before] as const] : []),
-  ];
+  return [[[], spec], ...anchorsOf(spec)];
 }
 
 function wordsAsked(spec: SaysSpec): Subject {
@@ -79,16 +74,13 @@ function timesViolations(spec: Spec): Found[] {
   return (min ?? 1) > max ? [[['times', 'max'], `must not be less than times.min (${min ?? 1})`]] : [];
 }
 
-function turnText(spec: Spec): string {
-  const inTurn = 'tool' in spec ? undefined : spec.turn;
+function turnText({ turn: inTurn }: Spec): string {
   if (inTurn === undefined) return '';
   return typeof inTurn === 'number' ? ` in turn ${inTurn}` : ` in the ${inTurn} turn`;
 }
 
-function placementText({ after, before, times }: Placement): string {
-  const often = times ? `, ${timesText(times)}` : '';
-  return `${after ? ` after ${eventText(after)}` : ''}${before ? ` before ${eventText(before)}` : ''}${often}`;
-}
+const placementText = ({ times, ...anchors }: Placement): string =>
+  `${anchorText(anchors)}${times ? `, ${timesText(times)}` : ''}`;
 
 function timesText({ min, max }: NonNullable<Placement['times']>): string {
   if (max === undefined) return `${min} times or more`;

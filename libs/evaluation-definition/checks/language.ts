@@ -1,8 +1,8 @@
 import type { LanguageSpec } from '../definition/definition.js';
 import { isLanguageTag, languageName } from '../definition/language.js';
-import { PLAIN } from './common.js';
+import { anchorsOf, anchorText, needsOfEvent, PLAIN } from './common.js';
 import type { Kinds } from './kind.js';
-import { check } from './parts-schema.js';
+import { check, placement, turnNumber } from './parts-schema.js';
 
 export const LANGUAGE = {
   language: {
@@ -20,11 +20,18 @@ export const LANGUAGE = {
           patternErrorMessage: 'must be a language such as en or de-AT',
           examples: ['en'],
         },
+        turn: turnNumber,
+        after: placement.after,
+        before: placement.before,
       },
       ['language'],
     ),
-    needs: () => ['words'],
-    describe: ({ language }) => `the agent answers in ${isLanguageTag(language) ? languageName(language) : language}`,
+    needs: (spec) => ['words', ...anchorsOf(spec).flatMap(([, event]) => needsOfEvent(event))],
+    describe: ({ language, turn, ...anchors }) => {
+      const inTurn = turn === undefined ? '' : ` in turn ${turn}`;
+      return `the agent answers in ${isLanguageTag(language) ? languageName(language) : language}${inTurn}${anchorText(anchors)}`;
+    },
+    events: anchorsOf,
     isProhibition: () => false,
     ofAgentAlone: true,
     keepsDetail: false,

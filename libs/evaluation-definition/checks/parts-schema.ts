@@ -94,6 +94,15 @@ export const turn = {
   examples: ['first'],
 };
 
+export const turnNumber = {
+  type: 'integer',
+  description:
+    'Only what the agent does in this turn counts: n is from the end of the n-th words of the caller until it speaks again, and 0 is before its first',
+  minimum: 0,
+  maximum: LIMITS.maxTurns,
+  examples: [2],
+};
+
 export const placement = {
   after: {
     allOf: [ref('EventMatcher')],

@@ -4,7 +4,7 @@ import { DEFAULTS } from '../definition/limits.js';
 import { mostTurns } from '../definition/script.js';
 import { neverExceeded, PLAIN } from './common.js';
 import type { CheckKind, Found, Kinds } from './kind.js';
-import { check, milliseconds } from './parts-schema.js';
+import { check, milliseconds, turnNumber } from './parts-schema.js';
 
 const TIME = {
   ...PLAIN,
@@ -42,11 +42,14 @@ export const TIMES = {
           enum: [50, 90, 95, 99, 100],
           default: DEFAULTS.percentile,
         },
+        turn: turnNumber,
       },
       ['ms'],
     ),
-    describe: ({ ms, percentile }) =>
-      `${percentile === 100 ? 'every answer starts' : `${percentile} % of the answers start`} within ${ms} ms`,
+    describe: ({ ms, percentile, turn }) =>
+      turn === undefined
+        ? `${percentile === 100 ? 'every answer starts' : `${percentile} % of the answers start`} within ${ms} ms`
+        : `the answer in turn ${turn} starts within ${ms} ms`,
     violations: ({ ms, percentile }, definition) => [
       ...neverExceeded(ms, definition),
       ...percentileViolations(percentile, definition),

@@ -21,13 +21,28 @@ interface Judged {
   readonly required: boolean;
 }
 
+/** Counts only what the agent does from the end of the caller's nth words until it speaks again; 0: before its first. */
+interface InTurn {
+  readonly turn?: number;
+}
+
+/** What the script expects of one of its lines; set by `withExpectations`, never by users. */
+export interface OfLine {
+  /** Position of the step in the script. */
+  readonly step?: number;
+  /** Position of the answer in the step. */
+  readonly answer?: number;
+  /** Whether a caller that follows the script may leave the line out. */
+  readonly isOptional?: true;
+}
+
 interface Named {
   readonly name?: string;
 }
 
 export type SaysSpec = { readonly type: 'says' | 'never_says'; readonly turn?: TurnSelector } & SpokenMatcher &
   Placement;
-export type ToolSpec = { readonly type: 'calls_tool' | 'never_calls_tool' } & ToolMatcher & Placement;
+export type ToolSpec = { readonly type: 'calls_tool' | 'never_calls_tool' } & ToolMatcher & InTurn & Placement;
 export type EndsBySpec = {
   readonly type: 'ends_by';
   readonly by: Speaker;
@@ -37,7 +52,7 @@ export type EndsBySpec = {
   readonly withinMs?: number;
 };
 export type MaxTurnsSpec = { readonly type: 'max_turns'; readonly turns: number };
-export type MaxLatencySpec = {
+export type MaxLatencySpec = InTurn & {
   readonly type: 'max_latency_ms';
   readonly ms: number;
   /** 100 is the slowest response. */
@@ -51,7 +66,8 @@ export type MaxAnswerWordsSpec = { readonly type: 'max_answer_words'; readonly w
 /** The agent's share of all words, 0 to 1. */
 export type TalkRatioSpec = { readonly type: 'talk_ratio'; readonly min?: number; readonly max?: number };
 /** A language as BCP 47; only its first part counts. */
-export type LanguageSpec = { readonly type: 'language'; readonly language: string };
+export type LanguageSpec = { readonly type: 'language'; readonly language: string } & InTurn &
+  Pick<Placement, 'after' | 'before'>;
 export type SpeakableSpec = {
   readonly type: 'speakable';
   readonly maxDigits?: number;
@@ -105,7 +121,7 @@ export type CheckSpec =
 export type NestedCheck = Named & CheckSpec;
 
 /** A condition on the timeline of a call: deterministic unless a criterion is in it. */
-export type Check = Named & Judged & CheckSpec;
+export type Check = Named & Judged & OfLine & CheckSpec;
 export type CheckType = Check['type'];
 
 /** A statement that a judge decides. */

@@ -8,6 +8,8 @@ export const LIMITS = {
   tag: 64,
   steps: 200,
   answers: 50,
+  /** Checks under one line. */
+  expectations: 20,
   line: 2_000,
   reason: 255,
   waitSeconds: 60,

@@ -31,13 +31,19 @@ export const lineText = (line: SpokenLine): string =>
   typeof line === 'string' ? line : line.filter((part) => typeof part === 'string').join(' ');
 
 /** A line that the caller says whenever the agent asks for it. */
-export interface ScriptAnswer {
+export interface ScriptAnswer extends Expecting {
   readonly when: Condition;
   readonly say: SpokenLine;
 }
 
+/** A line, or a step with lines. */
+interface Expecting {
+  /** Checks (`CheckInput`) of what the agent does after it, until the caller speaks again; each time that it is said. */
+  readonly expect?: readonly object[];
+}
+
 /** Says one line and waits for the response. */
-export interface SayStep {
+export interface SayStep extends Expecting {
   readonly when?: Condition;
   readonly say: SpokenLine;
   /** Says the line over the agent's response to the `say` before it. */
@@ -55,7 +61,7 @@ export interface BargeIn {
  * answer matches; without `until` it ends at the first turn without a matching answer. The turn that ends it belongs to
  * the next step.
  */
-export interface AnswersStep {
+export interface AnswersStep extends Expecting {
   readonly when?: Condition;
   readonly answers: readonly ScriptAnswer[];
   readonly until?: Condition;

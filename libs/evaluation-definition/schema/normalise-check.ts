@@ -5,7 +5,19 @@ import type { JsonSchema } from '../definition/json-schema.js';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Fills in the defaults of a check and orders its fields as in the schema. */
-export const normaliseCheck = (check: CheckInput): Check => normalised('Check', check, false) as unknown as Check;
+export function normaliseCheck(check: CheckInput): Check {
+  const { step, answer, isOptional } = check;
+  const ofLine = {
+    ...(step !== undefined && { step }),
+    ...(answer !== undefined && { answer }),
+    ...(isOptional && { isOptional }),
+  };
+  return { ...normalised('Check', check, false), ...ofLine } as unknown as Check;
+}
+
+/** The checks under a line of a script, whose type does not name them. */
+export const normaliseExpectations = (expect: readonly object[]): Check[] =>
+  expect.map((check) => normaliseCheck(check as CheckInput));
 
 /** @param isNested whether it is inside another check, where weights have no meaning */
 function normalised(part: string, value: Fields, isNested: boolean): Fields {

@@ -6,12 +6,13 @@ import type {
   EvaluationDefinition,
   LineConditions,
   Matcher,
+  SayStep,
   ScriptStep,
   ToolResult,
   VariablesRow,
 } from '../definition/definition.js';
 import { DEFAULTS } from '../definition/limits.js';
-import { normaliseCheck } from './normalise-check.js';
+import { normaliseCheck, normaliseExpectations } from './normalise-check.js';
 import { toolResultSchema } from './tool-result-schema.js';
 
 /** Fills in all defaults and orders the fields as documented. */
@@ -32,7 +33,9 @@ export function normalise(input: DefinitionInput): EvaluationDefinition {
 
 export function normaliseStep(step: ScriptStep): ScriptStep {
   const when = step.when && { when: condition(step.when) };
-  if ('say' in step) return { ...when, say: step.say, ...(step.bargeIn && { bargeIn: step.bargeIn }) };
+  if ('say' in step) {
+    return { ...when, say: step.say, ...(step.bargeIn && { bargeIn: step.bargeIn }), ...expectations(step) };
+  }
   if ('backchannel' in step) return { backchannel: step.backchannel, afterMs: step.afterMs };
   if ('noise' in step) {
     return { ...when, noise: step.noise, ...(step.afterMs !== undefined && { afterMs: step.afterMs }) };
@@ -42,10 +45,17 @@ export function normaliseStep(step: ScriptStep): ScriptStep {
   if ('end' in step) return { ...when, end: step.end };
   return {
     ...when,
-    answers: step.answers.map((answer) => ({ when: condition(answer.when), say: answer.say })),
+    answers: step.answers.map((answer) => ({
+      when: condition(answer.when),
+      say: answer.say,
+      ...expectations(answer),
+    })),
     ...(step.until && { until: condition(step.until), otherwise: step.otherwise }),
+    ...expectations(step),
   };
 }
+
+const expectations = ({ expect }: Pick<SayStep, 'expect'>) => expect && { expect: normaliseExpectations(expect) };
 
 export function normaliseCriterion(input: CriterionInput | string): Criterion {
   const {

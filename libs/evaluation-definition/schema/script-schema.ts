@@ -45,6 +45,14 @@ const afterMs = (description: string): JsonSchema => ({
 
 export const PRESSED_KEYS = '^[0-9*#A-Dw]*$';
 
+const expectations = (description: string) => ({
+  type: 'array',
+  description,
+  items: ref('Check'),
+  maxItems: LIMITS.expectations,
+  examples: [[{ type: 'calls_tool', tool: 'check_availability', times: { max: 1 } }]],
+});
+
 const when = {
   allOf: [ref('Condition')],
   description: "The step is skipped unless this holds for the agent's last response",
@@ -78,6 +86,9 @@ export const scriptDefinitions = {
     properties: {
       when: { allOf: [ref('Condition')], description: 'Condition that recognises the question of the agent' },
       say: hesitantLine('Line that the caller answers with', 'Rossi, with a double s.'),
+      expect: expectations(
+        'Checks of what the agent does after this answer, until the caller speaks again; each time that it is given',
+      ),
     },
     required: ['when', 'say'],
     additionalProperties: false,
@@ -156,6 +167,9 @@ export const scriptDefinitions = {
         maxLength: LIMITS.reason,
         examples: ['The table is booked'],
       },
+      expect: expectations(
+        'Used with `say` and `answers`: checks of what the agent does after the line, until the caller speaks again; with `answers` after each line of the step',
+      ),
     },
     additionalProperties: false,
     oneOf: requiredEach('say', 'answers', 'backchannel', 'noise', 'press', 'waitSeconds', 'end'),
@@ -168,5 +182,6 @@ export const scriptDefinitions = {
     // As a condition, which draft-07 has too.
     if: { required: ['afterMs'] },
     then: { oneOf: requiredEach('backchannel', 'noise') },
+    allOf: [{ if: { required: ['expect'] }, then: { anyOf: requiredEach('say', 'answers') } }],
   },
 } as const;

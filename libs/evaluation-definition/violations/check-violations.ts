@@ -1,7 +1,8 @@
-import { allChecks, CHECKS, eventsOf, type FoundCheck, isProhibition } from '../checks/checks.js';
+import { CHECKS, eventsOf, type FoundCheck, isProhibition } from '../checks/checks.js';
 import type { CheckKind, Found } from '../checks/kind.js';
 import type { NestedCheck, PartialDefinition, SpokenMatcher } from '../definition/definition.js';
-import type { Violation } from '../../json-input/index.js';
+import { expectationLists, everyCheck } from '../expectations.js';
+import { type Path, shownPath, type Violation } from '../../json-input/index.js';
 import { ScriptedLines } from './script-violations.js';
 
 const kindOf = ({ type }: NestedCheck): CheckKind<NestedCheck> => CHECKS[type];
@@ -12,10 +13,9 @@ export function checkViolations(
   isValid: (matcher: SpokenMatcher) => boolean,
   searchBudget?: number,
 ): Violation[] {
-  const { checks } = definition;
   const lines = new ScriptedLines(definition.script, searchBudget);
   return [
-    ...allChecks(checks).flatMap((found) => {
+    ...everyCheck(definition).flatMap((found) => {
       const violations = [
         ...kindOf(found.check).violations(found.check, definition),
         ...unsaid(found, lines, isValid),
@@ -23,7 +23,8 @@ export function checkViolations(
       ];
       return violations.map(([field, text]) => ({ path: [...found.path, ...field], text }));
     }),
-    ...repetitions(checks),
+    ...repetitions(definition.checks, ['checks']),
+    ...expectationLists(definition.script).flatMap(({ expect, path }) => repetitions(expect, path)),
   ];
 }
 
@@ -54,25 +55,26 @@ function nesting({ check, depth }: FoundCheck): Found[] {
   return weights.map((field) => [[field], 'has no effect inside another check: set it on the outermost one']);
 }
 
-/** Checks that duplicate or contradict an earlier check. */
-function repetitions(checks: PartialDefinition['checks']): Violation[] {
+/** Checks that duplicate or contradict an earlier check of the list. */
+function repetitions(checks: PartialDefinition['checks'], list: Path): Violation[] {
   const violations: Violation[] = [];
   const earlier = new Map<string, { index: number; side: string }>();
   const names = new Map<string, number>();
+  const nameOf = (index: number) => shownPath([...list, index]);
   checks.forEach((check, index) => {
     if (!check) return;
     const named = check.name === undefined ? undefined : names.get(check.name);
     if (named !== undefined)
-      violations.push({ path: ['checks', index, 'name'], text: `must be unique: checks[${named}] has the same name` });
+      violations.push({ path: [...list, index, 'name'], text: `must be unique: ${nameOf(named)} has the same name` });
     else if (check.name !== undefined) names.set(check.name, index);
 
     const [about, side] = kindOf(check).subject(check);
     const same = earlier.get(about);
     if (!same) earlier.set(about, { index, side });
     else if (same.side === side) {
-      violations.push({ path: ['checks', index], text: `duplicates checks[${same.index}]` });
+      violations.push({ path: [...list, index], text: `duplicates ${nameOf(same.index)}` });
     } else {
-      violations.push({ path: ['checks', index], text: `contradicts checks[${same.index}]: they can never both hold` });
+      violations.push({ path: [...list, index], text: `contradicts ${nameOf(same.index)}: they can never both hold` });
     }
   });
   return violations;

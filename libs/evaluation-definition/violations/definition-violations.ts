@@ -1,4 +1,5 @@
-import { allChecks, criteriaIn, eventsOf } from '../checks/checks.js';
+import { criteriaIn, eventsOf } from '../checks/checks.js';
+import { everyCheck } from '../expectations.js';
 import { checkViolations } from './check-violations.js';
 import type { DefinitionInput, Matcher, PartialDefinition } from '../definition/definition.js';
 import { DEFAULTS, LIMITS } from '../definition/limits.js';
@@ -7,6 +8,7 @@ import { normaliseCheck } from '../schema/normalise-check.js';
 import { normaliseCriterion, normaliseStep } from '../schema/normalise.js';
 import type { Violation, Path } from '../../json-input/index.js';
 import { PatternChecker } from '../matching/pattern.js';
+import { expectationViolations } from './expectation-violations.js';
 import { scriptViolations, scriptMatchers } from './script-violations.js';
 import { voiceStepViolations } from './voice-step-violations.js';
 import { ToolViolations } from './tool-violations.js';
@@ -24,7 +26,7 @@ export function definitionViolations(
   searchBudget?: number,
 ): Violation[] {
   const invalid = new Set<Matcher>();
-  const matchers = [...scriptMatchers(definition.script), ...checkMatchers(definition.checks)];
+  const matchers = [...scriptMatchers(definition.script), ...checkMatchers(definition)];
   const violations = matchers.flatMap(({ matcher, path }) => {
     const violation = matcherViolation(matcher, path, patterns);
     if (violation) invalid.add(matcher);
@@ -32,9 +34,10 @@ export function definitionViolations(
   });
   return [
     ...violations,
-    ...toolViolations(definition.checks, patterns),
+    ...toolViolations(definition, patterns),
     ...scriptViolations(definition),
     ...voiceStepViolations(definition.script),
+    ...expectationViolations(definition),
     ...checkViolations(definition, (matcher) => !invalid.has(matcher), searchBudget),
     ...criteriaViolations(definition.criteria),
     ...criteriaInChecks(definition),
@@ -75,17 +78,17 @@ export function usableParts(
   };
 }
 
-function checkMatchers(checks: PartialDefinition['checks']): { matcher: Matcher; path: Path }[] {
-  return allChecks(checks).flatMap(({ check, path }) =>
+function checkMatchers(definition: PartialDefinition): { matcher: Matcher; path: Path }[] {
+  return everyCheck(definition).flatMap(({ check, path }) =>
     eventsOf(check).flatMap(([steps, event]) =>
       'tool' in event ? [] : [{ matcher: event, path: [...path, ...steps] }],
     ),
   );
 }
 
-function toolViolations(checks: PartialDefinition['checks'], patterns: Patterns): Violation[] {
+function toolViolations(definition: PartialDefinition, patterns: Patterns): Violation[] {
   const tools = new ToolViolations(patterns);
-  return allChecks(checks).flatMap(({ check, path }) =>
+  return everyCheck(definition).flatMap(({ check, path }) =>
     eventsOf(check).flatMap(([steps, event]) => ('tool' in event ? tools.of(event, [...path, ...steps]) : [])),
   );
 }

@@ -83,11 +83,15 @@ export class ScriptedLines {
 
   /** Whether the matcher can match a line; undefined if unknown or if the search would take too long. */
   includes(matcher: Matcher): boolean | undefined {
-    if (this.isUnknown) return undefined;
-    const isMatch = 'pattern' in matcher ? this.patternSearch(matcher.pattern) : this.textSearch(matcher);
-    if (!isMatch) return undefined;
-    if (isMatch()) return true;
+    const count = this.count(matcher);
+    if (count !== 0) return count === undefined ? undefined : true;
     return this.maySpan(matcher) ? undefined : false;
+  }
+
+  /** How many lines the matcher matches; undefined if unknown or if the search would take too long. */
+  count(matcher: Matcher): number | undefined {
+    if (this.isUnknown) return undefined;
+    return 'pattern' in matcher ? this.patternCount(matcher.pattern) : this.textCount(matcher);
   }
 
   /** Answers to several questions at once are said in one turn, in any order; a matcher may span them. */
@@ -105,17 +109,18 @@ export class ScriptedLines {
     });
   }
 
-  private patternSearch(source: string): (() => boolean) | undefined {
+  private patternCount(source: string): number | undefined {
     if (!this.spend(compileTime(source))) return undefined;
     const pattern = compilePattern(source);
-    return this.spend(this.length * pattern.size * TIME_PER_STEP) ? () => this.lines.some(pattern.test) : undefined;
+    if (!this.spend(this.length * pattern.size * TIME_PER_STEP)) return undefined;
+    return this.lines.filter(pattern.test).length;
   }
 
-  private textSearch(matcher: TextMatcher): (() => boolean) | undefined {
+  private textCount(matcher: TextMatcher): number | undefined {
     if (!this.spend(this.length * TIME_PER_STEP)) return undefined;
     const search = compileText(matcher);
     this.folded ??= this.lines.map(fold);
-    return () => (this.folded ?? []).some((line) => search(line) !== -1);
+    return this.folded.filter((line) => search(line) !== -1).length;
   }
 
   /** @returns false when the budget does not suffice */

@@ -144,7 +144,7 @@ function isSpoken(line: SpokenLine): boolean {
 }
 
 const checkName = (check: Check, index: number): string =>
-  `checks[${index}] (${truncate(check.name ?? describeCheck(check), MAX_CHECK)})`;
+  `${check.step === undefined ? `checks[${index}]` : `script[${check.step}].expect`} (${truncate(check.name ?? describeCheck(check), MAX_CHECK)})`;
 
 function listed(parts: readonly string[]): string {
   const more = parts.length - MAX_NAMED;

@@ -20,6 +20,9 @@ export interface CheckResult {
   readonly undecided?: Undecided;
   /** Present if a criterion is in the check: what was found for each check in it that has no others inside, in order. */
   readonly parts?: readonly PartResult[];
+  /** Present if the script expects it of a line: the position of the step, and of the answer in it. */
+  readonly step?: number;
+  readonly answer?: number;
 }
 
 export interface PartResult extends Finding {
@@ -42,20 +45,25 @@ export interface Finding extends Pick<CheckResult, 'met' | 'detail' | 'evidence'
   readonly judged?: Judged;
 }
 
+/** A check that has no others inside, and what was found for it. */
+export type Part = readonly [check: NestedCheck, finding: Finding];
+
 const nameOf = (check: NestedCheck): string => check.name ?? describeCheck(check);
 
-/** The result of a check. @param parts what was found for the checks in it that have no others inside, in order */
+/** The result of a check. @param parts in order; of a line that was said several times, those of each time */
 export function resultOf(
   check: Check,
   index: number,
   { settledBy, judged: _, ...finding }: Finding,
-  parts: ReadonlyMap<NestedCheck, Finding>,
+  parts: readonly Part[],
 ): CheckResult {
   const { type, weight, required } = check;
   const decided = finding.met === false && settledBy !== undefined ? { decidedByEntry: settledBy } : {};
-  const isJudged = [...parts.values()].some(({ judged }) => judged);
-  const found = isJudged ? { parts: [...parts].map(([part, each]) => ({ name: nameOf(part), ...each })) } : {};
-  return { index, type, name: nameOf(check), weight, required, ...finding, ...decided, ...found };
+  const isJudged = parts.some(([, { judged }]) => judged);
+  const found = isJudged ? { parts: parts.map(([part, each]) => ({ name: nameOf(part), ...each })) } : {};
+  const { step, answer } = check;
+  const line = { ...(step !== undefined && { step }), ...(answer !== undefined && { answer }) };
+  return { index, type, name: nameOf(check), weight, required, ...finding, ...decided, ...found, ...line };
 }
 
 /** A finding that is certain from an entry on, if there is one. */

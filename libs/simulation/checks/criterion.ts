@@ -54,7 +54,7 @@ export async function withVerdicts(
     const leaves = check ? leavesOf(check) : [];
     if (!check || result.parts?.length !== leaves.length || result.undecided === 'words_unclear') return result;
     const found = new Map(leaves.map((leaf, index) => [leaf, findingAgain(leaf, result.parts![index]!, verdicts)]));
-    const again = resultOf(check, result.index, await fromParts(check, found), found);
+    const again = resultOf(check, result.index, await fromParts(check, found), [...found]);
     const isByWords = leaves.some((leaf) => leaf.type !== 'criterion' && needsOf(leaf).includes('words'));
     if (!isMisheard || !isByWords || again.met === result.met || again.met === null) return again;
     const { decidedByEntry: _, ...rest } = again;

@@ -10,7 +10,7 @@ import { TooManySteps } from '../../json-schema/index.js';
 import type { CallView } from '../timeline/call-view.js';
 import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
 import { AMOUNTS } from './amounts.js';
-import { type CheckResult, type Finding, resultOf, undecided } from './check-result.js';
+import { type CheckResult, type Finding, type Part, resultOf, undecided } from './check-result.js';
 import { fromParts } from './composed.js';
 import { judgedLeaf } from './criterion.js';
 import { ENDS_BY } from './ends-by.js';
@@ -25,6 +25,7 @@ import { isRecording, notInRecording, ofRecording } from './recorded.js';
 import { SAME_VALUE } from './same-value.js';
 import { SPEAKABLE } from './speakable.js';
 import { TIMES } from './times.js';
+import { neverSaid, ofTimes, partOfTurns, timesOf, within, withOpenActs } from './windows.js';
 
 /** Runs do not start with such a check for an agent over text; the agent's connection may change before its calls. */
 const WITHOUT_VOICE: Leaf<SoundCheckSpec> = { ...WITHOUT_WORDS, evaluate: () => undecided('Needs a voice call') };
@@ -46,9 +47,22 @@ export async function evaluateChecks(
   const finder = new EventFinder(view, yieldToEventLoop);
   const results: CheckResult[] = [];
   for (const [index, check] of checks.entries()) {
-    const parts = new Map<NestedCheck, Finding>();
-    for (const part of leavesOf(check)) parts.set(part, await evaluate(part, finder, { sounds, judged }));
-    results.push(resultOf(check, index, await fromParts(check, parts), parts));
+    const times = timesOf(check, finder);
+    const found: { readonly finding: Finding; readonly parts: readonly Part[] }[] = [];
+    for (const time of times) {
+      const parts: Part[] = [];
+      for (const part of leavesOf(check)) parts.push([part, await evaluate(part, time, { sounds, judged })]);
+      found.push({ finding: await fromParts(check, new Map(parts)), parts });
+    }
+    const finding = found.length === 0 ? neverSaid(check, view) : ofTimes(found.map((each) => each.finding));
+    results.push(
+      resultOf(
+        check,
+        index,
+        finding,
+        found.flatMap(({ parts }) => parts),
+      ),
+    );
   }
   return results;
 }
@@ -83,8 +97,18 @@ const LEAVES: Leaves = {
 function found(check: NestedCheck, finder: EventFinder, { sounds, judged }: OtherLeaves): Promise<Finding> {
   const known = LEAVES as Readonly<Partial<Record<CheckType, Leaf<NestedCheck>>>>;
   const leaf = known[check.type] ?? (check.type === 'criterion' ? judged : sounds);
-  return byHeardWords(check, finder, { ...leaf, evaluate: (_, heard) => fromWhatIsKnown(check, heard, leaf) });
+  const turn = turnOf(check);
+  const inTurn = turn === undefined ? finder : within(finder, partOfTurns(finder.view, new Set([turn])));
+  return withOpenActs(inTurn, (each) =>
+    byHeardWords(check, each, { ...leaf, evaluate: (_, heard) => fromWhatIsKnown(check, heard, leaf) }),
+  );
 }
+
+/** The only turn that counts; words find theirs themselves, since it may be the first or last. */
+const turnOf = (check: NestedCheck): number | undefined =>
+  'turn' in check && typeof check.turn === 'number' && check.type !== 'says' && check.type !== 'never_says'
+    ? check.turn
+    : undefined;
 
 /** The same for a call that was recorded elsewhere, of which not everything is known. */
 async function fromWhatIsKnown(check: NestedCheck, finder: EventFinder, leaf: Leaf<NestedCheck>): Promise<Finding> {

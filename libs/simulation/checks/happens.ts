@@ -4,7 +4,6 @@ import {
   quoteOf,
   type SaysSpec,
   type ToolSpec,
-  type TurnSelector,
 } from '../../evaluation-definition/index.js';
 import type { CallView, Utterance } from '../timeline/call-view.js';
 import { firstUnknown, withUnknownWords } from '../timeline/known-words.js';
@@ -73,10 +72,8 @@ const notSearched = ({ detail, evidence }: Finding, { text }: Occurrence): Findi
 const isAgents = (spec: Spec): boolean => 'tool' in spec || spec.speaker === 'agent';
 
 function settledByLast(finding: Finding, { occurrences }: Findings, spec: Spec): Finding {
-  return turnOf(spec) === 'last' ? finding : settledBy(finding, occurrences.at(-1)?.evidence.entry);
+  return spec.turn === 'last' ? finding : settledBy(finding, occurrences.at(-1)?.evidence.entry);
 }
-
-const turnOf = (spec: Spec): TurnSelector | undefined => ('tool' in spec ? undefined : spec.turn);
 
 async function collect(spec: Spec, finder: EventFinder): Promise<Findings> {
   const { min = 1, max = Infinity } = spec.times ?? {};
@@ -97,7 +94,7 @@ async function collect(spec: Spec, finder: EventFinder): Promise<Findings> {
 }
 
 function inTurn(spec: Spec, view: CallView): ((utterance: Utterance) => boolean) | undefined {
-  const turn = turnOf(spec);
+  const { turn } = spec;
   if ('tool' in spec || turn === undefined) return undefined;
   if (typeof turn === 'number') return (utterance) => utterance.turn === turn;
   const chosen = view.said(spec.speaker).at(turn === 'first' ? 0 : -1);
@@ -106,9 +103,9 @@ function inTurn(spec: Spec, view: CallView): ((utterance: Utterance) => boolean)
 
 /** The first entry after the turn in which something should have been said. */
 function afterTurn(spec: Spec, view: CallView): number | undefined {
-  const selected = turnOf(spec);
-  if ('tool' in spec || selected === undefined || selected === 'last') return undefined;
-  const turn = typeof selected === 'number' ? selected : view.said(spec.speaker)[0]?.turn;
+  const { turn: selected } = spec;
+  if (selected === undefined || selected === 'last') return undefined;
+  const turn = typeof selected === 'number' ? selected : view.said('tool' in spec ? 'agent' : spec.speaker)[0]?.turn;
   const entry = turn === undefined ? -1 : view.entries.findIndex((each) => each.type === 'speech' && each.turn > turn);
   return entry === -1 ? undefined : entry;
 }
@@ -166,8 +163,7 @@ function noFittingCall(spec: ToolSpec, where: string, view: CallView): Pick<Find
 }
 
 /** Where it counts: ` in turn 2, after the caller said "…"`. */
-function placeText(spec: Spec, { after, before }: Findings): string {
-  const turn = turnOf(spec);
+function placeText({ turn }: Spec, { after, before }: Findings): string {
   const where = turn === undefined ? '' : typeof turn === 'number' ? ` in turn ${turn}` : ` in the ${turn} turn`;
   return `${where}${after ? ` after ${after.text}` : ''}${before ? ` before ${before.text}` : ''}`;
 }

@@ -67,8 +67,11 @@ const isByWords = (check: Check, { met, required }: CheckResult): boolean =>
   required && met !== null && needsOf(check).includes('words');
 
 /** Whether a required check is not met, and might be if a caller that decides by words had done something else. */
-const isByConduct = ({ type }: Check, { met, required }: CheckResult, { script }: FirstHearing): boolean =>
-  required && met === false && !CHECKS[type].ofAgentAlone && (script.length === 0 || conditionsIn(script).length > 0);
+const isByConduct = ({ type, step }: Check, { met, required }: CheckResult, { script }: FirstHearing): boolean =>
+  required &&
+  met === false &&
+  (step !== undefined || !CHECKS[type].ofAgentAlone) &&
+  (script.length === 0 || conditionsIn(script).length > 0);
 
 /**
  * The results of checks in doubt by two hearings: undecided if other words could change them where the hearings differ;

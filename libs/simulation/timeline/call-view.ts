@@ -48,6 +48,13 @@ export interface Pause {
   readonly part: Placed<SpeechEntry>;
 }
 
+/** A part of a call: indices of entries. */
+export interface CallPart {
+  readonly entries: ReadonlySet<number>;
+  /** What may belong to it, too: the agent did it while the caller spoke. */
+  readonly open: ReadonlySet<number>;
+}
+
 /** Times of a voice call, which do not follow from its entries alone. */
 export interface HeardTimes {
   readonly waits: readonly Wait[];
@@ -80,18 +87,28 @@ export class CallView {
     readonly entries: readonly TimelineEntry[],
     stalls: readonly Stall[] = [],
     private readonly heard?: HeardTimes,
+    readonly part?: CallPart,
   ) {
     this.stalls = joined(stalls);
     const placed = entries.map((entry, index) => ({ entry, index }));
-    this.utterances = utterancesOf(placed.filter(isSpeech));
-    this.toolCalls = placed.filter((item): item is Placed<ToolCallEntry> => item.entry.type === 'tool_call');
+    const counted = placed.filter((item) => this.counts(item));
+    this.utterances = utterancesOf(counted.filter(isSpeech));
+    this.toolCalls = counted.filter((item): item is Placed<ToolCallEntry> => item.entry.type === 'tool_call');
     this.end = entries.findLast((entry) => entry.type === 'end');
-    this.waits = heard?.waits ?? waitsOf(placed, this.end, this.stalls);
+    const waits = heard?.waits ?? waitsOf(placed, this.end, this.stalls);
+    this.waits = waits.filter(({ words }) => this.counts(words));
   }
+
+  /** The same call, of which only a part counts: what was said, tool calls, waits and pauses. Evidence refers to the whole. */
+  within(part: CallPart): CallView {
+    return new CallView(this.entries, this.stalls, this.heard, part);
+  }
+
+  private readonly counts = ({ index }: Pick<Placed, 'index'>): boolean => this.part?.entries.has(index) ?? true;
 
   /** The same call with other words: the times stay what they are. */
   withEntries(entries: readonly TimelineEntry[]): CallView {
-    return new CallView(entries, this.stalls, this.heard);
+    return new CallView(entries, this.stalls, this.heard, this.part);
   }
 
   /** Time of the call until a moment, without the time in which the caller of a voice call thought. */
@@ -154,7 +171,7 @@ export class CallView {
 
   /** Inside answers, in order. */
   get pauses(): readonly Pause[] {
-    if (this.heard) return this.heard.pauses;
+    if (this.heard) return this.heard.pauses.filter(({ part }) => this.counts(part));
     return this.said('agent').flatMap(({ parts }) =>
       parts.slice(1).map((part, index) => {
         const [from, to] = [parts[index]!.entry.end, part.entry.start];

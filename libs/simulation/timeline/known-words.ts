@@ -9,25 +9,31 @@ const MAX_APART = 8;
 
 type AgentSpeech = Placed<SpeechEntry>;
 
-const agentSpeech = (entries: readonly TimelineEntry[]): AgentSpeech[] =>
-  entries.flatMap((entry, index) => (entry.type === 'speech' && entry.speaker === 'agent' ? [{ entry, index }] : []));
+type Heard = Pick<CallView, 'entries'> & Partial<Pick<CallView, 'part'>>;
+
+const agentSpeech = ({ entries, part }: Heard): AgentSpeech[] =>
+  entries.flatMap((entry, index) =>
+    entry.type === 'speech' && entry.speaker === 'agent' && (part?.entries.has(index) ?? true)
+      ? [{ entry, index }]
+      : [],
+  );
 
 /** What the agent was heard to say without all its words being known; only on voice calls. */
-export const withUnknownWords = ({ entries }: Pick<CallView, 'entries'>): AgentSpeech[] =>
-  agentSpeech(entries).filter(({ entry }) => entry.words === 'unknown' || entry.words === 'partly');
+export const withUnknownWords = (heard: Heard): AgentSpeech[] =>
+  agentSpeech(heard).filter(({ entry }) => entry.words === 'unknown' || entry.words === 'partly');
 
 /** The entry with the first of these words; infinite if all are known. */
-export const firstUnknown = (view: Pick<CallView, 'entries'>): number => withUnknownWords(view)[0]?.index ?? Infinity;
+export const firstUnknown = (view: Heard): number => withUnknownWords(view)[0]?.index ?? Infinity;
 
 /** Whether the agent was heard on a voice call and not one of its words is known. */
 export function areAllWordsUnknown(entries: readonly TimelineEntry[]): boolean {
-  const speech = agentSpeech(entries);
+  const speech = agentSpeech({ entries });
   return speech.length > 0 && speech.every(({ entry }) => entry.words === 'unknown');
 }
 
 /** What the agent was heard to say up to a cut, where it is not certain which of its words were still heard. */
-export const withUncertainWords = ({ entries }: Pick<CallView, 'entries'>): AgentSpeech[] =>
-  agentSpeech(entries).filter(({ entry }) => entry.uncertain !== undefined);
+export const withUncertainWords = (heard: Heard): AgentSpeech[] =>
+  agentSpeech(heard).filter(({ entry }) => entry.uncertain !== undefined);
 
 /**
  * The call with fewer of the uncertain words: what may have been heard instead. Those before a cut are heard in their order,
@@ -45,7 +51,7 @@ export function otherHearings(view: CallView): CallView[] {
  * Undefined if it had nothing more ready.
  */
 export function withUnheardWords(view: CallView) {
-  const entries = agentSpeech(view.entries).filter(({ entry }) => entry.unheard !== undefined);
+  const entries = agentSpeech(view).filter(({ entry }) => entry.unheard !== undefined);
   if (entries.length === 0) return undefined;
   const whole = [...view.entries];
   for (const { entry, index } of entries) {

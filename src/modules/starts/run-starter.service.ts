@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { callLanguage, caseKey } from '../../../libs/evaluation-definition/index.js';
+import { callLanguage, caseKey, withExpectations } from '../../../libs/evaluation-definition/index.js';
 import { cures, explanationOf, misfits, PERSONALITY_DELETED } from '../../../libs/run-plan/index.js';
 import { type ProtocolName, PROTOCOLS } from '../../../libs/simulation/index.js';
 import type { Caller } from '../../platform/access/caller.js';
@@ -207,7 +207,7 @@ export class RunStarterService {
           hasOwnLanguage: evaluation.language !== null,
           phoneNumber: vendorCallPhoneNumber,
           personality: personalities.get(evaluation.personalityId)!,
-          definition: {
+          definition: withExpectations({
             script,
             checks,
             criteria,
@@ -218,7 +218,7 @@ export class RunStarterService {
             turnEndMs,
             fillers,
             agentVariables,
-          },
+          }),
         },
       };
     });

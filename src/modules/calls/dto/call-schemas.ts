@@ -223,11 +223,12 @@ const SCHEMAS = {
             ['judged'],
           ),
         ),
-        description:
-          'Present if a criterion is in the check: what was found for each check in it that has no others inside, in order; `judged` is what the judge found',
+        description: 'Present if a criterion is in the check: what was found for its innermost checks, in order',
       },
+      step: { ...count, description: 'Present for what `expect` says of a line: position of its step in the script' },
+      answer: { ...count, description: 'Present for what `expect` says of an answer: its position in the step' },
     },
-    ['decidedByEntry', 'parts'],
+    ['decidedByEntry', 'parts', 'step', 'answer'],
   ),
   CriterionResult: object(
     {
@@ -370,7 +371,7 @@ const SCHEMAS = {
       definition: {
         type: 'object',
         additionalProperties: true,
-        description: 'Script, checks, criteria and limits, as in the evaluation',
+        description: 'Script, checks, criteria and limits of the evaluation; checks with `step` are from `expect`',
       },
     },
     ['language', 'hasOwnLanguage'],

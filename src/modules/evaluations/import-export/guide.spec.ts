@@ -10,13 +10,15 @@ import { readFile } from './file.js';
 const guide = (name: string): string => readFileSync(path.resolve(__dirname, '../../../../docs/guides', name), 'utf8');
 
 /** The examples of the guides: complete files, or parts of one evaluation. */
-const blocks = [...`${guide('evaluations.md')}${guide('suites.md')}`.matchAll(/^```(yaml|csv)\n([^]*?)^```/gm)].map(
-  ([, language = '', text = '']) => ({
-    language,
-    text,
-    title: text.slice(0, 60),
-  }),
-);
+const blocks = [
+  ...`${guide('evaluations.md')}${guide('expectations.md')}${guide('suites.md')}`.matchAll(
+    /^```(yaml|csv)\n([^]*?)^```/gm,
+  ),
+].map(([, language = '', text = '']) => ({
+  language,
+  text,
+  title: text.slice(0, 60),
+}));
 const isFile = ({ language, text }: (typeof blocks)[number]) => language === 'csv' || /^(- |evaluations:)/m.test(text);
 const needed = {
   name: 'Example',

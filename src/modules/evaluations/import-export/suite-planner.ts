@@ -4,6 +4,7 @@ import {
   type AuthoredEvaluation,
   type AuthoredPersonality,
   callLanguage,
+  withExpectations,
 } from '../../../../libs/evaluation-definition/index.js';
 import {
   cures,
@@ -136,7 +137,7 @@ function itemsOf(
         tags,
         language: callLanguage(language, agentLanguage),
         personality: personality ?? { id: '', name: '' },
-        definition,
+        definition: withExpectations(definition),
       },
       cases: (variables.length > 0 ? variables : [null]).map((row) => ({ variables: row })),
       hasPersonality: personality !== undefined,

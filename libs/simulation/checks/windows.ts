@@ -1,0 +1,94 @@
+import type { Check, OfLine } from '../../evaluation-definition/index.js';
+import type { CallPart, CallView } from '../timeline/call-view.js';
+import { END_CODES, type EndCode, type SpeechEntry, type TimelineEntry } from '../timeline/timeline.js';
+import { count, type Finding, undecided } from './check-result.js';
+import { EventFinder } from './occurrences.js';
+
+/**
+ * What the agent did from the end of the caller's lines in these turns until the caller spoke again. What it began to do while
+ * the caller spoke may be an answer to that line or belong to the turn before, so it is open.
+ */
+export function partOfTurns({ entries }: Pick<CallView, 'entries'>, turns: ReadonlySet<number>): CallPart {
+  const spokenUntil = new Map<number, number>();
+  for (const entry of entries) if (isCallers(entry)) spokenUntil.set(entry.turn, entry.end);
+  const part = { entries: new Set<number>(), open: new Set<number>() };
+  for (const [index, entry] of entries.entries()) {
+    const isOwn = turns.has(entry.turn);
+    const isDuringLine = !isCallers(entry) && entry.start < (spokenUntil.get(entry.turn) ?? -Infinity);
+    const isBefore = isDuringLine && turns.has(entry.turn - 1);
+    if (isOwn && (!isDuringLine || isBefore)) part.entries.add(index);
+    else if (isDuringLine && (isOwn || isBefore)) part.open.add(index);
+  }
+  return part;
+}
+
+const isCallers = (entry: TimelineEntry): entry is SpeechEntry => entry.type === 'speech' && entry.speaker === 'caller';
+
+/** The turns of each time that a line was said, with those in which the caller repeated it because there was no answer. */
+export function turnsOfLine({ entries }: Pick<CallView, 'entries'>, { step, answer }: OfLine): Set<number>[] {
+  const times: Set<number>[] = [];
+  for (const { turn, script } of entries.filter(isCallers)) {
+    const isLine = script?.step === step && (answer === undefined || script?.answers?.includes(answer));
+    if (isLine && !script?.repeated) times.push(new Set([turn]));
+    else if (isLine) times.at(-1)?.add(turn);
+  }
+  return times;
+}
+
+/** Where a check is evaluated: each time that its line was said, or on the whole call. */
+export const timesOf = (check: Check, finder: EventFinder): readonly EventFinder[] =>
+  check.step === undefined
+    ? [finder]
+    : turnsOfLine(finder.view, check).map((turns) => within(finder, partOfTurns(finder.view, turns)));
+
+/** What was found in the end: a check holds if it does so each time. */
+export function ofTimes(found: readonly Finding[]): Finding {
+  const decisive = found.find(({ met }) => met === false) ?? found.find(({ met }) => met === null) ?? found[0]!;
+  if (found.length === 1) return decisive;
+  const which =
+    decisive.met === true
+      ? `each of ${found.length} times; the first time`
+      : `time ${found.indexOf(decisive) + 1} of ${found.length}`;
+  return { ...decisive, detail: `${decisive.detail} (${which})` };
+}
+
+export const within = ({ view, yieldToEventLoop }: EventFinder, part: CallPart): EventFinder =>
+  new EventFinder(view.within(part), yieldToEventLoop);
+
+/** A line that was left out as the script says expects nothing; one that was not reached is not met. */
+export function neverSaid({ step = 0, isOptional }: OfLine, { entries, end }: CallView): Finding {
+  const isRecorded = end?.code === 'recording_over';
+  if (isRecorded) return undecided('A recording does not show which line of the script the caller said');
+  const reached = entries.reduce(
+    (most, entry) => ('script' in entry && entry.script ? Math.max(most, entry.script.step) : most),
+    end?.code === 'script_over' || end?.code === 'caller_done' ? Infinity : -1,
+  );
+  if (isOptional && reached >= step) {
+    return { met: true, detail: 'The caller had no reason to say this line, so nothing was expected', evidence: [] };
+  }
+  const ended = `before the caller said this line${end ? `: ${END_CODES[end.code]}` : ''}`;
+  if (end && BROKEN_OFF.has(end.code)) return undecided(`The call broke off ${ended}`);
+  return { met: false, detail: `The call ended ${ended}`, evidence: [] };
+}
+
+/** Ends that say nothing about the agent. */
+const BROKEN_OFF: ReadonlySet<EndCode> = new Set(['failure', 'caller_broken', 'platform_hung_up']);
+
+/** Undecided if what the agent began to do while the caller spoke could change the finding. */
+export async function withOpenActs(
+  finder: EventFinder,
+  evaluate: (finder: EventFinder) => Promise<Finding>,
+): Promise<Finding> {
+  const finding = await evaluate(finder);
+  const { part, entries } = finder.view;
+  if (!part || part.open.size === 0 || finding.met === null) return finding;
+  const whole = { entries: new Set([...part.entries, ...part.open]), open: new Set<number>() };
+  if ((await evaluate(within(finder, whole))).met === finding.met) return finding;
+  const acts = [...part.open].filter((index) => ['speech', 'tool_call', 'platform'].includes(entries[index]!.type));
+  return undecided(
+    `${finding.detail}, which cannot be decided because the agent began ${count(acts.length, 'act')} while the caller spoke`,
+    acts.slice(0, MAX_EVIDENCE).map((entry) => ({ entry, quote: '' })),
+  );
+}
+
+const MAX_EVIDENCE = 5;
