@@ -3,6 +3,7 @@
  */
 export { caseKey } from './variables/case-key.js';
 export {
+  actsOf,
   CHECKS,
   criteriaIn,
   describeCheck,

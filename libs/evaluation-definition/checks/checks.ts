@@ -8,7 +8,7 @@ import { ENDS_BY } from './ends-by.js';
 import { FLOOR } from './floor.js';
 import { HAPPENS } from './happens.js';
 import { KEYS } from './keys.js';
-import type { CheckKind, EventPart, Kinds, Need } from './kind.js';
+import type { Act, CheckKind, EventPart, Kinds, Need } from './kind.js';
 import { LANGUAGE } from './language.js';
 import { IN_ORDER, SAYS_BEFORE } from './order.js';
 import { PERSONAL_DATA } from './personal-data.js';
@@ -45,6 +45,9 @@ const kindOf = ({ type }: NestedCheck): CheckKind<NestedCheck> | undefined => CH
 export function needsOf(check: NestedCheck): Need[] {
   return [...new Set([...(kindOf(check)?.needs(check) ?? []), ...partsOf(check).flatMap(([, part]) => needsOf(part))])];
 }
+
+/** What a check is about beside words and tools, without those inside it. */
+export const actsOf = (check: NestedCheck): readonly Act[] => kindOf(check)?.acts(check) ?? [];
 
 /** Describes a check that has no name. */
 export const describeCheck = (check: NestedCheck): string => capital(clause(check));

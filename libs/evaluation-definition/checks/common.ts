@@ -17,6 +17,7 @@ export const PLAIN = {
   subject: ownFields,
   parts: () => [],
   events: () => [],
+  acts: () => [],
 } satisfies Partial<CheckKind<NestedCheck>>;
 
 /** Subject of a check that asks the same only with the same values. @param about type that stands for its opposite, too */

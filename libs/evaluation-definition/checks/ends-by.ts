@@ -30,6 +30,7 @@ export const ENDS_BY = {
     violations: endViolations,
     isProhibition: () => false,
     subject: ({ type, by, code, withinMs }) => [`${type} ${canonical({ code, withinMs })}`, by],
+    acts: ({ by }) => (by === 'agent' ? ['hangUp'] : []),
     ofAgentAlone: false,
     keepsDetail: false,
     notInRecording: 'who ended the call',

@@ -14,6 +14,7 @@ const EVENT = {
   violations: timesViolations,
   parts: () => [],
   events: eventsOf,
+  acts: () => [],
   ofAgentAlone: false,
   keepsDetail: false,
   notInRecording: null,

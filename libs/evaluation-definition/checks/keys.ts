@@ -33,6 +33,7 @@ export const KEYS = {
     violations: (spec, { script }) => [...keysViolations(spec, script), ...reactionViolations(spec)],
     isProhibition: () => false,
     events: eventsOf,
+    acts: ({ then }) => (then === undefined || 'transfer' in then ? ['keys', 'transfer'] : ['keys']),
     ofAgentAlone: false,
     keepsDetail: false,
     notInRecording: 'the keys that the caller pressed',

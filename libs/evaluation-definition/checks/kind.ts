@@ -18,6 +18,9 @@ export type EventPart = readonly [steps: Path, event: EventMatcher];
  */
 export type Subject = readonly [about: string, side: string];
 
+/** What a check can be about beside words and tools. */
+export type Act = 'keys' | 'transfer' | 'hangUp';
+
 /**
  * What a type of check is, apart from its evaluation. Nothing is optional, so that the compiler finds what is missing; what
  * the checks inside a composed one need, contain or refer to is added by `checks.ts`.
@@ -35,6 +38,8 @@ export interface CheckKind<S> {
   subject(check: S): Subject;
   parts(check: S): readonly NestedPart[];
   events(check: S): readonly EventPart[];
+  /** Keys of the caller, and what an agent does without a word or a tool: a call in which it did nothing else tests the check. */
+  acts(check: S): readonly Act[];
   /** Whether it is about how the agent speaks, reacts and transmits, whatever the caller says. */
   readonly ofAgentAlone: boolean;
   /** Whether its findings are figures, which stay when the texts of a call are deleted: nothing in their details was said. */

@@ -1,4 +1,5 @@
 import {
+  actsOf,
   type Check,
   describeCheck,
   type EvaluationDefinition,
@@ -123,7 +124,7 @@ const conditionsOf = (step: ScriptStep): string[] => [
 /** Steps that press keys, and checks of what follows them. */
 function keySteps({ script, checks }: Pick<EvaluationDefinition, 'script' | 'checks'>): string[] {
   const steps = script.flatMap((step, index) => ('press' in step ? [`script[${index}] (press)`] : []));
-  const about = checks.flatMap((check, index) => (check.type === 'hears_keys' ? [checkName(check, index)] : []));
+  const about = checks.flatMap((check, index) => (actsOf(check).includes('keys') ? [checkName(check, index)] : []));
   return [...steps, ...about];
 }
 

@@ -1,4 +1,4 @@
-import { type Check, type NestedCheck, type ScriptStep, withNested } from '../../evaluation-definition/index.js';
+import { actsOf, type Check, type ScriptStep, withNested } from '../../evaluation-definition/index.js';
 import type { CallView } from '../timeline/call-view.js';
 import { truncate } from '../timeline/text.js';
 import { END_CODES, type TimelineEntry } from '../timeline/timeline.js';
@@ -61,20 +61,13 @@ function whatWasMissing(input: ExerciseInput): string {
 
 function hasAgentActed({ view, checks }: ExerciseInput): boolean {
   if (view.said('agent').length > 0 || toolsOf(view).length > 0) return true;
+  const acts = new Set(checks.flatMap((each) => withNested(each)).flatMap(({ check }) => actsOf(check)));
   const hasTransferred = view.entries.some((entry) => entry.type === 'platform' && entry.event === 'transfer');
-  if (hasTransferred && isNamed(checks, isAboutTransfer)) return true;
-  return view.end?.by === 'agent' && isNamed(checks, (check) => check.type === 'ends_by' && check.by === 'agent');
+  return (hasTransferred && acts.has('transfer')) || (view.end?.by === 'agent' && acts.has('hangUp'));
 }
 
 /** A call of the tool that hangs up is the hang-up. */
 const toolsOf = ({ toolCalls }: CallView) => toolCalls.filter(({ entry }) => !HANG_UP_TOOLS.has(entry.name));
-
-const isAboutTransfer = (check: NestedCheck): boolean =>
-  check.type === 'hears_keys' && (check.then === undefined || 'transfer' in check.then);
-
-/** Whether one of the checks, or of those inside them, is of a kind. */
-const isNamed = (checks: readonly NestedCheck[], isKind: (check: NestedCheck) => boolean): boolean =>
-  checks.flatMap((each) => withNested(each)).some(({ check }) => isKind(check));
 
 function whatAgentDid({ view, sound }: ExerciseInput): string {
   const { end } = view;
