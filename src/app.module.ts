@@ -14,6 +14,7 @@ import { ComparisonModule } from './modules/comparison/comparison.module.js';
 import { RetentionModule } from './modules/retention/retention.module.js';
 import { StartsModule } from './modules/starts/starts.module.js';
 import { CallImportsModule } from './modules/call-imports/call-imports.module.js';
+import { ToolCallsModule } from './modules/tool-calls/tool-calls.module.js';
 import { RunEndsModule } from './modules/run-ends/run-ends.module.js';
 import { RejudgingModule } from './modules/rejudging/rejudging.module.js';
 import { ExecutionModule } from './modules/execution/execution.module.js';
@@ -71,6 +72,7 @@ export class AppModule {
         RetentionModule,
         StartsModule,
         CallImportsModule,
+        ToolCallsModule,
         RunEndsModule,
         RejudgingModule,
         ResultsModule,

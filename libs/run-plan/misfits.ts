@@ -17,6 +17,8 @@ export interface Equipment {
   readonly hasModel: boolean;
   readonly speechServers: VoiceServers;
   readonly transcription: TranscriptionEquipment;
+  /** Whether the backend of the agent reports its tool calls. */
+  readonly reportsTools: boolean;
 }
 
 /** Evaluations that cannot be run with this protocol and these engines: index in the list, name, and the first reason. */
@@ -49,13 +51,18 @@ export function cures(evaluations: readonly PlannedEvaluation[], equipment: Equi
         ]
       : []),
     ...(isCuredBy({ toolCalls: 'seen' })
-      ? [`protocol: ${protocolsWith('toolCalls')} the agent's tool calls; ${way}`]
+      ? [
+          `toolCalls: reported in the options of the agent's connection; its backend then reports its tool calls (POST /tool-calls)`,
+          `protocol: ${protocolsWith('toolCalls')} the agent's tool calls; ${way}`,
+        ]
       : []),
   ];
 }
 
-const equippedModule = (equipment: Equipment): ProtocolModule =>
-  withTranscription(PROTOCOLS.of(equipment.protocol), equipment);
+function equippedModule(equipment: Equipment): ProtocolModule {
+  const module = withTranscription(PROTOCOLS.of(equipment.protocol), equipment);
+  return equipment.reportsTools ? { ...module, provides: { ...module.provides, toolCalls: 'seen' } } : module;
+}
 
 function protocolMisfit(
   { snapshot, cases }: PlannedEvaluation,

@@ -9,7 +9,13 @@ const transcription = {
   host: undefined,
   isAlways: false,
 } as const;
-const EQUIPMENT: Equipment = { protocol: 'chat-completions', hasModel: true, transcription, speechServers: {} };
+const EQUIPMENT: Equipment = {
+  protocol: 'chat-completions',
+  hasModel: true,
+  transcription,
+  reportsTools: false,
+  speechServers: {},
+};
 const never = { type: 'never_says', text: 'prompt' } as const;
 const says = { type: 'says', text: 'welcome' } as const;
 const criterion = { text: 'The agent is polite.' };

@@ -22,6 +22,7 @@ const planned = (definition: DefinitionInput, rows: readonly (VariablesRow | nul
 const equipped = (transcription: Partial<TranscriptionEquipment> = {}, more: Partial<Equipment> = {}): Equipment => ({
   protocol: 'twilio-media-streams',
   hasModel: true,
+  reportsTools: false,
   speechServers: {},
   transcription: { ...SERVER, ...transcription },
   ...more,
@@ -98,7 +99,9 @@ describe('the words of calls over a protocol that has none', () => {
   it('come without tool calls', () => {
     const checks = [{ type: 'calls_tool', tool: 'book' }] as const;
     expect(misfits([planned({ script, checks })], equipped())[0]!.reason).toContain("it needs the agent's tool calls");
+    expect(misfits([planned({ script, checks })], equipped({}, { reportsTools: true }))).toEqual([]);
     expect(cures([planned({ script, checks })], equipped({ host: undefined }))).toEqual([
+      expect.stringMatching(/^toolCalls: reported in the options .*POST \/tool-calls/),
       expect.stringMatching(/^protocol: .*openai-realtime.* the agent's tool calls; .* a second agent/),
     ]);
   });

@@ -122,7 +122,7 @@ function measuresSection({ measures }: ReportedCall): Html {
         words.agent === null ? undefined : `${number(words.caller)} and ${number(words.agent)}`,
       ],
       ['Agent’s share of words', words.agent === null ? undefined : talkRatio === null ? '–' : percent(talkRatio)],
-      ['Tool calls', measures.toolCalls === null ? undefined : number(measures.toolCalls)],
+      ['Tool calls', measures.toolCalls === null ? 'not known' : number(measures.toolCalls)],
       [
         'Tester’s own models',
         requests === 0 ? undefined : `${count(requests, 'request')}, ${count(tokens, 'token')}, not included above`,

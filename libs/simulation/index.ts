@@ -71,6 +71,12 @@ export {
   type TimelineEntry,
   type ToolCallEntry,
 } from './timeline/timeline.js';
+export {
+  MAX_REPORTED,
+  reportedArguments,
+  type ReportedToolCall,
+  type TakeReports,
+} from './conversation/reported-tools.js';
 export type { Transport } from './conversation/transport.js';
 export { agentUrl } from './transports/http/agent-url.js';
 export { chatCompletions, type ChatCompletionsOptions } from './transports/text/chat-completions/index.js';
@@ -85,7 +91,7 @@ export {
 } from './transports/modules/endpoint.js';
 export type { Assistant, ListedAssistants, PlatformAccount } from './transports/modules/assistants.js';
 export type { Medium, PlatformRequest, ProtocolModule } from './transports/modules/module.js';
-export { variablesOf } from './transports/modules/common-options.js';
+export { reportsTools, variablesOf } from './transports/modules/common-options.js';
 export { TRANSCRIPTION_MODES, type TranscriptionMode } from './transports/modules/voice-options.js';
 export {
   callThreadEvents,

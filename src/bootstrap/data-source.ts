@@ -10,6 +10,7 @@ import { PersonalityEntity } from '../modules/personalities/personality.entity.j
 import { ProviderKeyEntity } from '../modules/provider-keys/provider-key.entity.js';
 import { RecordingEntity } from '../modules/recordings/recording.entity.js';
 import { CallImportEntity } from '../modules/call-imports/call-import.entity.js';
+import { ReportingAttemptEntity } from '../modules/tool-calls/reporting-attempt.entity.js';
 import { CallEntity } from '../modules/runs/call.entity.js';
 import { CallAttemptEntity } from '../modules/runs/call-attempt.entity.js';
 import { CallResultEntity } from '../modules/runs/call-result.entity.js';
@@ -49,6 +50,7 @@ const ENTITIES = [
   CallImportEntity,
   CallAttemptEntity,
   CallResultEntity,
+  ReportingAttemptEntity,
   PlatformCallEntity,
   AgentCapacityEntity,
   RecordingEntity,

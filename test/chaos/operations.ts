@@ -216,6 +216,16 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       return run && { method: 'POST', path: `/runs/${run.id}/remeasure`, expect: [409] };
     },
   },
+  // No agent of these tests is called over a connection with that option.
+  reportToolCall: {
+    weight: 1,
+    plan: (client) => ({
+      method: 'POST',
+      path: '/tool-calls',
+      body: { callId: client.base.agentId, name: client.marker() },
+      expect: [404],
+    }),
+  },
   importCall: {
     weight: 1,
     // A recording takes more time than the other requests together: its import is tested apart.

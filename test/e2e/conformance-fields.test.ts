@@ -73,6 +73,9 @@ const OF_CONNECTION = ['url', 'headers', 'options'];
 /** Keys of an account are sent in a header, so not every text is one; `assistants.test.ts` tests them. */
 const OF_ACCOUNTS = { template: '/providers/{provider}/assistants', fields: ['apiKey'] };
 
+/** A reference, free JSON, and a time that may be past; `tool-calls.test.ts` tests them. */
+const OF_TOOL_CALLS = { template: '/tool-calls', fields: ['callId', 'arguments', 'result', 'at'] };
+
 /** What a value needs beside it: a protocol has addresses of its own, only callers without a script think. */
 const BESIDE: Readonly<Record<string, object>> = {
   'fillers: true': { script: [] },
@@ -90,8 +93,10 @@ const fields = operations.flatMap((operation) => {
   const isEvaluation = 'scenarioText' in properties;
   const hasOtherRules = isEvaluation || 'evaluationIds' in properties;
   const elsewhere = 'firstSpeaker' in properties ? OF_CONNECTION : hasOtherRules ? TESTED_ELSEWHERE : [];
-  const ofAccount = operation.template === OF_ACCOUNTS.template ? OF_ACCOUNTS.fields : [];
-  const names = Object.entries(properties).filter(([field]) => ![...elsewhere, ...ofAccount].includes(field));
+  const others = [OF_ACCOUNTS, OF_TOOL_CALLS].flatMap((each) =>
+    each.template === operation.template ? each.fields : [],
+  );
+  const names = Object.entries(properties).filter(([field]) => ![...elsewhere, ...others].includes(field));
   return names.map(([field, schema]) => ({
     ...operation,
     field,

@@ -36,6 +36,8 @@ const EXPECTED: Readonly<Record<string, number>> = {
   // Likewise, it has no recording.
   remeasureRun: 409,
   importCall: 202,
+  // The connection of the examples lacks the option `toolCalls`, and the call has ended.
+  reportToolCall: 404,
   // No language model is configured.
   rejudgeRun: 409,
   // The provider's agents are reached over chat completions, which has no list of them.

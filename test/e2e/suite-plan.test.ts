@@ -127,7 +127,10 @@ describe('the plan of an import', () => {
       expect.stringMatching(/^transcription: .*STT_BASE_URL/),
       expect.stringMatching(/^protocol: .* the agent's words; /),
     ]);
-    expect(books.cures).toEqual([expect.stringMatching(/^protocol: .* the agent's tool calls; /)]);
+    expect(books.cures).toEqual([
+      expect.stringMatching(/^toolCalls: reported in the options .*POST \/tool-calls/),
+      expect.stringMatching(/^protocol: .* the agent's tool calls; /),
+    ]);
     expect(german).not.toHaveProperty('cures');
     await send(client, agentId, file, '');
     const refused = issuesOf(await client.post<any>(`/agents/${agentId}/runs`, {}));

@@ -130,6 +130,7 @@ export const LOCKED_TABLES: Readonly<Record<string, string>> = {
   'workspace/api-keys': 'users',
   // The default key.
   providers: 'provider_keys',
+  'tool-calls': 'reporting_attempts',
   'workspace/webhooks': 'webhook_endpoints',
   'workspace/webhook-deliveries': 'webhook_deliveries',
 };
@@ -229,6 +230,7 @@ export const RENAMED_TABLES = [
   'personalities',
   'evaluations',
   'runs',
+  'reporting_attempts',
   'provider_keys',
   'webhook_endpoints',
   'webhook_deliveries',

@@ -1,7 +1,10 @@
 import type { INestApplicationContext } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { ElevenLabsServer } from '../../libs/simulation/testing/elevenlabs.js';
 import { ConnectionTestPolicy } from '../../src/modules/agents/connection/connection-test-policy.js';
+import { CallEntity } from '../../src/modules/runs/call.entity.js';
+import { ToolCallsService } from '../../src/modules/tool-calls/tool-calls.service.js';
 import { RunEntity } from '../../src/modules/runs/run.entity.js';
 import { WebhookDeliveryEntity } from '../../src/modules/webhooks/webhook-delivery.entity.js';
 import { WebhookPolicy } from '../../src/modules/webhooks/webhook-policy.js';
@@ -188,8 +191,8 @@ export async function pathFor(service: Service, workspace: WorkspaceWithKey, tem
 }
 
 /**
- * Replaces the personality id in an example of the document by that of an existing personality. It is the only
- * reference in the examples.
+ * Replaces the personality id in an example of the document by that of an existing personality, and the call id by that of a
+ * call in progress.
  */
 export async function withExistingPersonality<T>(
   service: Service,
@@ -201,12 +204,25 @@ export async function withExistingPersonality<T>(
   if (text?.includes(EXAMPLE_ID.personality)) {
     text = text.replaceAll(EXAMPLE_ID.personality, await createResource(service, workspace, 'personalities'));
   }
+  if (text?.includes(EXAMPLE_ID.call)) {
+    text = text.replaceAll(EXAMPLE_ID.call, await startReportedCall(service, workspace));
+  }
   const [, agentId] = /^\/agents\/([^/]+)\/calls\//.exec(path) ?? [];
   if (agentId !== undefined && text?.includes(EXAMPLE_ID.evaluation)) {
     const { body } = await new HttpClient(service.url, workspace.apiKey).get(`/agents/${agentId}/evaluations`);
     text = text.replaceAll(EXAMPLE_ID.evaluation, body.data?.[0]?.id ?? EXAMPLE_ID.evaluation);
   }
   return text === undefined ? example : (JSON.parse(text) as T);
+}
+
+/** A call that seems to be in progress over a connection with reported tool calls. @returns the id that the agent received */
+export async function startReportedCall(service: Service, workspace: WorkspaceWithKey): Promise<string> {
+  const id = await createResource(service, workspace, 'calls');
+  const claimId = randomUUID();
+  const running = { status: 'RUNNING', claimId, leaseUntil: new Date(Date.now() + 3_600_000), outcome: null } as const;
+  await managerOf(service).update(CallEntity, { id }, running);
+  await service.nest.get(ToolCallsService).start({ claimId, id, workspaceId: workspace.workspaceId });
+  return claimId;
 }
 
 let platform: Promise<ElevenLabsServer> | undefined;

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
+import { ToolCallsService } from '../../src/modules/tool-calls/tool-calls.service.js';
 import { WebhookPolicy } from '../../src/modules/webhooks/webhook-policy.js';
 import { operationNamed, type DocumentedOperation, type Prober } from './conformance.js';
 import type { ExampleRequest } from './example-requests.js';
 import { HttpClient } from './http.js';
-import { createResource, type WorkspaceWithKey } from './resources.js';
+import { createResource, startReportedCall, type WorkspaceWithKey } from './resources.js';
 import type { TestApp } from './test-app.js';
 
 /** What is needed to provoke a response. */
@@ -36,6 +38,23 @@ export const SPECIAL_RESPONSES: readonly {
       const first = await prober.expect(operation, 202, valid);
       const again = await prober.expect(operation, 200, valid);
       expect(again.body.data.id).toBe(first.body.data.id);
+    },
+  },
+  {
+    name: 'POST /tool-calls returns 404 for an unknown call and one of another workspace, and 409 for one that has ended',
+    expectResponse: async ({ app, owner, prober }) => {
+      const operation = operationNamed('POST /tool-calls');
+      const send = (status: number, callId: string) =>
+        prober.expect(operation, status, { path: '/tool-calls', key: owner.apiKey, body: { callId, name: 'book' } });
+      for (const callId of ['x', randomUUID(), await startReportedCall(app, await app.createWorkspace())]) {
+        const { body } = await send(404, callId);
+        expect(body.issues).toEqual([
+          { field: 'callId', message: expect.stringMatching(/^callId is that of no call/) },
+        ]);
+      }
+      const callId = await startReportedCall(app, owner);
+      await app.nest.get(ToolCallsService).take(callId);
+      expect((await send(409, callId)).body.message).toContain('The call has ended');
     },
   },
   ...['GET /calls/{id}/recording', 'GET /calls/{id}/wire'].map((name) => ({

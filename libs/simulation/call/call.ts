@@ -42,6 +42,7 @@ import { isReliable, type Reliability, reliabilityOf } from '../time/stalls.js';
 import { truncate } from '../timeline/text.js';
 import { ModelMeter, testerUsage } from '../measures/tester-usage.js';
 import { type EndEntry, Timeline, type TimelineEntry } from '../timeline/timeline.js';
+import type { TakeReports } from '../conversation/reported-tools.js';
 import { mistakenResult, withStoredResults } from '../conversation/tool-results.js';
 import type { Transport } from '../conversation/transport.js';
 import { unexercised } from '../validity/exercise.js';
@@ -75,6 +76,8 @@ export interface CallOptions {
   readonly patienceMs?: number;
   /** Verdicts on one statement: 3 (default) takes two, and a third when they disagree; 1 takes one. */
   readonly judgeSamples?: JudgeSamples;
+  /** Present if the backend of the agent reports its tool calls. */
+  readonly takeReports?: TakeReports;
   readonly onProgress?: (progress: CallProgress) => void;
 }
 
@@ -190,7 +193,7 @@ class Call {
     this.enter('checking');
     const { entries } = this.timeline;
     const { stalls } = conversation;
-    const view = CallView.of(entries, stalls, conversation.heard);
+    const view = CallView.of(entries, stalls, conversation.heard, conversation.unknownTools);
     // If the call broke off before the agent said or did anything, checks would prove nothing.
     const wasAgentSilent = conversation.failure?.fault === 'infrastructure' && !entries.some(isFromAgent);
     const applicable = wasAgentSilent ? [] : definition.checks;
@@ -245,14 +248,15 @@ class Call {
   }
 
   private talk(): Promise<ConversationResult & Partial<VoiceConversationResult>> {
-    const { definition, transport, voice, patienceMs = DEFAULT_PATIENCE_MS } = this.options;
+    const { definition, transport, voice, patienceMs = DEFAULT_PATIENCE_MS, takeReports } = this.options;
     const { clock, timeline, signal } = this;
     const language = this.options.scenario.language ?? DEFAULT_LANGUAGE;
     if ('facts' in transport) return Promise.resolve(recordedConversation(transport, definition, timeline));
     if ('call' in transport) {
       if (!voice) throw new TypeError('A voice call needs the option "voice".');
       const caller = this.caller();
-      return runVoiceConversation({ transport, definition, caller, clock, language, voice, timeline, signal });
+      const call = { transport, definition, caller, clock, language, voice, timeline, signal, takeReports };
+      return runVoiceConversation(call);
     }
     const { maxTurns, maxDurationSeconds } = definition;
     return runConversation({
@@ -265,6 +269,7 @@ class Call {
       maxDurationSeconds,
       patienceMs,
       signal,
+      takeReports,
     });
   }
 

@@ -110,6 +110,7 @@ export class EventFinder {
     }
   }
 
+  /** @throws NotKnown at the end, if there may be further ones */
   private async *toolCalls(matcher: ToolMatcher): AsyncGenerator<Occurrence, undefined> {
     for (const call of this.view.toolCalls) {
       if (call.entry.name !== matcher.tool) continue;
@@ -120,6 +121,7 @@ export class EventFinder {
         yield { position: 0, evidence: toolEvidence(call), text, ...(beside !== undefined && { beside }) };
       }
     }
+    if (this.view.unknownTools != null) throw new NotKnown(this.view.unknownTools);
   }
 }
 

@@ -7,6 +7,7 @@ import { truncate } from '../timeline/text.js';
 import { CallFailure, type Failure, failure } from '../timeline/failure.js';
 import { EventQueue } from './event-queue.js';
 import { ExchangeRecorder } from './exchange-recorder.js';
+import { notShown, recordReport, type TakeReports, unknownTools } from './reported-tools.js';
 import type { Stall } from '../time/stalls.js';
 import { END_CODES, endedBy, type EndCode, type EndEntry, type Timeline } from '../timeline/timeline.js';
 import type { AgentEvent, Line, Transport } from './transport.js';
@@ -22,6 +23,7 @@ export interface ConversationOptions {
   /** How long the caller waits for an answer, in milliseconds. */
   readonly patienceMs: number;
   readonly signal: AbortSignal;
+  readonly takeReports?: TakeReports | undefined;
 }
 
 export interface ConversationResult {
@@ -35,6 +37,8 @@ export interface ConversationResult {
   readonly answeredTurns: number;
   /** Null for an agent in this process. */
   readonly exchange: CallExchange | null;
+  /** That of `CallView`. */
+  readonly unknownTools?: string | null;
 }
 
 /** The caller hangs up after this many unanswered turns in a row. */
@@ -101,7 +105,22 @@ class Conversation {
     const answeredTurns = this.answeredTurns + (this.hasGreeted ? 1 : 0);
     const stalls = this.time.stalls(this.line.stalls);
     const exchange = this.exchange.of(this.line, (moment) => this.time.at(moment));
-    return { end, stalls, failure, wasAgentActing, answeredTurns, exchange };
+    const unknown = failure?.fault === 'infrastructure' ? undefined : await this.addReports();
+    const tools = unknown !== undefined && { unknownTools: unknown };
+    return { end, stalls, failure, wasAgentActing, answeredTurns, exchange, ...tools };
+  }
+
+  private async addReports(): Promise<string | null | undefined> {
+    const { takeReports, transport } = this.options;
+    if (!takeReports) return undefined;
+    this.close();
+    const reports = await this.clock.awaitExternal(takeReports());
+    const now = this.clock.now();
+    const shown = this.timeline.entries.filter((entry) => entry.type === 'tool_call');
+    for (const { agoMs, ...call } of notShown(reports, shown)) {
+      recordReport(this.timeline, call, this.time.at(now - agoMs));
+    }
+    return unknownTools(transport.name, reports);
   }
 
   private async talk(): Promise<EndEntry> {

@@ -25,7 +25,7 @@ export interface Measures {
     readonly timeToFirstWordMs: number;
     readonly longestSilenceMs: number;
   };
-  /** Null if the agent spoke and the protocol transmits neither words nor tool calls. */
+  /** Null if they are not known. */
   readonly toolCalls: number | null;
   readonly endedBy: EndEntry['by'] | null;
   readonly endCode: EndCode | null;
@@ -63,12 +63,18 @@ export function measure(
       timeToFirstWordMs: firstWord ? view.stallWithin(0, firstWord.start) : 0,
       longestSilenceMs: silence.plusMinusMs,
     },
-    toolCalls: areAllWordsUnknown(entries) && view.toolCalls.length === 0 ? null : view.toolCalls.length,
+    toolCalls: toolCallsOf(view),
     endedBy: view.end?.by ?? null,
     endCode: view.end?.code ?? null,
     endReason: view.end?.reason ?? null,
     tester,
   };
+}
+
+function toolCallsOf({ entries, toolCalls, unknownTools }: CallView): number | null {
+  // A protocol that shows no words shows no tool calls either.
+  const isUnknown = unknownTools === undefined ? areAllWordsUnknown(entries) && toolCalls.length === 0 : unknownTools;
+  return isUnknown ? null : toolCalls.length;
 }
 
 function talkRatio(caller: number, agent: number | null): number | null {

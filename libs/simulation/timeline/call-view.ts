@@ -71,9 +71,14 @@ export class CallView {
   private static readonly views = new WeakMap<readonly TimelineEntry[], CallView>();
 
   /** The view of a finished call, computed once. @param stalls of the tester during the call, in call time */
-  static of(entries: readonly TimelineEntry[], stalls: readonly Stall[] = [], heard?: HeardTimes): CallView {
+  static of(
+    entries: readonly TimelineEntry[],
+    stalls: readonly Stall[] = [],
+    heard?: HeardTimes,
+    unknownTools?: string | null,
+  ): CallView {
     let view = CallView.views.get(entries);
-    if (!view) CallView.views.set(entries, (view = new CallView(entries, stalls, heard)));
+    if (!view) CallView.views.set(entries, (view = new CallView(entries, stalls, heard, unknownTools)));
     return view;
   }
 
@@ -87,6 +92,8 @@ export class CallView {
     readonly entries: readonly TimelineEntry[],
     stalls: readonly Stall[] = [],
     private readonly heard?: HeardTimes,
+    /** Why not all tool calls of the agent are known; null if they are; absent if the protocol shows them, if any. */
+    readonly unknownTools?: string | null,
     readonly part?: CallPart,
   ) {
     this.stalls = joined(stalls);
@@ -101,14 +108,14 @@ export class CallView {
 
   /** The same call, of which only a part counts: what was said, tool calls, waits and pauses. Evidence refers to the whole. */
   within(part: CallPart): CallView {
-    return new CallView(this.entries, this.stalls, this.heard, part);
+    return new CallView(this.entries, this.stalls, this.heard, this.unknownTools, part);
   }
 
   private readonly counts = ({ index }: Pick<Placed, 'index'>): boolean => this.part?.entries.has(index) ?? true;
 
   /** The same call with other words: the times stay what they are. */
   withEntries(entries: readonly TimelineEntry[]): CallView {
-    return new CallView(entries, this.stalls, this.heard, this.part);
+    return new CallView(entries, this.stalls, this.heard, this.unknownTools, this.part);
   }
 
   /** Time of the call until a moment, without the time in which the caller of a voice call thought. */

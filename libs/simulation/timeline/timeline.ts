@@ -295,10 +295,10 @@ export class Timeline {
     return new Timeline(undefined, this.redaction);
   }
 
-  /** Something that was observed on a voice call, in order of its start. */
-  observed(entry: TimelineEntry): void {
+  /** Something that was observed on a call, in order of its start. */
+  observed(entry: TimelineEntry, place = this.placeAt(entry.start)): void {
     this.turnNumber = Math.max(this.turnNumber, entry.turn);
-    this.add(this.withoutSecrets(entry));
+    this.add(this.withoutSecrets(entry), place);
   }
 
   private withoutSecrets(entry: TimelineEntry): TimelineEntry {

@@ -32,6 +32,7 @@ export function voiceTransport(
     clock: module.clock,
     lineRate: module.lineRate(endpoint.options),
     providesWords: module.provides.words,
+    providesToolCalls: module.provides.toolCalls !== 'none',
     identity: { protocol: module.name, url: agent.address, callId: call.callId },
     secrets,
     call: (options) =>
@@ -71,7 +72,10 @@ export class VoiceCall {
           onIdentified: (id) => void this.call.ledger?.identified(id),
           ...(onAborted && { onAborted: (facts) => onAborted(merged(before, facts, NOTHING)) }),
         },
-        this.onStep,
+        (step, at) => {
+          if (step === 'ready') options.onStarted?.(at);
+          this.onStep(step, at);
+        },
       )
       .catch((error: unknown) => {
         throw this.meant(error);

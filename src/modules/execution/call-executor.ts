@@ -11,6 +11,7 @@ import {
   LanguageModel,
   RECORDING,
   rejudge,
+  reportsTools,
   transportTo,
   variablesOf,
 } from '../../../libs/simulation/index.js';
@@ -26,6 +27,7 @@ import type { EvaluationSnapshot } from '../runs/run-evaluation.entity.js';
 import { AgentWords } from './agent-words.js';
 import { CallMetrics } from './call-metrics.js';
 import { CallerVoices } from './caller-voices.js';
+import { ToolReports } from './tool-reports.js';
 import { type CallPlan, type ClaimedCall, ExecutionRepository } from './execution.repository.js';
 
 const CACHE_SIZE = 500;
@@ -59,6 +61,7 @@ export class CallExecutor {
     private readonly importedCalls: ImportedCalls,
     private readonly metrics: CallMetrics,
     private readonly capacity: CapacityService,
+    private readonly toolReports: ToolReports,
   ) {
     this.model = settings.languageModel && languageModel(settings.languageModel, metrics);
     this.plans = new LRUCache({
@@ -117,11 +120,13 @@ export class CallExecutor {
       ...(ledger && { ledger }),
       isSuspect: isRepeated && isSuspect(await this.repository.attempts(id)),
     });
+    const takeReports = reportsTools(endpoint.options) && (await this.toolReports.start(claimed, signal));
     const options = {
       ...judged,
       transport,
       signal,
       onAborted,
+      ...(takeReports && { takeReports }),
       ...(this.model && { model: this.model }),
       judgeSamples: this.settings.judgeSamples,
     };

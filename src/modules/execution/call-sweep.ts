@@ -3,6 +3,7 @@ import { Queue } from '../../platform/queue/queue.js';
 import { ConnectionService } from '../agents/connection/connection.service.js';
 import { CapacityService } from '../capacity/capacity.service.js';
 import { CallMetrics } from './call-metrics.js';
+import { ToolCallsService } from '../tool-calls/tool-calls.service.js';
 import { ExecutionRepository } from './execution.repository.js';
 import { RunFinisher } from '../run-ends/run-finisher.service.js';
 
@@ -15,6 +16,7 @@ export class CallSweep {
     private readonly capacity: CapacityService,
     private readonly finisher: RunFinisher,
     private readonly metrics: CallMetrics,
+    private readonly toolCalls: ToolCallsService,
     queue: Queue,
   ) {
     queue.onSweep(() => this.sweep());
@@ -22,6 +24,7 @@ export class CallSweep {
 
   private async sweep(): Promise<void> {
     await this.repository.endHopeless();
+    await this.toolCalls.forget();
     const notEnded = await this.capacity.sweep((agentId, protocol) => this.connections.endpoint(agentId, protocol));
     this.metrics.setUnended(notEnded);
     this.metrics.setWaiting(await this.repository.sweep());

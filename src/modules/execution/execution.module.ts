@@ -3,6 +3,7 @@ import { AgentsModule } from '../agents/agents.module.js';
 import { CapacityModule } from '../capacity/capacity.module.js';
 import { RecordingsModule } from '../recordings/recordings.module.js';
 import { RejudgingModule } from '../rejudging/rejudging.module.js';
+import { ToolCallsModule } from '../tool-calls/tool-calls.module.js';
 import { CallImportsModule } from '../call-imports/call-imports.module.js';
 import { AgentWords } from './agent-words.js';
 import { CallConnections } from './call-connections.js';
@@ -13,10 +14,19 @@ import { CallSweep } from './call-sweep.js';
 import { CallerVoices } from './caller-voices.js';
 import { Dispatcher } from './dispatcher.js';
 import { ExecutionRepository } from './execution.repository.js';
+import { ToolReports } from './tool-reports.js';
 import { RunEndsModule } from '../run-ends/run-ends.module.js';
 
 @Module({
-  imports: [AgentsModule, CapacityModule, CallImportsModule, RecordingsModule, RejudgingModule, RunEndsModule],
+  imports: [
+    AgentsModule,
+    CapacityModule,
+    CallImportsModule,
+    RecordingsModule,
+    RejudgingModule,
+    RunEndsModule,
+    ToolCallsModule,
+  ],
   providers: [
     Dispatcher,
     CallRunner,
@@ -26,6 +36,7 @@ import { RunEndsModule } from '../run-ends/run-ends.module.js';
     CallMetrics,
     CallerVoices,
     AgentWords,
+    ToolReports,
     ExecutionRepository,
   ],
 })

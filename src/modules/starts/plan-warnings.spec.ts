@@ -9,6 +9,7 @@ const CONTEXT: PlanContext = {
   prompt: null,
   connectionOptions: {},
   hasModel: true,
+  reportsTools: false,
   speechServers: {},
   transcription: { mode: 'auto', source: 'AGENT_PROVIDER_1_TRANSCRIPTION', host: 'stt.example', isAlways: false },
   concurrency: { text: 20, voice: 50 },

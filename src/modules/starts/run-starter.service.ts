@@ -54,7 +54,7 @@ export class RunStarterService {
     const { plan, choice } = await this.makePlan(caller, agent, request);
     const { evaluations, baselines, ...settings } = plan;
     const { repeat } = plan;
-    const { protocol, medium, transcription } = choice;
+    const { protocol, medium, transcription, reportsTools } = choice;
     return {
       agentId: agent.id,
       ...settings,
@@ -78,6 +78,7 @@ export class RunStarterService {
       warnings: planWarnings(plan, {
         protocol,
         transcription,
+        reportsTools,
         prompt: agent.prompt,
         connectionOptions: await this.connections.optionsOf(agent.id),
         hasModel: this.settings.languageModel !== undefined,

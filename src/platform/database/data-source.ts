@@ -12,6 +12,7 @@ import { PlatformCalls1733400000900 } from './migrations/1733400000900-platform-
 import { Recordings1733400001000 } from './migrations/1733400001000-recordings.js';
 import { Webhooks1733400001100 } from './migrations/1733400001100-webhooks.js';
 import { PlatformCallsOutliveCalls1795993200000 } from './migrations/1795993200000-platform-calls-outlive-calls.js';
+import { ToolCalls1795993660497 } from './migrations/1795993660497-tool-calls.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -39,6 +40,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       Recordings1733400001000,
       Webhooks1733400001100,
       PlatformCallsOutliveCalls1795993200000,
+      ToolCalls1795993660497,
     ],
   });
 }

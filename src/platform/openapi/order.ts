@@ -21,6 +21,7 @@ export const PATHS = [
   '/calls/{id}',
   '/calls/{id}/recording',
   '/calls/{id}/wire',
+  '/tool-calls',
   '/runs/{id}/report',
   '/runs/{id}/junit',
   '/runs/{id}/comparison',

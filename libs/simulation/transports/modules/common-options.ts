@@ -20,6 +20,19 @@ export const line = choice('`wide` (default): 16 kHz; `telephone`: 8 kHz', ['wid
 export const lineRateOf = (options: AgentEndpoint['options']): LineRate =>
   options['line'] === 'telephone' ? TELEPHONE_RATE : 16_000;
 
+/** Options that every protocol has. */
+export const COMMON_OPTIONS = {
+  toolCalls: {
+    isSecret: false,
+    description:
+      '`reported`: the backend of the agent reports its tool calls (`POST /tool-calls`), which count beside those that the protocol shows',
+    violation: (value) => (value === 'reported' ? undefined : 'must be reported'),
+  },
+} as const satisfies Readonly<Record<string, ProtocolOption>>;
+
+/** Whether the backend of an agent reports its tool calls. */
+export const reportsTools = ({ toolCalls }: AgentEndpoint['options']): boolean => toolCalls === 'reported';
+
 /** An option with one of two values. */
 export function choice(description: string, values: readonly [string, string]): ProtocolOption {
   const violation = (value: unknown) =>

@@ -1,3 +1,4 @@
+import { COMMON_OPTIONS } from './common-options.js';
 import type { ProtocolModule } from './module.js';
 import { VOICE_OPTIONS } from './voice-options.js';
 
@@ -15,9 +16,10 @@ export interface Registry {
 }
 
 export function registry(built: readonly ProtocolModule[]): Registry {
-  const modules = built.map((module) =>
-    module.medium === 'voice' ? { ...module, options: { ...VOICE_OPTIONS, ...module.options } } : module,
-  );
+  const modules = built.map((module) => {
+    const common = module.medium === 'voice' ? { ...VOICE_OPTIONS, ...COMMON_OPTIONS } : COMMON_OPTIONS;
+    return { ...module, options: { ...common, ...module.options } };
+  });
   const byName = new Map(modules.map((module) => [module.name, module]));
   if (byName.size !== modules.length) throw new Error('Two protocols have the same name.');
   for (const module of modules) requireTwin(module, byName);

@@ -47,7 +47,8 @@ export class WebhookCall {
   readonly agent: OtherSide;
   readonly options: WebhookOptions;
   readonly addresses: Addresses;
-  readonly callSid = sid('CA');
+  /** Shows which attempt it is (`POST /tool-calls`). */
+  readonly callSid: string;
   readonly accountSid: string;
   private readonly walk: TwimlWalk;
   /** How long the call may last. */
@@ -59,6 +60,7 @@ export class WebhookCall {
   ) {
     const { url, shownUrl, headers, options, apiKey } = endpoint;
     this.options = options;
+    this.callSid = `CA${call.callId.replaceAll('-', '')}`;
     this.accountSid = this.options.accountSid ?? sid('AC');
     this.secrets = sentSecrets([this.authToken, apiKey], headers, secretsOfUrl(url));
     this.agent = new OtherSide(shownUrl ?? agentUrl(withoutSecrets(url), call), this.secrets.all);

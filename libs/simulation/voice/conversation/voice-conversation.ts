@@ -1,6 +1,5 @@
 import type { EvaluationDefinition, SoundCheckSpec } from '../../../evaluation-definition/index.js';
 import type { Caller, CallerAction } from '../../callers/caller.js';
-import type { Clock } from '../../time/clock.js';
 import { CallView, type HeardTimes } from '../../timeline/call-view.js';
 import type { Leaf } from '../../checks/kind.js';
 import type { SecondHearing } from '../../checks/hear-again.js';
@@ -13,12 +12,13 @@ import { voiceChecks } from '../checks/index.js';
 import type { RecognisedPiece, Span, VoiceFacts } from '../facts/facts.js';
 import { heardTimes, longestLag, voiceMeasures } from '../measures/index.js';
 import { storedFacts } from '../facts/stored-facts.js';
-import type { RecordedCall, RecordingSink, VoiceTransport } from '../wire/voice-transport.js';
+import type { RecordedCall, RecordingSink } from '../wire/voice-transport.js';
 import type { ExerciseInput } from '../../validity/exercise.js';
 import { AnsweringCaller } from './answering-caller.js';
 import { heardWords } from './heard-words.js';
 import { Transcriber, type VoiceTranscription } from './transcriber.js';
 import { overload } from './overload.js';
+import { type ReportingOptions, withReports } from './reported-tools.js';
 import type { SpokenText, VoiceCallPlan } from '../facts/plan.js';
 import { callerWords } from '../speaking/caller-words.js';
 import { atRate, soundsAt } from '../speaking/line-sounds.js';
@@ -65,11 +65,9 @@ export interface VoiceOptions {
   readonly onHangUp?: () => void;
 }
 
-export interface VoiceConversationOptions {
-  readonly transport: VoiceTransport;
+export interface VoiceConversationOptions extends ReportingOptions {
   readonly definition: EvaluationDefinition;
   readonly caller: Caller;
-  readonly clock: Clock;
   /** BCP 47. */
   readonly language: string;
   readonly voice: VoiceOptions;
@@ -114,8 +112,10 @@ export async function runVoiceConversation(options: VoiceConversationOptions): P
       speak: (text, limit) =>
         speakable(() => options.clock.awaitExternal(sounds.synthesise({ text, voice: voice.voice }, limit)), limit),
     });
+    let startedAt: number | undefined;
     const observed = await transport.call({
       plan,
+      onStarted: (at) => (startedAt = at),
       signal,
       ...(plan.asked && { onTurn: answering.ask, clock: options.clock }),
       speak: (text) => platformSpeech(options, sounds, text),
@@ -124,10 +124,14 @@ export async function runVoiceConversation(options: VoiceConversationOptions): P
       onAborted: (facts) => note(transcriber ? { ...facts, recognised: transcriber.recognised } : facts, timeline),
       ...(voice.onHangUp && { onHangUp: voice.onHangUp }),
     });
-    const { facts, listenAgain } = await heardWords(observed, transcriber, (all) => {
-      const json = voice.recording?.facts && storedFacts(all, transport.secrets?.spoken ?? []);
-      if (json !== undefined) voice.recording?.facts?.(json);
-    });
+    const { facts, listenAgain } = await heardWords(
+      await withReports(observed, startedAt, options),
+      transcriber,
+      (all) => {
+        const json = voice.recording?.facts && storedFacts(all, transport.secrets?.spoken ?? []);
+        if (json !== undefined) voice.recording?.facts?.(json);
+      },
+    );
     return {
       ...observe(facts, { timeline, turnEndMs: plan.turnEndMs, clock: transport.clock, listenAgain }),
       exchange,
@@ -290,6 +294,7 @@ function observe(
     frameLatenessMs: facts.timing.frameLatenessMs,
     sound: { streamStartMs: facts.streamStartMs ?? 0, inaudible: facts.level.inaudible },
     lagMs: longestLag(facts),
+    ...(facts.unknownTools !== undefined && { unknownTools: facts.unknownTools }),
     heard: heardTimes(facts, timeline.entries),
     soundChecks: voiceChecks({ facts, voice }),
     ...(recognised && {
@@ -306,7 +311,7 @@ function secondHearing(facts: VoiceFacts, timeline: Timeline, clock: VoiceMeasur
   record(facts, timeline);
   const { entries } = timeline;
   return {
-    view: new CallView(entries, stallsOf(facts), heardTimes(facts, entries)),
+    view: new CallView(entries, stallsOf(facts), heardTimes(facts, entries), facts.unknownTools),
     soundChecks: voiceChecks({ facts, voice: voiceMeasures(facts, clock) }),
   };
 }

@@ -49,6 +49,8 @@ export interface VoiceFacts {
   /** The platform's transcripts of the caller. */
   readonly heardCaller: readonly HeardCallerFact[];
   readonly toolCalls: readonly ToolCallFact[];
+  /** That of `CallView`. */
+  readonly unknownTools?: string | null;
   readonly wireFindings: readonly WireFinding[];
   /** What the agent asked of the platform beside sound, such as a transfer. */
   readonly platformEvents: readonly PlatformEvent[];

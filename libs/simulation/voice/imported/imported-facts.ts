@@ -67,6 +67,7 @@ export function importedFacts(call: ImportedCall): VoiceFacts {
     said: agentEntries ? saidOf(agentEntries, items) : [],
     heardCaller: [],
     toolCalls: [],
+    unknownTools: 'A recording does not show tool calls',
     wireFindings: [],
     platformEvents: note === undefined ? [] : [{ type: 'note', atMs: 0, detail: note }],
     timing: { stalls: [], sentAsPlanned: true },

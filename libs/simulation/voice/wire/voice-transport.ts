@@ -49,6 +49,8 @@ export interface VoiceCallOptions {
   readonly onAborted?: (facts: VoiceFacts) => void;
   /** The platform said the id of the call in its records. */
   readonly onIdentified?: (platformId: string) => void;
+  /** The stream has begun. @param at when, on the clock of `performance` */
+  readonly onStarted?: (at: number) => void;
   /** The line is free: the agent or the caller has hung up, though the result may need more time. */
   readonly onHangUp?: () => void;
 }
@@ -61,6 +63,8 @@ export interface VoiceTransport {
   readonly lineRate: LineRate;
   /** Whether its wire reports the agent's words; false if absent. */
   readonly providesWords?: boolean;
+  /** Whether its wire shows the agent's tool calls; true if absent. */
+  readonly providesToolCalls?: boolean;
   readonly identity?: { readonly protocol: string; readonly url: string; readonly callId: string };
   readonly secrets?: SentSecrets;
   /** @throws CallFailure if there was no call; the signal's reason */

@@ -7,6 +7,7 @@ import {
   type Medium,
   type ProtocolName,
   PROTOCOLS,
+  reportsTools,
   type TranscriptionMode,
 } from '../../../../libs/simulation/index.js';
 import { type Caller, covers } from '../../../platform/access/caller.js';
@@ -35,6 +36,8 @@ export type { ProtocolChoice };
 /** The protocol of planned calls, and what transcribes the agent's audio. */
 export interface PlannedConnection extends ProtocolChoice {
   readonly transcription: TranscriptionEquipment;
+  /** Whether the backend of the agent reports its tool calls. */
+  readonly reportsTools: boolean;
 }
 
 /** Where an agent is called, by whose settings, and whose words count. */
@@ -190,7 +193,8 @@ export class ConnectionService {
     if (this.outbound.check(agentUrl(url, { assistantId, phoneNumber: '', callId: '' })) !== 'ADDRESS_REFUSED') {
       const { baseUrl, isAlways = false } = this.settings.transcription ?? {};
       const host = baseUrl === undefined ? undefined : new URL(baseUrl).host;
-      return { ...choice, transcription: { ...this.transcriptionOf(provider, connection?.options), host, isAlways } };
+      const transcription = { ...this.transcriptionOf(provider, connection?.options), host, isAlways };
+      return { ...choice, transcription, reportsTools: reportsTools(connection?.options ?? {}) };
     }
     const whose = connection
       ? 'The agent cannot be called: its address'

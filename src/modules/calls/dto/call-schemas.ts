@@ -267,7 +267,7 @@ const SCHEMAS = {
       }),
       toolCalls: {
         ...or(count),
-        description: 'Null if the agent spoke and the protocol transmits neither words nor tool calls',
+        description: 'Null if they are not known, as over Twilio without the option `toolCalls: reported`',
       },
       endedBy: or(oneOf('agent', 'caller', 'tester')),
       endCode: or(text),

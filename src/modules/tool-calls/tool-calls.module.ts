@@ -1,0 +1,11 @@
+import { Module } from '@nestjs/common';
+import { ToolCallsController } from './tool-calls.controller.js';
+import { ToolCallsRepository } from './tool-calls.repository.js';
+import { ToolCallsService } from './tool-calls.service.js';
+
+@Module({
+  controllers: [ToolCallsController],
+  providers: [ToolCallsService, ToolCallsRepository],
+  exports: [ToolCallsService],
+})
+export class ToolCallsModule {}
