@@ -27,7 +27,10 @@ export function explanationOf({ snapshot }: Pick<PlannedEvaluation, 'snapshot'>)
       const isSaid = name.toLowerCase().endsWith(plain.toLowerCase());
       return sentence(`${kind(isSaid ? 'check' : `check "${name}"`, check.required)}: ${isSaid ? name : plain}`);
     }),
-    ...criteria.map(({ text, required }) => sentence(`${kind('criterion for the judge', required)}: ${quoted(text)}`)),
+    ...criteria.map(({ text, turn, required }) => {
+      const about = turn === undefined ? '' : ` about turn ${turn}`;
+      return sentence(`${kind(`criterion for the judge${about}`, required)}: ${quoted(text)}`);
+    }),
     ...conditionsText(conditions),
     `The call is cut off after ${count(maxTurns, 'turn')} or ${count(maxDurationSeconds, 'second')}.`,
   ];

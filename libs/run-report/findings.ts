@@ -50,7 +50,7 @@ const ofCheck = ({ index, type, parts = [], ...check }: CheckResult): Finding =>
 const ofCriterion = (criterion: CriterionResult, checks: number): Finding => ({
   number: checks + criterion.index + 1,
   kind: 'judged',
-  name: criterion.text,
+  name: criterion.turn === undefined ? criterion.text : `Turn ${criterion.turn}: ${criterion.text}`,
   detail: criterion.reason,
   weight: criterion.weight,
   required: criterion.required,

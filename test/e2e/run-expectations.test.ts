@@ -1,3 +1,4 @@
+import { stubModel } from '../simulators/model/llm-stub.js';
 import { TestServers } from '../simulators/servers.js';
 import {
   EXPECTATION_FAULTS,
@@ -25,7 +26,12 @@ describe('expectations of lines in runs', () => {
   let app: TestApp;
 
   beforeAll(async () => {
-    app = await createTestApp({ env: callEnv(await startTurnsAgent(servers, turnsWith(FAULT))) });
+    const { url } = await stubModel(servers, ({ lines }) => {
+      const quote = lines.find((line) => line.who === 'agent' && 'part' in line)?.text ?? '';
+      return { met: quote.includes('eight'), quote, reasoning: 'So it is' };
+    });
+    const agent = callEnv(await startTurnsAgent(servers, turnsWith(FAULT)));
+    app = await createTestApp({ env: { ...agent, LLM_BASE_URL: url, LLM_MODEL: 'stub' } });
   });
   afterAll(async () => {
     await app.close();
@@ -41,7 +47,7 @@ describe('expectations of lines in runs', () => {
     expect(run.counts).toMatchObject({ failed: 1 });
     const [listed] = (await client.get(`/runs/${run.id}/calls`)).body.data;
     const { data } = (await client.get(`/calls/${listed.id}`)).body;
-    const found = data.checks.filter(({ met }: { met: boolean }) => !met);
+    const found = data.checks.filter(({ met }: { met: boolean | null }) => met === false);
     const name = `After "Yes, please.": ${FAULT}`;
     expect(found).toEqual([expect.objectContaining({ name, step: 2, answer: 1, index: 5 })]);
     expect(data.checks).toHaveLength(Object.keys(EXPECTATION_FAULTS).length);

@@ -3,7 +3,7 @@ import { LIMITS } from '../definition/limits.js';
 import { fold } from '../matching/matcher.js';
 import { PLAIN, shown } from './common.js';
 import type { Kinds } from './kind.js';
-import { check } from './parts-schema.js';
+import { check, turnNumber } from './parts-schema.js';
 
 export const CRITERION = {
   criterion: {
@@ -19,15 +19,17 @@ export const CRITERION = {
           maxLength: LIMITS.criterion,
           examples: ['The agent says that seven is taken and offers another time.'],
         },
+        turn: turnNumber,
       },
       ['criterion'],
     ),
     needs: () => ['words'],
-    describe: ({ criterion }) => `the judge confirms "${shown(criterion)}"`,
+    describe: ({ criterion, turn }) =>
+      `the judge confirms${turn === undefined ? '' : `, of turn ${turn},`} "${shown(criterion)}"`,
     violations: ({ criterion }) =>
       fold(criterion) === '' ? [[['criterion'], 'must not consist of white space only']] : [],
     isProhibition: () => false,
-    subject: ({ type, criterion }) => [`${type} ${fold(criterion)}`, type],
+    subject: ({ type, criterion, turn }) => [`${type} ${turn} ${fold(criterion)}`, type],
     ofAgentAlone: false,
     keepsDetail: false,
     notInRecording: null,

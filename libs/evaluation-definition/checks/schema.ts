@@ -1,7 +1,7 @@
 import { CHECKS } from './checks.js';
 import { LIMITS } from '../definition/limits.js';
 import { ref } from '../definition/json-schema.js';
-import { checkParts, judgement } from './parts-schema.js';
+import { checkParts, judgement, turnNumber } from './parts-schema.js';
 
 /** `MaxLatencyCheck` for `max_latency_ms`. */
 const partName = (type: string): string =>
@@ -35,6 +35,7 @@ export const checkDefinitions = {
         maxLength: LIMITS.criterion,
         examples: ['The agent repeats the date, the time and the number of people before it books.'],
       },
+      turn: turnNumber,
       ...judgement,
     },
     required: ['text'],

@@ -89,7 +89,7 @@ export type SaysBeforeSpec = {
 /** The first time that each event happens; an event that is listed twice must happen twice. */
 export type InOrderSpec = { readonly type: 'in_order'; readonly events: readonly EventMatcher[] };
 /** A statement that the judge decides, as a check: alone or inside another one. */
-export type CriterionSpec = { readonly type: 'criterion'; readonly criterion: string };
+export type CriterionSpec = { readonly type: 'criterion'; readonly criterion: string } & InTurn;
 export type ListSpec = { readonly type: 'any_of' | 'all_of'; readonly checks: readonly NestedCheck[] };
 export type NotSpec = { readonly type: 'not'; readonly check: NestedCheck };
 export type WhenSpec = { readonly type: 'when'; readonly if: NestedCheck; readonly then: NestedCheck };
@@ -125,7 +125,7 @@ export type Check = Named & Judged & OfLine & CheckSpec;
 export type CheckType = Check['type'];
 
 /** A statement that a judge decides. */
-export interface Criterion extends Judged {
+export interface Criterion extends Judged, InTurn {
   readonly text: string;
 }
 

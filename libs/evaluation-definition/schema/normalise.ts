@@ -60,10 +60,11 @@ const expectations = ({ expect }: Pick<SayStep, 'expect'>) => expect && { expect
 export function normaliseCriterion(input: CriterionInput | string): Criterion {
   const {
     text,
+    turn,
     weight = DEFAULTS.weight,
     required = DEFAULTS.required,
-  } = typeof input === 'string' ? { text: input } : input;
-  return { text, weight, required };
+  }: CriterionInput = typeof input === 'string' ? { text: input } : input;
+  return { text, ...(turn !== undefined && { turn }), weight, required };
 }
 
 /** Conditions in the order of the schema: the database does not preserve it. */

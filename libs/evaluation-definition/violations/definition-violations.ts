@@ -1,4 +1,4 @@
-import { criteriaIn, eventsOf } from '../checks/checks.js';
+import { eventsOf } from '../checks/checks.js';
 import { everyCheck } from '../expectations.js';
 import { checkViolations } from './check-violations.js';
 import type { DefinitionInput, Matcher, PartialDefinition } from '../definition/definition.js';
@@ -110,8 +110,8 @@ function fillerViolations({ fillers, script }: PartialDefinition): Violation[] {
 }
 
 /** The judge is asked about each of them. */
-function criteriaInChecks({ checks, criteria }: PartialDefinition): Violation[] {
-  const inChecks = criteriaIn(checks.flatMap((check) => check ?? [])).length;
+function criteriaInChecks({ script, checks, criteria }: PartialDefinition): Violation[] {
+  const inChecks = everyCheck({ script, checks }).filter(({ check }) => check.type === 'criterion').length;
   if (inChecks === 0 || inChecks + criteria.length <= LIMITS.criteria) return [];
   const text = `must have at most ${LIMITS.criteria} criteria together with criteria; they have ${inChecks + criteria.length}`;
   return [{ path: ['checks'], text }];
@@ -124,9 +124,10 @@ function criteriaViolations(criteria: PartialDefinition['criteria']): Violation[
     const text = fold(criterion.text);
     const path = ['criteria', index, 'text'];
     if (text === '') return [{ path, text: 'must not consist of white space only' }];
-    const same = earlier.get(text);
+    const about = `${criterion.turn} ${text}`;
+    const same = earlier.get(about);
     if (same !== undefined) return [{ path, text: `duplicates criteria[${same}]` }];
-    earlier.set(text, index);
+    earlier.set(about, index);
     return [];
   });
 }

@@ -350,7 +350,7 @@ class Call {
     if (judged) {
       const { criteria, checks } = judged;
       const broken = (invalidity ?? (isGenerated && judged.invalidity)) || undefined;
-      return { criteria, inChecks: recordedVerdicts(checks), invalidity: broken };
+      return { criteria, inChecks: recordedVerdicts(this.options.definition.checks, checks), invalidity: broken };
     }
     return judgeCall({
       ...{ definition, scenario, entries: this.timeline.entries, isGenerated, wordSource, broken, invalidity },

@@ -9,6 +9,7 @@ import type { Judged } from '../judge/criterion-result.js';
 import { type CheckResult, type Finding, type PartResult, resultOf } from './check-result.js';
 import { fromParts } from './composed.js';
 import { type Leaf, WITHOUT_WORDS } from './kind.js';
+import { ofTimes } from './windows.js';
 
 /** The verdicts of the judge on the criteria in checks. */
 export type Verdicts = ReadonlyMap<NestedCheck, Judged>;
@@ -35,9 +36,12 @@ function findingOf(judged: Judged = NOT_JUDGED): Finding {
 export const verdictsOn = (criteria: readonly CriterionSpec[], judged: readonly Judged[]): Verdicts =>
   new Map(judged.flatMap((each, index) => (criteria[index] ? [[criteria[index], each] as const] : [])));
 
-/** The verdicts on the criteria in recorded checks, in order. */
-export const recordedVerdicts = (checks: readonly CheckResult[]): Judged[] =>
-  checks.flatMap(({ parts = [] }) => parts.flatMap(({ judged }) => judged ?? []));
+/** The verdicts on the criteria in recorded checks, in order. @param checks of the evaluation */
+export const recordedVerdicts = (checks: readonly Check[], results: readonly CheckResult[]): Judged[] =>
+  checks.flatMap((check, index) => {
+    const parts = results.find((result) => result.index === index)?.parts ?? [];
+    return leavesOf(check).flatMap((leaf, at) => (leaf.type === 'criterion' ? [parts[at]?.judged ?? NOT_JUDGED] : []));
+  });
 
 /**
  * Results of checks with other verdicts on the criteria in them: everything else is as it was found on the call.
@@ -52,9 +56,14 @@ export async function withVerdicts(
   const changed = results.map(async (result) => {
     const check = checks[result.index];
     const leaves = check ? leavesOf(check) : [];
-    if (!check || result.parts?.length !== leaves.length || result.undecided === 'words_unclear') return result;
-    const found = new Map(leaves.map((leaf, index) => [leaf, findingAgain(leaf, result.parts![index]!, verdicts)]));
-    const again = resultOf(check, result.index, await fromParts(check, found), [...found]);
+    const parts = result.parts ?? [];
+    // A line that was said several times has the parts of each time.
+    const times = Array.from({ length: parts.length / leaves.length || 0 }, (_, time) =>
+      leaves.map((leaf, at) => [leaf, findingAgain(leaf, parts[time * leaves.length + at]!, verdicts)] as const),
+    );
+    if (!check || times.length === 0 || result.undecided === 'words_unclear') return result;
+    const found = await Promise.all(times.map((each) => fromParts(check, new Map(each))));
+    const again = resultOf(check, result.index, ofTimes(found), times.flat());
     const isByWords = leaves.some((leaf) => leaf.type !== 'criterion' && needsOf(leaf).includes('words'));
     if (!isMisheard || !isByWords || again.met === result.met || again.met === null) return again;
     const { decidedByEntry: _, ...rest } = again;

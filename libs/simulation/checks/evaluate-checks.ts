@@ -8,6 +8,7 @@ import {
 } from '../../evaluation-definition/index.js';
 import { TooManySteps } from '../../json-schema/index.js';
 import type { CallView } from '../timeline/call-view.js';
+import { partOfTurns } from '../timeline/parts.js';
 import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
 import { AMOUNTS } from './amounts.js';
 import { type CheckResult, type Finding, type Part, resultOf, undecided } from './check-result.js';
@@ -25,7 +26,7 @@ import { isRecording, notInRecording, ofRecording } from './recorded.js';
 import { SAME_VALUE } from './same-value.js';
 import { SPEAKABLE } from './speakable.js';
 import { TIMES } from './times.js';
-import { neverSaid, ofTimes, partOfTurns, timesOf, within, withOpenActs } from './windows.js';
+import { neverSaid, ofTimes, timesOf, within, withOpenActs } from './windows.js';
 
 /** Runs do not start with such a check for an agent over text; the agent's connection may change before its calls. */
 const WITHOUT_VOICE: Leaf<SoundCheckSpec> = { ...WITHOUT_WORDS, evaluate: () => undecided('Needs a voice call') };

@@ -1,39 +1,9 @@
 import type { Check, OfLine } from '../../evaluation-definition/index.js';
 import type { CallPart, CallView } from '../timeline/call-view.js';
-import { END_CODES, type EndCode, type SpeechEntry, type TimelineEntry } from '../timeline/timeline.js';
+import { BROKEN_OFF, partOfTurns, turnsOfLine } from '../timeline/parts.js';
+import { END_CODES } from '../timeline/timeline.js';
 import { count, type Finding, undecided } from './check-result.js';
 import { EventFinder } from './occurrences.js';
-
-/**
- * What the agent did from the end of the caller's lines in these turns until the caller spoke again. What it began to do while
- * the caller spoke may be an answer to that line or belong to the turn before, so it is open.
- */
-export function partOfTurns({ entries }: Pick<CallView, 'entries'>, turns: ReadonlySet<number>): CallPart {
-  const spokenUntil = new Map<number, number>();
-  for (const entry of entries) if (isCallers(entry)) spokenUntil.set(entry.turn, entry.end);
-  const part = { entries: new Set<number>(), open: new Set<number>() };
-  for (const [index, entry] of entries.entries()) {
-    const isOwn = turns.has(entry.turn);
-    const isDuringLine = !isCallers(entry) && entry.start < (spokenUntil.get(entry.turn) ?? -Infinity);
-    const isBefore = isDuringLine && turns.has(entry.turn - 1);
-    if (isOwn && (!isDuringLine || isBefore)) part.entries.add(index);
-    else if (isDuringLine && (isOwn || isBefore)) part.open.add(index);
-  }
-  return part;
-}
-
-const isCallers = (entry: TimelineEntry): entry is SpeechEntry => entry.type === 'speech' && entry.speaker === 'caller';
-
-/** The turns of each time that a line was said, with those in which the caller repeated it because there was no answer. */
-export function turnsOfLine({ entries }: Pick<CallView, 'entries'>, { step, answer }: OfLine): Set<number>[] {
-  const times: Set<number>[] = [];
-  for (const { turn, script } of entries.filter(isCallers)) {
-    const isLine = script?.step === step && (answer === undefined || script?.answers?.includes(answer));
-    if (isLine && !script?.repeated) times.push(new Set([turn]));
-    else if (isLine) times.at(-1)?.add(turn);
-  }
-  return times;
-}
 
 /** Where a check is evaluated: each time that its line was said, or on the whole call. */
 export const timesOf = (check: Check, finder: EventFinder): readonly EventFinder[] =>
@@ -70,9 +40,6 @@ export function neverSaid({ step = 0, isOptional }: OfLine, { entries, end }: Ca
   if (end && BROKEN_OFF.has(end.code)) return undecided(`The call broke off ${ended}`);
   return { met: false, detail: `The call ended ${ended}`, evidence: [] };
 }
-
-/** Ends that say nothing about the agent. */
-const BROKEN_OFF: ReadonlySet<EndCode> = new Set(['failure', 'caller_broken', 'platform_hung_up']);
 
 /** Undecided if what the agent began to do while the caller spoke could change the finding. */
 export async function withOpenActs(

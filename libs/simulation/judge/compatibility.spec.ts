@@ -36,7 +36,7 @@ async function judge(answer: string, ...planted: string[]) {
     meter: new ModelMeter(),
     samples: 1,
   });
-  const [criterion] = await judging.statements(['The agent books a table.']);
+  const [criterion] = await judging.statements([{ text: 'The agent books a table.' }]);
   return { verdict: criterion!.verdict, reason: criterion!.reason, requests };
 }
 const verdictOf = async (answer: string, ...planted: string[]) => (await judge(answer, ...planted)).verdict;

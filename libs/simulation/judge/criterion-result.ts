@@ -17,6 +17,8 @@ export interface CriterionResult {
   /** Position among the definition's criteria. */
   readonly index: number;
   readonly text: string;
+  /** The only turn that it is about. */
+  readonly turn?: number;
   readonly weight: number;
   readonly required: boolean;
   /**
@@ -36,4 +38,4 @@ export interface CriterionResult {
 }
 
 /** What the judge found about a statement. */
-export type Judged = Omit<CriterionResult, 'index' | 'text' | 'weight' | 'required'>;
+export type Judged = Omit<CriterionResult, 'index' | 'text' | 'turn' | 'weight' | 'required'>;

@@ -36,7 +36,7 @@ async function wrongShare(text: string, errorRate: number, samples: JudgeSamples
     meter: new ModelMeter(undefined),
     samples,
   });
-  const results = await judge.statements(Array.from({ length: count }, () => text));
+  const results = await judge.statements(Array.from({ length: count }, () => ({ text })));
   const right = text === TRUE ? 'met' : 'not_met';
   return results.filter(({ verdict }) => verdict !== right).length / count;
 }

@@ -1,4 +1,4 @@
-import { criteriaIn, type EvaluationDefinition } from '../../evaluation-definition/index.js';
+import type { EvaluationDefinition } from '../../evaluation-definition/index.js';
 import type { Scenario } from '../callers/persona.js';
 import type { ModelMeter } from '../measures/tester-usage.js';
 import type { LanguageModel } from '../model/llm.js';
@@ -11,6 +11,7 @@ import type { WordSource } from '../voice/facts/results.js';
 import type { Invalidity } from '../validity/invalidity.js';
 import type { CriterionResult, Judged } from './criterion-result.js';
 import { Judge, type JudgeSamples, unjudged } from './judge.js';
+import { statementsOf } from './statements.js';
 
 export interface JudgedCall {
   readonly definition: Pick<EvaluationDefinition, 'criteria' | 'checks'>;
@@ -52,10 +53,7 @@ export interface Judgement {
 export async function judgeCall(call: JudgedCall): Promise<Judgement> {
   const { definition, scenario, entries, isGenerated, broken, invalidity, model, samples = 3 } = call;
   const { criteria } = definition;
-  const statements = [
-    ...criteria.map(({ text }) => text),
-    ...criteriaIn(definition.checks).map((one) => one.criterion),
-  ];
+  const statements = statementsOf(definition, entries);
   const given = (judged: readonly Judged[]) => ({
     criteria: criteria.map((criterion, index) => ({ index, ...criterion, ...judged[index]! })),
     inChecks: judged.slice(criteria.length),

@@ -36,7 +36,7 @@ describe('judge', () => {
     expect(result).toMatchObject({
       outcome: 'passed',
       score: 100,
-      versions: { model: 'stub', judgePrompt: '4', callerPrompt: null },
+      versions: { model: 'stub', judgePrompt: '5', callerPrompt: null },
     });
     expect(result.measures.tester).toMatchObject({
       judge: { requests: 2, promptTokens: 200, completionTokens: 20 },

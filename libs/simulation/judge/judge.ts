@@ -11,6 +11,7 @@ import type { WordSource } from '../voice/facts/results.js';
 import type { Invalidity } from '../validity/invalidity.js';
 import type { Judged, Sample } from './criterion-result.js';
 import { askAgain, CALLER_KEEPS_ROLE, judgeMessages } from './prompt.js';
+import { type JudgedPart, ofMissingPart, type Statement } from './statements.js';
 import { type QuotedSide, Transcript } from './transcript.js';
 
 export interface JudgeOptions {
@@ -59,13 +60,13 @@ export class Judge {
   }
 
   /** Judges all statements; `not_judged` with a failure when the model fails. @throws the signal's reason */
-  async statements(statements: readonly string[]): Promise<Judged[]> {
+  async statements(statements: readonly Statement[]): Promise<Judged[]> {
     const results: Judged[] = [];
     const open = [...statements.entries()];
     const work = async () => {
       for (let item = open.shift(); item; item = open.shift()) {
         const [index, statement] = item;
-        results[index] = await this.rule(statement);
+        results[index] = ofMissingPart(statement, this.options.entries) ?? (await this.rule(statement));
       }
     };
     await Promise.all(Array.from({ length: PARALLEL }, work));
@@ -78,7 +79,13 @@ export class Judge {
    */
   async callerRole(): Promise<RoleRuling> {
     // What the agent said proves nothing about its caller, not even that the call was ended too early.
-    const { verdict, reason, evidence, samples, failure: cause } = await this.rule(CALLER_KEEPS_ROLE, 'caller');
+    const {
+      verdict,
+      reason,
+      evidence,
+      samples,
+      failure: cause,
+    } = await this.rule({ text: CALLER_KEEPS_ROLE }, 'caller');
     const unusable = samples.flatMap((sample) => sample.unusable ?? []);
     if (verdict === 'met') return { unusable };
     if (verdict !== 'not_met' || !evidence)
@@ -87,7 +94,7 @@ export class Judge {
     return { unusable, invalidity: { code: 'left_role', message, evidence: [evidence] } };
   }
 
-  private async rule(statement: string, who?: QuotedSide): Promise<Judged> {
+  private async rule(statement: Statement, who?: QuotedSide): Promise<Judged> {
     try {
       return await this.decide(statement, who);
     } catch (error) {
@@ -97,7 +104,7 @@ export class Judge {
     }
   }
 
-  private async decide(statement: string, who: QuotedSide): Promise<Judged> {
+  private async decide(statement: Statement, who: QuotedSide): Promise<Judged> {
     const samples = [await this.sample(statement, FIRST_TEMPERATURE, who)];
     if (this.options.samples > 1) {
       samples.push(await this.sample(statement, FURTHER_TEMPERATURE, who));
@@ -125,29 +132,28 @@ export class Judge {
   }
 
   /** Takes one sample; asks a second time when the first answer is unusable. */
-  private async sample(statement: string, temperature: number, who: QuotedSide): Promise<Sample> {
+  private async sample(statement: Statement, temperature: number, who: QuotedSide): Promise<Sample> {
     const { model, scenario, clock, signal, meter } = this.options;
     const told = [scenario.scenarioText, scenario.generalInstructions ?? ''].join('\n').trim();
     const language = languageName(scenario.language ?? DEFAULT_LANGUAGE);
-    const {
-      text: transcript,
-      transcript: { voice },
-    } = this;
-    const messages = judgeMessages({ statement, who, transcript, context: told, language, voice });
+    const { voice } = this.transcript;
+    const { text, part } = statement;
+    const transcript = part ? this.transcript.toString(part) : this.text;
+    const messages = judgeMessages({ statement: text, part, who, transcript, context: told, language, voice });
     const ask = () => model.ask(messages, { temperature, clock, signal, meter });
     const answer = await ask();
-    const sample = this.read(answer, who);
+    const sample = this.read(answer, who, part);
     if (typeof sample !== 'string') return sample;
     messages.push({ role: 'assistant', content: truncate(answer, 2_000) || '(nothing)' });
     messages.push({ role: 'user', content: askAgain(sample, who) });
     const again = await ask();
-    const second = this.read(again, who);
+    const second = this.read(again, who, part);
     if (typeof second !== 'string') return { ...second, unusable: [shown(answer)] };
     return { met: null, reasoning: second, evidence: null, unusable: [shown(answer), shown(again)] };
   }
 
   /** @returns the sample, or what is wrong with the answer, as a sentence for the model */
-  private read(answer: string, who: QuotedSide): Sample | string {
+  private read(answer: string, who: QuotedSide, part: JudgedPart | undefined): Sample | string {
     const objects = objectsIn(answer).filter(({ text }) => !this.transcript.repeats(text));
     const verdicts = objects.map(({ value }) => value).filter((value) => metOf(value['met']) !== undefined);
     const { met: given, quote, reasoning } = verdicts.at(-1) ?? {};
@@ -161,7 +167,7 @@ export class Judge {
     }
     if (typeof met !== 'boolean') return 'That was not a JSON object with "met" as true or false.';
     if (typeof quote !== 'string' || quote.trim() === '') return 'That had no quote.';
-    const evidence = this.transcript.locate(sanitizeText(quote), who, met);
+    const evidence = this.transcript.locate(sanitizeText(quote), who, met, part);
     if ('fault' in evidence) return evidence.fault;
     return { met, reasoning: text.replace(/\.$/, '') || 'The judge gave no reason', evidence };
   }

@@ -8,6 +8,7 @@ import { withUnknownWords } from '../timeline/known-words.js';
 import { isInterruption } from '../timeline/interruptions.js';
 import type { SpeechEntry, TimelineEntry, ToolCallEntry } from '../timeline/timeline.js';
 import type { WordSource } from '../voice/facts/results.js';
+import type { JudgedPart } from './statements.js';
 
 /** A line of the transcript as the judge sees it. */
 interface TranscriptLine {
@@ -70,9 +71,18 @@ export class Transcript {
     this.voice = isVoice ? { isUnclear, source, hasInterruptions: entries.some(isInterruption) } : undefined;
   }
 
-  /** One JSON object per line, so that no text can imitate another line or the end of the transcript. */
-  toString(): string {
-    return this.lines.map(({ who, atMs, shown }) => quotedJson({ who, atMs, text: shown })).join('\n');
+  /**
+   * One JSON object per line, so that no text can imitate another line or the end of the transcript.
+   * @param part the lines that a statement is about, which are marked
+   */
+  toString(part?: JudgedPart): string {
+    return this.lines
+      .map((line) => {
+        const { who, atMs, shown } = line;
+        const time = part && timeOf(line, part);
+        return quotedJson({ ...(time !== undefined && { part: time }), who, atMs, text: shown });
+      })
+      .join('\n');
   }
 
   /** Whether JSON stands in a line: an agent may say a verdict, which the judge then repeats. */
@@ -86,19 +96,21 @@ export class Transcript {
    * line.
    * @param who limits the search to this side's words
    * @param met the verdict that it is to prove
+   * @param part limits the search to these entries
    */
-  locate(quote: string, who?: QuotedSide, met = false): Evidence | UnusableQuote {
+  locate(quote: string, who?: QuotedSide, met = false, part?: JudgedPart): Evidence | UnusableQuote {
     // Models escape the quotation marks of a tool's arguments once more.
     const said = quote.replaceAll('\\"', '"');
     const wanted = normaliseText(trimQuotes(this.voice ? withoutMarks(said) : said));
     const missing = {
-      fault: `${who ? `The ${who} did not say` : 'Nobody said'} "${truncate(quote, 200)}" in the transcript.`,
+      fault: `${who ? `The ${who} did not say` : 'Nobody said'} "${truncate(quote, 200)}" in the ${part ? 'lines with "part"' : 'transcript'}.`,
     };
     if (wanted.length > MAX_LINE || !/[\p{L}\p{N}]/u.test(wanted)) return missing;
     const isLong = hasWords(wanted, MIN_WORDS);
     let isFound = false;
     for (const [position, line] of this.lines.entries()) {
       if (line.who === 'call' || (who && line.who !== who)) continue;
+      if (part && timeOf(line, part) === undefined) continue;
       const text = (this.normalised[position] ??= normaliseText(line.text));
       if (met && line.who !== 'caller' && ADDRESSES_JUDGE.test(text)) continue;
       const at = findWords(wanted, text);
@@ -112,6 +124,10 @@ export class Transcript {
     return { fault: `The quote "${truncate(quote, 200)}" proves nothing: it needs at least ${MIN_WORDS} words.` };
   }
 }
+
+/** Which time of a part a line belongs to; undefined outside of it. */
+const timeOf = ({ parts }: TranscriptLine, part: JudgedPart): number | undefined =>
+  parts.map(({ entry }) => part.get(entry)).find((time) => time !== undefined);
 
 const squeezed = (text: string): string => text.replace(/[\s"'“”\\]+/g, '');
 

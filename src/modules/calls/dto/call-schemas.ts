@@ -207,8 +207,7 @@ const SCHEMAS = {
       evidence: list(ref('Evidence')),
       decidedByEntry: {
         ...count,
-        description:
-          'Present if not met and nothing later in the call could have changed that: index in the timeline of what decided it',
+        description: 'Present if not met, whatever would have followed: index in the timeline of what decided it',
       },
       parts: {
         ...list(
@@ -234,10 +233,11 @@ const SCHEMAS = {
     {
       index: { ...count, description: "Position among the evaluation's criteria" },
       text,
+      turn: { ...count, description: 'The only turn that it is about' },
       ...weighed,
       ...judged,
     },
-    ['failure'],
+    ['failure', 'turn'],
   ),
   LatencyMeasures: object(latency),
   ComparedLatency: object({

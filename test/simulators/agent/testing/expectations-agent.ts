@@ -35,7 +35,7 @@ export const HEALTHY: readonly Turn[] = [
 export const EXPECTATION_FAULTS: Readonly<Record<string, Readonly<Record<number, Turn>>>> = {
   'Looks once': { 0: [LOOKED, { tool: 'check_availability', arguments: { people: 2, time: '20:00' } }, OFFER] },
   'Answers in time': { 0: [3_000, LOOKED, OFFER] },
-  'Offers eight': { 0: [LOOKED, { say: 'Seven is taken. Which other time would suit you?' }] },
+  'Offers another time': { 0: [LOOKED, { say: 'Seven is taken. Which other time would suit you?' }] },
   'Asks before it books': { 1: [BOOKED, ASK] },
   'Asks briefly': { 1: [{ say: 'Very well, that is a very good choice indeed, if you ask me. Shall I book it?' }] },
   'Books what was agreed': { 2: [CONFIRM], 3: [BOOKED, { say: 'Goodbye, and thank you.' }] },

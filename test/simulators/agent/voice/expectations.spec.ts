@@ -4,6 +4,7 @@ import { inputViolations } from '../../../../libs/evaluation-definition/index.js
 import { OutboundClient } from '../../../../libs/outbound-http/index.js';
 import { type CallResult, chatCompletions, executeCall } from '../../../../libs/simulation/index.js';
 import { sample } from '../../../../libs/statistics/testing/sample.js';
+import { stubModel } from '../../model/llm-stub.js';
 import { TestServers } from '../../servers.js';
 import {
   EXPECTATION_FAULTS,
@@ -31,6 +32,15 @@ afterAll(async () => {
   await recognisers.close();
 });
 
+/** A judge that decides by the lines that it is asked about. */
+const judge = async () =>
+  (
+    await stubModel(servers, ({ lines }) => {
+      const said = lines.filter((line) => line.who === 'agent' && 'part' in line).map(({ text }) => text);
+      return { met: /eight/i.test(said.join(' ')), quote: said[0] ?? '', reasoning: 'So it is' };
+    })
+  ).model;
+
 const notMet = ({ checks }: CallResult): string[] =>
   checks.flatMap(({ met, name, detail }) => (met === true ? [] : [met === null ? `${name}: ${detail}` : name]));
 /** The names end with those of the guide. */
@@ -54,6 +64,7 @@ describe('the expectations of the guide over chat completions', () => {
       definition: expected(GUIDE),
       scenario: GUIDE,
       personality: { name: 'Caller' },
+      model: await judge(),
       transport: chatCompletions({ client, url, assistantId: 'a1', apiKey: 'secret' }),
     });
     return result.failure?.code === 'tester_overloaded' && attempts > 1 ? call(fault, attempts - 1) : result;
@@ -73,7 +84,7 @@ describe('the expectations of the guide over OpenAI Realtime', () => {
   const call = async (seed: number, fault?: string) => {
     const prepared = await scriptedAgent(calls.synthesiser, { answers: turnsWith(fault) });
     const evaluation = { ...expected(GUIDE), conditions: { seed } };
-    return calls.callRealtime(evaluation, 'slt', { prepared, firstSpeaker: 'caller' });
+    return calls.callRealtime(evaluation, 'slt', { prepared, firstSpeaker: 'caller', model: await judge() });
   };
 
   it.each([1, 2, 3])('are met by the healthy agent, seed %i', async (seed) => {
@@ -95,7 +106,11 @@ describe('the expectations of the guide over Twilio, where a recogniser hears th
       scriptedAgent(synthesiser, { greeting: [{ say: 'Bella Vista, good evening.' }], answers: turnsWith(fault) }),
     );
     const recogniser = await recognisers.listening(listener);
-    return calls.call({ ...rest, checks: audible, conditions: { seed } }, 'slt', { prepared, recogniser });
+    return calls.call({ ...rest, checks: audible, conditions: { seed } }, 'slt', {
+      prepared,
+      recogniser,
+      model: await judge(),
+    });
   };
 
   it.each([1, 2, 3])('are met by the healthy agent, seed %i', async (seed) => {

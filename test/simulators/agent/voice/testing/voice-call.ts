@@ -52,6 +52,8 @@ export interface TestCallOptions
   readonly prepared?: PreparedVoice;
   /** Hears the agent's words. */
   readonly recogniser?: Recogniser;
+  /** Judges. */
+  readonly model?: LanguageModel;
   /** Whether the words come after they are awaited; they take no time by default. */
   readonly areWordsLate?: boolean;
   /** Speaks the lines of the caller, if it is not what synthesises all voices. */
@@ -130,7 +132,7 @@ export class VoiceCalls {
   call(evaluation: EvaluationInput, voice: string, options: TestCallOptions = {}): Promise<CallResult> {
     const { prepared = this.prepared } = options;
     if (!prepared) throw new Error('prepare() was not called');
-    const { stalls, recording, recogniser, areWordsLate, speech, around = (inner) => inner, ...agent } = options;
+    const { stalls, recording, recogniser, model, areWordsLate, speech, around = (inner) => inner, ...agent } = options;
     const stream = { accountSid: sid('AC', '0'), callSid: sid('CA', '1'), streamSid: sid('MZ', '2') };
     const transport = virtualCalls({
       wire: twilioWire({ ...stream, customParameters: {}, secrets: [] }),
@@ -138,7 +140,7 @@ export class VoiceCalls {
       ...(stalls && { stalls }),
     });
     return this.execute(evaluation, voice, transport, {
-      ...{ recording, recogniser, areWordsLate, speech },
+      ...{ recording, recogniser, model, areWordsLate, speech },
       ...((recogniser ?? speech) && { clock: new VirtualClock() }),
     });
   }
