@@ -44,7 +44,8 @@ async function happens(spec: Spec, finder: EventFinder): Promise<Finding> {
   const { occurrences, min, max, before, unsearched } = found;
   const isTooOften = occurrences.length > max;
   const met = occurrences.length >= min && !isTooOften;
-  const finding = { met, ...shown(spec, found, finder.view) };
+  const { detail, evidence } = shown(spec, found, finder.view);
+  const finding = { met, detail: `${detail}${met ? '' : saidInstead(spec, found, finder.view)}`, evidence };
   if (unsearched) return notSearched(finding, unsearched);
   if (!isAgents(spec)) return finding;
   if (isTooOften || (met && max === Infinity && min > 0)) return settledByLast(finding, found, spec);
@@ -146,6 +147,26 @@ function absence(spec: Spec, where: string, view: CallView): Pick<Finding, 'deta
   if ('tool' in spec) return { ...noFittingCall(spec, where, view) };
   return { detail: `The ${spec.speaker} never said ${quoteOf(spec)}${where}`, evidence: [] };
 }
+
+/** What was said where words are missing, as `, but "We close at ten"`; empty if they could be anywhere in the call. */
+function saidInstead(spec: Spec, { occurrences, after, before }: Findings, view: CallView): string {
+  const isAnywhere = spec.turn === undefined && !after && !before && !view.part;
+  if ('tool' in spec || occurrences.length > 0 || isAnywhere) return '';
+  const isChosen = inTurn(spec, view) ?? (() => true);
+  const said = view.said(spec.speaker).filter((utterance) => {
+    const [first, last] = [utterance.parts[0]!, utterance.parts.at(-1)!];
+    const isPlaced =
+      (!after || last.index >= after.evidence.entry) && (!before || first.index <= before.evidence.entry);
+    return isPlaced && isChosen(utterance) && utterance.text.trim() !== '';
+  });
+  const quotes = said.slice(0, MAX_SAID).map(({ text }) => `"${truncate(text.trim(), MAX_QUOTE)}"`);
+  if (quotes.length === 0) return '';
+  return `, but ${quotes.join(', ')}${said.length > MAX_SAID ? ` and ${said.length - MAX_SAID} more` : ''}`;
+}
+
+/** Of what was said in place of words that are missing: the number of utterances, and the length of each. */
+const MAX_SAID = 3;
+const MAX_QUOTE = 200;
 
 function noFittingCall(spec: ToolSpec, where: string, view: CallView): Pick<Finding, 'detail' | 'evidence'> {
   const calls = view.toolCalls.filter(({ entry }) => entry.name === spec.tool);

@@ -43,7 +43,7 @@ export class ConnectionController {
         protocol: 'chat-completions',
         // The reference agent (npm run reference-agent).
         url: 'http://127.0.0.1:4010/v1/chat/completions',
-        headers: { Authorization: 'Bearer agent-token-1' },
+        headers: { 'X-Tenant': 'bella-vista' },
         firstSpeaker: 'caller',
       },
     },

@@ -25,9 +25,9 @@ export class MatrixQuery {
 }
 
 export class AgentMetricsQuery {
-  @MomentField('Include runs that ended at or after this time; defaults to 30 days before `to`')
+  @MomentField('Include runs that ended at or after this time; defaults to 30 days before `to`', '2026-11-01')
   from?: string;
 
-  @MomentField('Include runs that ended before this time; defaults to now')
+  @MomentField('Include runs that ended before this time; defaults to now', '2026-12-01')
   to?: string;
 }

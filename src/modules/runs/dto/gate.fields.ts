@@ -38,10 +38,13 @@ const RUN_REFERENCE = '(previous|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{
 export function RunReferenceField({
   description,
   maximum = 1,
+  example = 'previous',
   ...options
 }: {
   readonly description: string;
   readonly maximum?: number;
+  /** Null: none, since it would not work for the first run. */
+  readonly example?: string | null;
   readonly nullable?: boolean;
   readonly optional?: boolean;
   readonly default?: string | null;
@@ -55,7 +58,7 @@ export function RunReferenceField({
     ApiProperty({
       type: 'string',
       description,
-      example: 'previous',
+      ...(example !== null && { example }),
       maxLength: Math.max(MAX_LENGTH.identifier, maximum * (EXAMPLE_ID.run.length + 1)),
       pattern: pattern.source,
       required: options.optional !== true,

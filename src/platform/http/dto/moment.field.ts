@@ -18,7 +18,7 @@ const isOnCalendar = (day: string): boolean => !isNaN(Date.parse(day)) && new Da
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 /** An optional date, or date and time of ISO 8601, in a query. */
-export function MomentField(description: string): PropertyDecorator {
+export function MomentField(description: string, example: string): PropertyDecorator {
   return applyDecorators(
     ApiProperty({
       description,
@@ -26,7 +26,7 @@ export function MomentField(description: string): PropertyDecorator {
       type: 'string',
       maxLength: 64,
       pattern: ISO_TIME.source,
-      example: '2026-11-01',
+      example,
     }),
     checked('moment', momentViolation),
     ValidateIf((_, value) => value !== undefined),

@@ -73,7 +73,7 @@ export class Connection {
 
   @ObjectField({
     description: 'Headers that are sent with every request: each name with null, because values are never returned',
-    example: { Authorization: null },
+    example: { 'X-Tenant': null },
     values: { type: 'null' },
   })
   headers: Record<string, null>;
@@ -107,7 +107,7 @@ export class PutConnectionRequest {
     description:
       'Headers to send with every request, at most 32. `Authorization` replaces the header with the `apiKey` of the agent. Null ' +
       'keeps the stored value, as long as scheme, host and port of `url` stay the same',
-    example: { Authorization: 'Bearer agent-token-1' },
+    example: { 'X-Tenant': 'bella-vista' },
     values: HEADER,
     maxEntries: MAX_HEADERS,
     optional: true,
