@@ -116,7 +116,10 @@ describe('files of evaluations and personalities', () => {
       ]);
       expect([status, messages(body)]).toEqual([
         400,
-        ['a', 'b', 'c', 'd'].map((key, i) => `[${i}].personality is not the name of a personality (key "${key}")`),
+        ['a', 'b', 'c', 'd'].map(
+          (key, i) =>
+            `[${i}].personality is not the name of a personality; there are "Carl", "Impatient regular" (key "${key}")`,
+        ),
       ]);
       const created = await send({ personalities: [{ name: 'Anna' }, { name: 'Ben' }], evaluations: [] });
       expect(created.body.data.personalities).toMatchObject({ created: 2, updated: 0 });
@@ -172,7 +175,7 @@ describe('files of evaluations and personalities', () => {
         'evaluations[5] must have exactly one of personality, personalityId (key "f")',
         'evaluations[5].name is required (key "f")',
         'evaluations[5].scenarioText is required (key "f")',
-        'evaluations[1].personality is not the name of a personality (key "b")',
+        'evaluations[1].personality is not the name of a personality; there are "Anna", "Ben", "Impatient regular" (key "b")',
         'evaluations[2].personalityId is not the id of a personality (key "c")',
       ]);
       expect(await named('Anna')).toEqual([]);
@@ -221,7 +224,7 @@ evaluations:
         'evaluations[2].colour is not a known field (key "c", line 29)',
         'evaluations[3].colour is not a known field (key "c", line 30)',
         'evaluations[3].key is already used by evaluations[2] (key "c", line 30)',
-        'evaluations[1].personality is not the name of a personality (key "b", line 23)',
+        'evaluations[1].personality is not the name of a personality; there are "Anna", "Impatient regular" (key "b", line 23)',
       ]);
     });
 
@@ -233,7 +236,7 @@ evaluations:
         [
           'line 1: colour is not a known field',
           '[0].scenarioText must not be empty (key "a", line 2)',
-          '[0].personality is not the name of a personality (key "a", line 2)',
+          '[0].personality is not the name of a personality; there are "Impatient regular" (key "a", line 2)',
         ],
       ]);
     });

@@ -1,5 +1,6 @@
 import { RE2JS } from 're2js';
 import { LIMITS } from '../definition/limits.js';
+import { instead, patternTrap } from './pattern-traps.js';
 
 /** A compiled regular expression; matching takes linear time for every pattern. */
 export interface Pattern {
@@ -33,7 +34,7 @@ export function compilePattern(source: string): Pattern {
   try {
     compiled = RE2JS.compile(source);
   } catch (error) {
-    throw new PatternError(`must be an RE2 regular expression: ${reason(error)}`, { cause: error });
+    throw new PatternError(`must be an RE2 regular expression: ${reason(error)}${instead(source)}`, { cause: error });
   }
   const size = compiled.programSize();
   if (size > MAX_PROGRAM_SIZE) throw new PatternError(TOO_LARGE);
@@ -85,12 +86,13 @@ export class PatternChecker {
 
   /**
    * What is wrong with the pattern, as the end of a sentence, or undefined.
-   * @param mayMatchEmpty whether it may match the empty text, and with it every text
+   * @param ofData whether it is for values rather than for what is said: it may match the empty text, and with it every text
    */
-  violationOf(source: string, mayMatchEmpty = false): string | undefined {
+  violationOf(source: string, ofData = false): string | undefined {
     const { fault, matchesEmpty } = this.inspect(source);
+    if (fault !== undefined || ofData) return fault;
     const matchesAll = 'must not match the empty text, because it would match every text';
-    return fault ?? (matchesEmpty && !mayMatchEmpty ? matchesAll : undefined);
+    return matchesEmpty ? matchesAll : patternTrap(source);
   }
 
   private inspect(source: string): Inspected {

@@ -1,7 +1,8 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { CHECK_DEFINITIONS } from '../checks/schema.js';
-import { MAX_SUGGESTIONS, type Path, suggestion, unknownField, type Violation } from '../../json-input/index.js';
+import { MAX_SUGGESTIONS, type Path, suggestion, type Violation } from '../../json-input/index.js';
 import { criterionWithoutType, definitions, type InputKind, inputSchemas } from '../schema/schema.js';
+import { foreignWord, unquotedText } from './foreign-words.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -65,12 +66,14 @@ function violationOf(error: ErrorObject, root: unknown, suggests: boolean): Viol
       return { path: [...path, String(params['missingProperty'])], text: 'is required' };
     case 'additionalProperties': {
       const name = String(params['additionalProperty']);
-      return { path: [...path, name], text: unknownField(name, suggests ? propertyNames(error.parentSchema) : []) };
+      const value = (error.data as Readonly<Record<string, unknown>>)[name];
+      const hint = suggests ? meant(name, propertyNames(error.parentSchema)) || unquotedText(name, value) : '';
+      return { path: [...path, name], text: `is not a known field${hint}` };
     }
     case 'discriminator':
       return {
         path: [...path, String(params['tag'])],
-        text: oneOf(tags(error.parentSchema), suggests && params['tagValue']),
+        text: oneOf(tags(error.parentSchema), suggests && (params['tagValue'] ?? foreignField(error.data))),
       };
     case 'dependentRequired':
       return {
@@ -153,7 +156,14 @@ const tags = (schema: unknown): string[] =>
   );
 
 const oneOf = (allowed: readonly string[], value: unknown): string =>
-  `must be one of ${allowed.join(', ')}${typeof value === 'string' ? suggestion(value, allowed) : ''}`;
+  `must be one of ${allowed.join(', ')}${typeof value === 'string' ? meant(value, allowed) : ''}`;
+
+/** What was meant by a name: a word of another tool, or one that is nearly the same; or nothing. */
+const meant = (name: string, known: readonly string[]): string => foreignWord(name, known) || suggestion(name, known);
+
+/** The field by which another tool names the type of a check: `contains: Hello`. */
+const foreignField = (check: unknown): unknown =>
+  typeof check === 'object' && check !== null ? Object.keys(check).find((name) => foreignWord(name, [])) : undefined;
 
 /** The value of `type`, by the name of its schema part. */
 const TYPE_OF = new Map(Object.entries(CHECK_DEFINITIONS).map(([type, part]) => [part, type]));

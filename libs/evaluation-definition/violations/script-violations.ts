@@ -1,4 +1,4 @@
-import type { Matcher, PartialDefinition, ScriptStep, TextMatcher } from '../definition/definition.js';
+import type { Matcher, PartialDefinition, ScriptStep, SpokenLine, TextMatcher } from '../definition/definition.js';
 import { lineText } from '../definition/script.js';
 import { compileText, fold } from '../matching/matcher.js';
 import { compilePattern, compileTime } from '../matching/pattern.js';
@@ -6,7 +6,7 @@ import type { Violation, Path } from '../../json-input/index.js';
 
 /** Steps that can never be executed. */
 export function scriptViolations({ script, maxTurns, maxDurationSeconds }: PartialDefinition): Violation[] {
-  const violations: Violation[] = [];
+  const violations = blankLines(script);
   const end = script.findIndex((step) => step && 'end' in step && !step.when);
   if (end !== -1 && end < script.length - 1) {
     violations.push({ path: ['script', end + 1], text: `can never be reached, because script[${end}] ends the call` });
@@ -24,6 +24,20 @@ export function scriptViolations({ script, maxTurns, maxDurationSeconds }: Parti
     });
   }
   return violations;
+}
+
+/** Lines in which nothing is said. */
+function blankLines(script: PartialDefinition['script']): Violation[] {
+  const found: [line: SpokenLine | undefined, path: Path][] = script.flatMap((step, index): typeof found => {
+    if (!step) return [];
+    const path = ['script', index];
+    if ('say' in step) return [[step.say, [...path, 'say']]];
+    if (!('answers' in step)) return [];
+    const answers = step.answers.map(({ say }, at): (typeof found)[number] => [say, [...path, 'answers', at, 'say']]);
+    return [...answers, [step.otherwise, [...path, 'otherwise']]];
+  });
+  const text = 'must not consist of white space only: for silence, write a step with waitSeconds';
+  return found.flatMap(([line, path]) => (line !== undefined && lineText(line).trim() === '' ? [{ path, text }] : []));
 }
 
 /** Steps that are never skipped. */

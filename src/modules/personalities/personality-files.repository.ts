@@ -51,6 +51,9 @@ const NAMES = `
                 WHERE workspace_id = $1 AND deleted_at IS NULL GROUP BY name) n ON n.name = p.name
    WHERE p.id = ANY ($2::uuid[])`;
 
+const SOME_NAMES = `
+  SELECT DISTINCT name FROM personalities WHERE workspace_id = $1 AND deleted_at IS NULL ORDER BY name LIMIT $2`;
+
 const READ = `SELECT p.id, ${Object.entries(FIELDS)
   .map(([name, { column: of }]) => `p.${of} AS "${name}"`)
   .join(', ')} FROM personalities p WHERE p.id = ANY ($1::uuid[])`;
@@ -72,6 +75,12 @@ export class PersonalityFilesRepository {
   async lock(workspaceId: string, names: readonly string[]): Promise<void> {
     await this.database.query(LOCK, [workspaceId]);
     await this.database.query(LOCK_ROWS, [workspaceId, names]);
+  }
+
+  /** The first names of the workspace's personalities in their order, without deleted ones. */
+  async someNames(workspaceId: string, limit: number): Promise<string[]> {
+    const rows = await this.database.query<{ name: string }>(SOME_NAMES, [workspaceId, limit]);
+    return rows.map(({ name }) => name);
   }
 
   /** The workspace's personalities with these names, without deleted ones. */

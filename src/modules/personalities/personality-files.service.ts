@@ -22,6 +22,11 @@ export class PersonalityFilesService {
     return ids;
   }
 
+  /** The first names of the workspace's personalities in their order. */
+  someNames(caller: Caller, limit: number): Promise<string[]> {
+    return this.repository.someNames(caller.workspaceId, limit);
+  }
+
   /** The names that identify these personalities: not those of deleted ones, nor names that several share. */
   async identifyingNames(caller: Caller, ids: readonly string[]): Promise<Map<string, string>> {
     const found = await this.repository.names(caller.workspaceId, ids);

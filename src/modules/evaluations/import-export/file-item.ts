@@ -1,6 +1,7 @@
 import type { Path, Violation } from '../../../../libs/evaluation-definition/index.js';
 import { unknownFields } from '../../../../libs/json-input/index.js';
 import { invalidInput } from '../../../platform/errors/domain-error.js';
+import { refuseForeign } from './foreign-file.js';
 import type { FileList } from './list-writer.js';
 import { MAX_ITEMS } from './media-types.js';
 
@@ -33,6 +34,7 @@ const MAX_UNKNOWN = 1_000;
  * @throws DomainError BAD_REQUEST for another value, or for more items than one file may hold
  */
 export function fileContents(value: unknown, lineOf: FileContents['lineOf'] = () => undefined): FileContents {
+  if (typeof value === 'object' && value !== null) refuseForeign(value, lineOf);
   if (Array.isArray(value)) {
     return { personalities: [], evaluations: itemsOf(value, []), violations: [], lineOf };
   }

@@ -29,7 +29,8 @@ export function readJson(text: string): FileContents {
 function place(text: string): string {
   try {
     const { line, column } = jsonErrorPosition(text);
-    return `: error at line ${line}, column ${column}`;
+    const escape = /^(?:[^\\]|\\["\\/bfnrtu])*(\\[^"\\/bfnrtu])/.exec(text.split('\n')[line - 1] ?? '')?.[1];
+    return `: error at line ${line}, column ${column}${escape === undefined ? '' : `, write \\${escape} for ${escape}`}`;
   } catch {
     return '';
   }

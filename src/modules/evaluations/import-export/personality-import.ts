@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { shownName } from '../../../../libs/evaluation-definition/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { sequentialIds } from '../../../platform/database/sequential-ids.js';
 import { AgentsService } from '../../agents/agents.service.js';
@@ -12,6 +13,8 @@ import { ImportExportRepository, type Match } from './import-export.repository.j
 
 /** Maximum number of other agents that are listed for a personality. */
 const MAX_AGENTS = 20;
+/** Maximum number of personalities that are named instead of one that does not exist. */
+const MAX_NAMES = 10;
 
 interface PersonalityBatch extends Batch {
   readonly json: string;
@@ -84,6 +87,8 @@ export class PersonalityImport {
       'id' in personality && !isKept(key, personality.id) ? personality.id : [],
     );
     const { unknown, foreign } = await this.personalities.unusable(caller, [...new Set(assigned)]);
+    const isMissing = evaluations.some(({ personality: p }) => 'name' in p && !idsByName.has(p.name));
+    const existing = isMissing ? await this.existingNames(caller, idsByName) : '';
     return evaluations.map(({ key, personality, place }) => {
       if ('id' in personality) {
         const { id } = personality;
@@ -93,12 +98,20 @@ export class PersonalityImport {
         return id;
       }
       const [id, ...others] = idsByName.get(personality.name) ?? [];
-      if (id === undefined) issues.add(issueAt(place, 'is not the name of a personality'));
+      if (id === undefined) issues.add(issueAt(place, `is not the name of a personality${existing}`));
       if (others.length > 0) {
         issues.add(issueAt(place, `is the name of ${others.length + 1} personalities: use personalityId instead`));
       }
       return id ?? '';
     });
+  }
+
+  /** What may be written instead of a name that does not exist. */
+  private async existingNames(caller: Caller, known: ReadonlyMap<string, unknown>): Promise<string> {
+    const names = new Set([...known.keys(), ...(await this.files.someNames(caller, MAX_NAMES + 1))]);
+    if (names.size === 0) return '; there is none: write it in personalities of the file';
+    const shown = [...names].slice(0, MAX_NAMES).map((name) => JSON.stringify(shownName(name)));
+    return `; there are ${shown.join(', ')}${names.size > MAX_NAMES ? ' and more' : ''}`;
   }
 
   plan({ batches, existing }: FilePersonalities): Promise<Planned[]> {

@@ -58,7 +58,9 @@ function parse(text: string): { value: unknown; events: Event[] } {
 function clearReason(reason: string, line: string): string {
   if (reason.includes('merge mappings')) return '<< takes a mapping, or a list of mappings, found something else';
   if (/^[ -]*\t/.test(line)) return 'a tab in the indentation, use spaces';
-  const isUnquoted = /bad indentation|alias/.test(reason) && /: .*: |: *[*@%`]/.test(line);
+  if (reason === 'unknown escape sequence' || reason.includes('hexadecimal'))
+    return `${reason}, put a pattern in single quotation marks: '\\d'`;
+  const isUnquoted = /bad indentation|alias/.test(reason) && /: .*:(?: |$)|: *[*@%`-]/.test(line);
   return isUnquoted ? `${reason}, put the text in quotation marks` : reason;
 }
 

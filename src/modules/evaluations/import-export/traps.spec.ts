@@ -1,0 +1,229 @@
+import { checkFile } from './check-file.js';
+import { refusalOf } from './testing/refusal.js';
+
+/** Messages about a file; none if it would be imported. */
+function messagesOf(text: string, mediaType = 'application/yaml'): readonly string[] {
+  let issues: readonly string[] = [];
+  const refusal = refusalOf(() => {
+    issues = checkFile({ mediaType, text }).issues.listed.map(({ message }) => message);
+  });
+  return refusal ?? issues;
+}
+
+/** Numbers from 0 to below `count`, the same for a seed. */
+function randomOf(seed: number): (count: number) => number {
+  let state = seed * 2_654_435_761 + 1;
+  return (count) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * count);
+  };
+}
+
+const WORDS = ['seven', 'Rossi', 'tomorrow', 'the terrace', 'a table', 'gluten', 'Straße 5', 'très bien', '19:30'];
+
+interface Trap {
+  readonly source: string;
+  /** Fields of an evaluation; `»` stands before the faulty line, `WORD` for a text. */
+  readonly fields: string;
+  readonly path: string;
+  readonly fix: string;
+}
+
+const trap = (source: string, path: string, fix: string, fields: string): Trap => ({ source, fields, path, fix });
+const ofType = (source: string, type: string, fix: string): Trap =>
+  trap(source, 'checks[0].type', fix, `checks:\n»  - type: ${type}\n    value: WORD`);
+const ofField = (source: string, field: string, fix: string): Trap => trap(source, field, fix, `»${field}:\n  - WORD`);
+const inStep = (source: string, field: string, fix: string): Trap =>
+  trap(source, `script[1].${field}`, fix, `script:\n  - say: Hello\n»  - ${field}: WORD`);
+const ofPattern = (source: string, pattern: string, fix: string): Trap =>
+  trap(source, 'checks[0].pattern', fix, `checks:\n  - type: never_says\n»    pattern: ${pattern}`);
+
+const CRITERION = 'write a criterion, such as "criterion: ';
+const SAYS = 'write says with partOfWord: true';
+const LOOK_AROUND = 'there is no look-around: write two checks, or the unwanted part as never_says';
+const QUOTES = 'put a text with a comma or colon in quotation marks';
+
+const TRAPS: readonly Trap[] = [
+  ofType('promptfoo', 'contains', SAYS),
+  ofType('promptfoo', 'icontains', SAYS),
+  ofType('promptfoo', 'not-contains', 'write never_says with partOfWord: true'),
+  ofType('promptfoo', 'contains-any', 'write any_of with a says check for each text'),
+  ofType('promptfoo', 'contains-all', 'write all_of with a says check for each text'),
+  ofType('promptfoo', 'equals', 'write says with a pattern'),
+  ofType('promptfoo', 'regex', 'write says with a pattern'),
+  ofType('promptfoo', 'not-regex', 'write never_says with a pattern'),
+  ofType('promptfoo', 'starts-with', 'write says with a pattern'),
+  ofType('promptfoo', 'llm-rubric', CRITERION),
+  ofType('promptfoo', 'not-llm-rubric', 'inside a check "type: not"'),
+  ofType('promptfoo', 'similar', CRITERION),
+  ofType('promptfoo', 'g-eval', CRITERION),
+  ofType('promptfoo', 'factuality', CRITERION),
+  ofType('promptfoo', 'model-graded-closedqa', CRITERION),
+  ofType('promptfoo', 'answer-relevance', CRITERION),
+  ofType('promptfoo', 'latency', 'write max_latency_ms with ms'),
+  ofType('promptfoo', 'trajectory:tool-used', 'write calls_tool with tool and arguments'),
+  ofField('promptfoo', 'vars', 'write variables, a list with an object for each row'),
+  ofField('promptfoo', 'assert', 'write checks, or expect under a line of script'),
+  ofType('Rasa', 'bot_uttered', 'write says with text or pattern'),
+  ofType('Rasa', 'action_executed', 'write calls_tool with tool and arguments'),
+  ofField('Rasa', 'assertions', 'write checks, or expect under a line of script'),
+  ofField('Rasa', 'steps', 'write script, a list of steps'),
+  inStep('Rasa', 'user', 'write say in a step of script'),
+  inStep('Rasa', 'bot', 'write says in checks, or expect under the line'),
+  inStep('Rasa', 'utter', 'write says in checks, or expect under the line'),
+  ofField('Pipecat', 'turns', 'write script, a list of steps'),
+  ofField('Pipecat', 'expect', 'write checks, or expect under a line of script'),
+  trap('Pipecat', 'script[0].expect[0].type', CRITERION, 'script:\n  - say: WORD\n    expect:\n»      - eval: WORD'),
+  trap('Pipecat', 'checks[0].type', SAYS, 'checks:\n»  - text_contains: [WORD]'),
+  ofType('Pipecat', 'function_called', 'write calls_tool with tool and arguments'),
+  ofField('ElevenLabs', 'success_condition', CRITERION),
+  ofType('ElevenLabs', 'not_says', 'write never_says'),
+  ofType('ElevenLabs', 'tool_called', 'write calls_tool with tool and arguments'),
+  ofField('LangWatch', 'judge', CRITERION),
+  ofField('LangWatch', 'success_criteria', CRITERION),
+  ofType('LangWatch', 'not_calls_tool', 'write never_calls_tool'),
+  trap('LangWatch', 'script[0].when.contains', SAYS, 'script:\n  - say: Hello\n    when:\n»      contains: WORD'),
+  ofPattern('JavaScript', '/WORD/i', 'write (?i)WORD,'),
+  ofPattern('JavaScript', '/WORD|x/gs', 'write (?s)WORD|x,'),
+  ofPattern('Perl', '/a\\/WORD/', 'write a/WORD,'),
+  ofPattern('JavaScript', "'WORD(?= ok)'", LOOK_AROUND),
+  ofPattern('JavaScript', "'^(?!.*WORD)'", LOOK_AROUND),
+  ofPattern('Python', "'(?<!not )WORD'", LOOK_AROUND),
+  ofPattern('Python', "'(WORD) \\1'", 'there are no back-references'),
+  ofPattern('JSON', "'\\\\d+ WORD'", 'write \\d, and [\\\\] for a backslash'),
+  ofPattern('JSON', "'\\\\bWORD\\\\b'", 'write \\b, and [\\\\] for a backslash'),
+  ofPattern('YAML', '"\\bWORD"', 'use single quotes'),
+  trap('YAML', 'script[0].say', 'write a step with waitSeconds', 'script:\n»  - say: "   "\n  - say: WORD'),
+  trap('YAML', 'script[0].WORD sir', QUOTES, 'script:\n»  - { say: Yes, WORD sir }'),
+  trap('YAML', 'checks[0].please', QUOTES, 'checks:\n»  - { type: says, text: WORD, please }'),
+  trap('YAML', 'criteria[0].The agent asks', QUOTES, 'criteria:\n»  - The agent asks: WORD'),
+];
+
+/** A suite of some evaluations of which one has the fields of the trap. */
+function suiteWith(fields: string, seed: number): { text: string; at: number; word: string; line: number } {
+  const random = randomOf(seed);
+  const word = WORDS[random(WORDS.length)] ?? '';
+  const at = random(4);
+  const items = Array.from({ length: at + 1 + random(3) }, (_, index) => {
+    const healthy = `script:\n  - say: ${WORDS[random(WORDS.length)] ?? ''}\n  - end: Done\nchecks:\n  - { type: says, text: Hello }`;
+    const own = index === at ? fields.replaceAll('WORD', word) : healthy;
+    const head = `key: case-${index}\nname: Case ${index}\nscenarioText: Ask.\npersonality: Caller`;
+    return `${random(2) === 0 ? '# A comment\n' : ''}- ${`${head}\n${own}`.replaceAll('\n', '\n  ')}`;
+  });
+  const marked = `${'# A suite\n'.repeat(random(3))}evaluations:\n${items.join('\n')}\n`;
+  const line = marked.split('\n').findIndex((text) => text.includes('»')) + 1;
+  return { text: marked.replaceAll('»', ''), at, word, line };
+}
+
+describe('suites with typical mistakes of people who come from another tool', () => {
+  const suites = Array.from({ length: 200 }, (_, seed) => ({ seed, ...TRAPS[seed % TRAPS.length]! }));
+
+  it.each(suites)('(seed $seed, $source) names $path, its line and: $fix', ({ seed, fields, path, fix }) => {
+    const { text, at, word, line } = suiteWith(fields, seed);
+    const begin = `evaluations[${at}].${path.replace('WORD', word)} `;
+    const messages = messagesOf(text).filter(
+      (message) => message.startsWith(begin) && message.endsWith(` (key "case-${at}", line ${line})`),
+    );
+    expect(messages).toEqual([expect.stringContaining(fix.replace('WORD', word))]);
+  });
+
+  it('are imported without the mistake', () => {
+    for (let seed = 0; seed < 200; seed++) {
+      expect(messagesOf(suiteWith(`checks:\n  - type: says\n    text: 'WORD'`, seed).text)).toEqual([]);
+    }
+  });
+});
+
+describe('what only looks like a mistake', () => {
+  it.each([
+    "'(?i)/(seven|eight)'",
+    "'and/or'",
+    "'[/]seven[/]'",
+    "'\\d+ \\w\\b'",
+    "'[\\\\]d'",
+    "'\\\\.'",
+    "'seven\\/eight'",
+  ])('is a pattern: %s', (pattern) =>
+    expect(messagesOf(suiteWith(`checks:\n  - type: says\n    pattern: ${pattern}`, 1).text)).toEqual([]),
+  );
+
+  it('is a pattern for the arguments of a tool, which may be paths', () => {
+    const schema = 'argumentsSchema: { properties: { path: { type: string, pattern: /api/v1/ } } }';
+    const fields = `checks:\n  - type: calls_tool\n    tool: fetch\n    ${schema}`;
+    expect(messagesOf(suiteWith(fields, 2).text)).toEqual([]);
+  });
+});
+
+describe('files of other tools', () => {
+  it.each([
+    [
+      'promptfoo.dev: configuration/guide',
+      'a promptfoo',
+      'providers',
+      'description: x\nproviders: [openai:gpt]\ntests:\n  - vars: {}',
+      2,
+    ],
+    ['promptfoo.dev: modular-configs', 'a promptfoo', 'assert', '- assert:\n    - type: contains\n      value: x', 1],
+    [
+      'promptfoo: tests alone',
+      'a promptfoo',
+      'vars',
+      'tests:\n  - description: x\n    vars: { a: b }\n    assert: []',
+      3,
+    ],
+    [
+      'rasa.com: testing/e2e/test-cases',
+      'a Rasa',
+      'test_cases',
+      'fixtures: []\ntest_cases:\n  - test_case: x\n    steps:\n      - user: Hi',
+      2,
+    ],
+    [
+      'rasa.com: testing/evals/scenarios',
+      'a Rasa',
+      'simulation_context',
+      'scenario:\n  name: x\n  simulation_context: y\n  goals: {}',
+      3,
+    ],
+    ['rasa 3: stories', 'a Rasa', 'stories', 'version: "3.1"\nstories:\n  - story: x\n    steps: []', 2],
+    [
+      'elevenlabs: skills/architect-create-llm-test',
+      'an ElevenLabs',
+      'success_condition',
+      'name: x\ntype: llm\nsuccess_condition: y',
+      3,
+    ],
+    ['elevenlabs.io: tests', 'an ElevenLabs', 'chat_history', '- name: x\n  chat_history: []', 2],
+    ['docs.pipecat.ai: evals/scenarios', 'a Pipecat', 'turns', 'name: x\nturns:\n  - user: Hi\n    expect: []', 2],
+    ['docs.pipecat.ai: simulated-scenarios', 'a Pipecat', 'persona', 'name: x\npersona: y\nsuccess: z', 2],
+  ])('(%s) are recognised as %s file', (_source, tool, field, text, line) => {
+    expect(messagesOf(text)).toEqual([
+      `body is ${tool} file (${field}, line ${line}), not a suite: write its tests as described in docs/guides/suites.md, "Tests of other tools"`,
+    ]);
+  });
+
+  it('are recognised in JSON', () => {
+    expect(messagesOf('{"tests": [{"name": "x", "success_condition": "y"}]}', 'application/json')).toEqual([
+      expect.stringMatching(/^body is an ElevenLabs file \(success_condition\), not a suite: /),
+    ]);
+  });
+});
+
+describe('syntax', () => {
+  it.each([
+    [
+      '- key: a\n  checks:\n    - { type: says, pattern: "\\d" }',
+      /unknown escape .*single quotation marks: '\\d' at line 3/,
+    ],
+    ['- key: a\n  script:\n    - say: Listen: seven', /put the text in quotation marks at line 3/],
+    ['- key: a\n  name: - seven', /put the text in quotation marks at line 2/],
+  ])('of %j is refused with its line and a fix', (text, message) => {
+    expect(messagesOf(text)).toEqual([expect.stringMatching(message)]);
+  });
+
+  it('of a pattern in JSON is refused with its line and a fix', () => {
+    expect(messagesOf('[{\n  "pattern": "\\d"}]', 'application/json')).toEqual([
+      'body must be valid JSON: error at line 2, column 14, write \\\\d for \\d',
+    ]);
+  });
+});
