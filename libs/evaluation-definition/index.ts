@@ -69,5 +69,6 @@ export {
   type InputKind,
 } from './schema/schema.js';
 export { ScriptedLines } from './violations/script-violations.js';
-export { withVariables } from './variables/variables.js';
+export { type DateOrigin, dateOrigin, datesFrom, readDate } from './variables/dates.js';
+export { placeholders, withVariables } from './variables/variables.js';
 export type { JsonSchema } from './definition/json-schema.js';

@@ -340,6 +340,7 @@ describe('authored', () => {
       vendorCallPhoneNumber: '+15550100',
       critical: false,
       language: null,
+      timezone: null,
       variables: [],
       toolResults: [],
       tags: [],

@@ -8,7 +8,16 @@ import type { InputKind } from './schema/schema.js';
 import { schemaViolations } from './violations/schema-violations.js';
 import { SEARCH_BUDGET } from './violations/script-violations.js';
 import { toolResultViolations } from './violations/tool-result-violations.js';
-import { hasVariables, partOf, rowByRow, rowViolations, templateParts } from './variables/variable-violations.js';
+import { timezoneViolations } from './definition/timezone.js';
+import {
+  dateViolations,
+  hasVariables,
+  partOf,
+  rowByRow,
+  rowViolations,
+  templateParts,
+  withSomeDates,
+} from './variables/variable-violations.js';
 
 /** Shared by the evaluations of one request or file. */
 export interface ValidationContext {
@@ -48,7 +57,8 @@ function evaluationOrTemplate(kind: InputKind, value: unknown, patterns: Pattern
   if (kind === 'personality' || !isObject) return schemaViolations(kind, value);
   if (!hasVariables(value)) {
     // A change may rely on the variables that are stored: its templates are validated with the merged evaluation.
-    return violationsOf(kind, value, patterns, kind === 'change' ? templateParts(value) : undefined);
+    if (kind === 'change') return violationsOf(kind, value, patterns, templateParts(value));
+    return [...dateViolations(value), ...violationsOf(kind, withSomeDates(value), patterns)];
   }
   const bySchema = schemaViolations('change', { variables: value.variables });
   const byRow = bySchema.length > 0 ? bySchema : rowViolations(value);
@@ -77,6 +87,7 @@ function violationsOf(
     ...definitionViolations(parts, patterns, searchBudget),
     ...toolResultViolations(value, patterns).filter(({ path }) => !exempt.has(partOf(path))),
     ...languageViolations(value),
+    ...timezoneViolations(value),
   ];
 }
 
@@ -105,6 +116,7 @@ export function authored(input: EvaluationInput, defaultPhoneNumber: string): Au
     critical: input.critical ?? false,
     tags: [...(input.tags ?? [])],
     language: input.language ?? null,
+    timezone: input.timezone ?? null,
     variables: (input.variables ?? []).map(normaliseRow),
     ...normalise(input),
   };

@@ -8,6 +8,7 @@ const explained = (input: DefinitionInput) =>
       personality: { name: 'Regular' },
       definition: normalise(input),
     } as unknown as PlannedEvaluation['snapshot'],
+    cases: [],
   });
 
 describe('explanationOf', () => {
@@ -46,7 +47,7 @@ describe('explanationOf', () => {
     ] as const;
     const definition = withExpectations(normalise({ script: [{ say: 'A table, please.', expect: expect_ }] }));
     const snapshot = { personality: { name: 'Regular' }, definition } as unknown as PlannedEvaluation['snapshot'];
-    expect(explanationOf({ snapshot }).slice(0, 3)).toEqual([
+    expect(explanationOf({ snapshot, cases: [] }).slice(0, 3)).toEqual([
       'The caller says "A table, please."',
       'Check: After "A table, please.": agent calls find.',
       'Check "After "A table, please.": Plain", which only lowers the score: The agent says nothing that a voice would stumble over.',

@@ -8,6 +8,7 @@ import {
   type SpokenLine,
 } from '../evaluation-definition/index.js';
 import { clipped, count, oneLine } from '../text/index.js';
+import { datesText } from './dates-text.js';
 import type { PlannedEvaluation } from './planned-evaluation.js';
 import { toolResultsText } from './tool-results-text.js';
 
@@ -16,7 +17,7 @@ const MAX_STEPS = 20;
 const MAX_TEXT = 120;
 
 /** What the calls of an evaluation do and ask, one sentence each: the caller, the results of tools, every check, every criterion, the limits. */
-export function explanationOf({ snapshot }: Pick<PlannedEvaluation, 'snapshot'>): string[] {
+export function explanationOf({ snapshot, cases }: PlannedEvaluation): string[] {
   const { script, toolResults, checks, criteria, conditions, maxTurns, maxDurationSeconds } = snapshot.definition;
   return [
     ...(script.length > 0 ? scripted(script) : [`A language model plays the caller "${snapshot.personality.name}".`]),
@@ -32,6 +33,7 @@ export function explanationOf({ snapshot }: Pick<PlannedEvaluation, 'snapshot'>)
       return sentence(`${kind(`criterion for the judge${about}`, required)}: ${quoted(text)}`);
     }),
     ...conditionsText(conditions),
+    ...datesText({ snapshot, cases }),
     `The call is cut off after ${count(maxTurns, 'turn')} or ${count(maxDurationSeconds, 'second')}.`,
   ];
 }

@@ -1,5 +1,6 @@
 import type {
   AuthoredPersonality,
+  DateOrigin,
   EvaluationDefinition,
   Interrupts,
   VariablesRow,
@@ -11,6 +12,10 @@ export interface PlannedEvaluation {
     readonly name: string;
     /** BCP 47 tag of the language of the call. */
     readonly language: string | null;
+    /** Missing in runs of earlier versions, which have no dates. */
+    readonly dates?: DateOrigin;
+    readonly scenarioText?: string;
+    readonly generalInstructions?: string;
     readonly personality: {
       readonly id: string;
       readonly name: string;

@@ -48,7 +48,7 @@ const OTHER_STATUSES: Readonly<Record<string, number>> = {
 
 /**
  * Fields with rules that their schema does not express: references, and the definition of an evaluation.
- * `evaluation-authoring.test.ts`, `evaluation-variables.test.ts`, `evaluation-voice.test.ts`, `run-start.test.ts` and the specs of
+ * `evaluation-authoring.test.ts`, `evaluation-dates.test.ts`, `evaluation-variables.test.ts`, `evaluation-voice.test.ts`, `run-start.test.ts` and the specs of
  * agentVariables test them.
  */
 const TESTED_ELSEWHERE = [
@@ -56,6 +56,7 @@ const TESTED_ELSEWHERE = [
   'key',
   'tags',
   'language',
+  'timezone',
   'script',
   'checks',
   'criteria',

@@ -66,6 +66,7 @@ describe('evaluation authoring', () => {
         maxTurns: 40,
         maxDurationSeconds: 600,
         language: null,
+        timezone: null,
         variables: [],
         toolResults: [],
         conditions: {},

@@ -56,7 +56,11 @@ describe('variables, tool results and language of evaluations', () => {
     };
     expect(await issuesOf({ criteria: [{ text: 'Sagt {{tag}}.' }] })).toEqual([
       400,
-      ['criteria[0].text uses the unknown variable "tag"; known are day, isVip, people; \\{{ stands for {{ itself'],
+      [
+        expect.stringMatching(
+          /^criteria\[0\]\.text uses the unknown variable "tag"; known are day, isVip, people and the dates today, /,
+        ),
+      ],
     ]);
     expect(await issuesOf({ variables: [{ people: 300, isVip: true, day: 'Freitag' }] })).toEqual([
       400,

@@ -53,6 +53,7 @@ describe('evaluations', () => {
       maxTurns: 40,
       maxDurationSeconds: 600,
       language: null,
+      timezone: null,
       variables: [],
       toolResults: [],
       conditions: {},

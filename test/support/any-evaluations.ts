@@ -187,6 +187,7 @@ const evaluation = fc.record({
   criteria: text(500).map((sentence) => [{ text: sentence, weight: 0.1 }]),
   maxTurns: fc.integer({ min: 10, max: 200 }),
   language: fc.constantFrom(null, 'de', 'en-GB', 'pt-BR'),
+  timezone: fc.constantFrom(null, 'Europe/Berlin', 'Asia/Tokyo'),
   variables: rows,
   toolResults: fc.array(toolResult, { maxLength: 1 }),
   conditions,

@@ -200,6 +200,8 @@ export interface AuthoredEvaluation extends EvaluationDefinition {
   readonly tags: readonly string[];
   /** BCP 47; null for the agent's. */
   readonly language: string | null;
+  /** IANA; null for that of the language's main country. */
+  readonly timezone: string | null;
   /** One object per case, all with the same names; empty for a single case without variables. */
   readonly variables: readonly VariablesRow[];
 }

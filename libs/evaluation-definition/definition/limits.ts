@@ -61,6 +61,7 @@ export const LIMITS = {
   toolError: 2_000,
   /** A tool that takes longer would exceed the time that platforms wait. */
   toolDelayMs: 30_000,
+  timezone: 64,
   language: 64,
   maxTurns: 200,
   maxDurationSeconds: 3_600,

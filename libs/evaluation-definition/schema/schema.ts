@@ -1,6 +1,7 @@
 import { checkDefinitions } from '../checks/schema.js';
 import { DEFAULTS, LIMITS } from '../definition/limits.js';
 import { LANGUAGE_RULE } from '../definition/language.js';
+import { TIMEZONE_RULE } from '../definition/timezone.js';
 import { examplePersonality, personalitySchema } from './personality-schema.js';
 import { requiredEach, type JsonSchema, ref } from '../definition/json-schema.js';
 import { scriptDefinitions } from './script-schema.js';
@@ -167,10 +168,20 @@ export const fields = {
     default: null,
     examples: ['en-US'],
   },
+  timezone: {
+    type: 'string',
+    description:
+      "Time zone in which dates such as `{{today}}` are counted, as an IANA name. Defaults to that of the language's main country, which the plan names",
+    maxLength: LIMITS.timezone,
+    pattern: '^[A-Za-z][A-Za-z0-9_+/-]*$',
+    patternErrorMessage: TIMEZONE_RULE,
+    default: null,
+    examples: ['Europe/Berlin'],
+  },
   variables: {
     type: 'array',
     description:
-      'Values for `{{name}}` in the scenario, instructions, script, checks and criteria, one object per case: the evaluation is run once for each. All have the same names. `\\{{` stands for `{{` itself',
+      'Values for `{{name}}` in the scenario, instructions, script, checks and criteria, one object per case: the evaluation is run once for each. All have the same names. Without variables, too, `{{today}}`, `{{friday}}` and `{{+7d}}` are dates. `\\{{` stands for `{{` itself',
     items: {
       type: 'object',
       propertyNames: {
@@ -261,7 +272,7 @@ export const FILE_FIELD_NAMES = Object.keys(fileFields) as FileFieldName[];
 export type InputKind = 'new' | 'change' | 'file' | 'personality';
 
 const orNull = (schema: JsonSchema): JsonSchema => ({ ...schema, type: [schema['type'], 'null'] });
-const nullable = { ...fields, key: orNull(key), language: orNull(fields.language) };
+const nullable = { ...fields, key: orNull(key), language: orNull(fields.language), timezone: orNull(fields.timezone) };
 
 /** The schema of each input, with references to `definitions`. */
 export const inputSchemas = {
@@ -276,7 +287,7 @@ export const inputSchemas = {
     title: 'Evaluation',
     description: 'A test scenario of an agent. Import matches evaluations by `key`.',
     type: 'object',
-    properties: { ...fileFields, language: orNull(fields.language) },
+    properties: { ...fileFields, language: orNull(fields.language), timezone: orNull(fields.timezone) },
     required: ['key', 'name', 'scenarioText'],
     oneOf: requiredEach('personality', 'personalityId'),
     additionalProperties: false,

@@ -2,10 +2,14 @@ import { type Path, sentence, type Violation } from '../../json-input/index.js';
 import { rowHash } from './case-key.js';
 import type { VariablesRow } from '../definition/definition.js';
 import { LIMITS } from '../definition/limits.js';
+import { DATE_FORMS, datesFrom, isLikeDate, readDate } from './dates.js';
 import { placeholders, replacedLength, type Template, TEMPLATE_FIELDS, withVariables } from './variables.js';
 
 /** Limit of the number of different violations that are collected for all rows together. */
 const MAX_VIOLATIONS = 1_000;
+
+/** Some dates, the longest that English has: rules for texts hold with any. */
+const SAMPLE = datesFrom({ at: '2026-09-30T12:00:00Z', timezone: 'UTC', language: 'en' });
 
 /** An evaluation with variables, in a request or file. */
 export type TemplateInput = Partial<Template> & { readonly variables: readonly VariablesRow[] };
@@ -45,13 +49,27 @@ export function rowViolations(value: TemplateInput): Violation[] {
     return [];
   });
   for (const { name, path } of usesIn(value)) {
-    if (!known.has(name)) violations.push({ path, text: unknownName(name, names) });
+    const day = readDate(name)?.day;
+    // A variable of the same name comes first, and has no format.
+    const isDate = day !== undefined && !known.has(day);
+    if (!known.has(name) && !isDate) violations.push({ path, text: unknownName(name, `${names.join(', ')} and `) });
   }
-  return violations;
+  return [...violations, ...dateViolations({ variables })];
 }
 
-const unknownName = (name: string, names: readonly string[]): string =>
-  `uses the unknown variable "${name.slice(0, LIMITS.variableName)}"; known are ${names.join(', ')}; \\{{ stands for {{ itself`;
+/** Names that are probably meant as dates, in an evaluation without variables or in the values of rows; others stay as they are. */
+export function dateViolations(value: Partial<Template> & Pick<Partial<TemplateInput>, 'variables'>): Violation[] {
+  return [...usesIn(value), ...placeholders(value.variables, ['variables'])].flatMap(({ name, path }) =>
+    isLikeDate(name) && !readDate(name) ? [{ path, text: unknownName(name, '') }] : [],
+  );
+}
+
+/** An evaluation without variables, with some dates. */
+export const withSomeDates = <T extends Partial<Template>>(value: T): T =>
+  usesIn(value).length === 0 ? value : withVariables(value, null, SAMPLE);
+
+const unknownName = (name: string, names: string): string =>
+  `uses the unknown variable "${name.slice(0, LIMITS.variableName)}"; known are ${names}${DATE_FORMS}; \\{{ stands for {{ itself`;
 
 /**
  * Validates the evaluation with the values of each row. A violation that only some rows have names the first of them.
@@ -60,7 +78,9 @@ const unknownName = (name: string, names: readonly string[]): string =>
 export function rowByRow<T extends TemplateInput>(value: T, violationsOf: (replaced: T) => Violation[]): Violation[] {
   const { variables } = value;
   // Results of tools may be as large as all texts together: only those that a row changes count.
-  const changed = { ...value, toolResults: value.toolResults?.filter((entry) => placeholders(entry).length > 0) };
+  const results: unknown = value.toolResults;
+  const changedResults = Array.isArray(results) ? results.filter((entry) => placeholders(entry).length > 0) : results;
+  const changed = { ...value, toolResults: changedResults };
   const lengthOf = replacedLength(TEMPLATE_FIELDS.map((field) => changed[field]));
   const length = variables.reduce((sum, row) => sum + lengthOf(row), 0);
   if (length > LIMITS.replaced) {
@@ -70,7 +90,7 @@ export function rowByRow<T extends TemplateInput>(value: T, violationsOf: (repla
   const found = new Map<string, { readonly violation: Violation; readonly first: number; rows: number }>();
   variables.forEach((row, index) => {
     if (found.size > MAX_VIOLATIONS) return;
-    for (const violation of violationsOf(withVariables(value, row))) {
+    for (const violation of violationsOf(withVariables(value, row, SAMPLE))) {
       const known = found.get(sentence(violation));
       if (known) known.rows += 1;
       else found.set(sentence(violation), { violation, first: index, rows: 1 });

@@ -1,4 +1,5 @@
 import { inputViolations } from '../index.js';
+import { DATE_FORMS } from './dates.js';
 import { placeholders, replacedLength, replaceVariables, withVariables } from './variables.js';
 
 const row = { city: 'Rome', people: 4, isVip: true, price: '$4.50 (approx.)', nested: '{{city}}' };
@@ -133,8 +134,8 @@ describe('violations of evaluations with variables', () => {
     [
       { script: [{ say: 'In {{city}}' }], criteria: [{ text: '{{ day }}' }] },
       [
-        'script[0].say uses the unknown variable "city"; known are day, people; \\{{ stands for {{ itself',
-        'criteria[0].text uses the unknown variable " day "; known are day, people; \\{{ stands for {{ itself',
+        `script[0].say uses the unknown variable "city"; known are day, people and ${DATE_FORMS}; \\{{ stands for {{ itself`,
+        `criteria[0].text uses the unknown variable " day "; known are day, people and ${DATE_FORMS}; \\{{ stands for {{ itself`,
       ],
     ],
   ])('rejects %j', (fields, expected) => {
@@ -184,7 +185,7 @@ describe('violations of evaluations with variables', () => {
       { tool: 'find', times: '{{people}}', result: { pattern: '{{day}}' } },
     ];
     expect(violations({ toolResults })).toEqual([
-      'toolResults[0].result.text uses the unknown variable "dya"; known are day, people; \\{{ stands for {{ itself',
+      `toolResults[0].result.text uses the unknown variable "dya"; known are day, people and ${DATE_FORMS}; \\{{ stands for {{ itself`,
     ]);
   });
 

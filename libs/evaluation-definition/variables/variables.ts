@@ -1,6 +1,7 @@
 import { RE2JS } from 're2js';
 import type { Path } from '../../json-input/index.js';
 import type { AuthoredEvaluation, VariablesRow, VariableValue } from '../definition/definition.js';
+import { type DateFormat, type DateValues, isLikeDate, MAX_DATE_NAME } from './dates.js';
 
 /** The fields in which `{{name}}` stands for the value of a variable. */
 export const TEMPLATE_FIELDS = [
@@ -25,6 +26,9 @@ const DATA_FIELDS: ReadonlySet<string> = new Set([
   ...['arguments', 'const', 'enum', 'default', 'examples'],
   ...['same', 'result', 'results'],
 ]);
+
+/** Fields whose texts are data: a date in them is `2026-12-04`, elsewhere as it is spoken. */
+const ISO_FIELDS: ReadonlySet<string> = new Set([...DATA_FIELDS, 'argumentsSchema', 'value', 'agentVariables']);
 
 /** A use of a variable. */
 export interface Placeholder {
@@ -63,50 +67,86 @@ export function replacedLength(value: unknown): (row: VariablesRow) => number {
 /**
  * Replaces `{{name}}` in every text inside the value by the row's value, once: inserted values are not searched again. A
  * text that is nothing but `{{name}}` becomes the value itself, with its type. In regular expressions (`pattern`) values
- * match literally. Unknown names stay as they are.
+ * match literally. Unknown names stay as they are. Dates are replaced likewise, also in values of the row.
  */
-export function replaceVariables<T>(value: T, row: VariablesRow): T {
-  return replaced(value, row, { isPattern: false, isData: false }) as T;
+export function replaceVariables<T>(value: T, row: VariablesRow | null, dates: DateValues = NO_DATES): T {
+  return replaced(value, { row, dates }, { isPattern: false, isData: false, usual: 'spoken' }) as T;
+}
+
+const NO_DATES: DateValues = () => undefined;
+
+interface Values {
+  /** Null without variables: then only dates are replaced. */
+  readonly row: VariablesRow | null;
+  readonly dates: DateValues;
 }
 
 interface Place {
   readonly isPattern: boolean;
   readonly isData: boolean;
+  readonly usual: DateFormat;
 }
 
-function replaced(value: unknown, row: VariablesRow, place: Place): unknown {
-  if (typeof value === 'string') return place.isPattern ? inPattern(value, row) : inText(value, row);
-  if (Array.isArray(value)) return value.map((entry: unknown) => replaced(entry, row, place));
+function replaced(value: unknown, values: Values, place: Place): unknown {
+  if (typeof value === 'string')
+    return place.isPattern ? inPattern(value, values, place) : inText(value, values, place);
+  if (Array.isArray(value)) return value.map((entry: unknown) => replaced(entry, values, place));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, entry]: [string, unknown]) => {
       const isData = place.isData || DATA_FIELDS.has(name);
-      return [name, replaced(entry, row, { isData, isPattern: !isData && name === 'pattern' })];
+      const usual = ISO_FIELDS.has(name) ? 'iso' : place.usual;
+      // A check keeps its name from day to day.
+      const given = name === 'name' && usual === 'spoken' ? { ...values, dates: NO_DATES } : values;
+      return [name, replaced(entry, given, { isData, isPattern: !isData && name === 'pattern', usual })];
     }),
   );
 }
 
-function inText(text: string, row: VariablesRow): VariableValue {
+function inText(text: string, values: Values, place: Place): VariableValue {
   const name = ONLY_NAME.exec(text)?.[1];
-  if (name !== undefined && Object.hasOwn(row, name)) return row[name]!;
-  return insert(text, row, String);
+  if (name !== undefined && values.row && Object.hasOwn(values.row, name)) return ofRow(name, values, place);
+  return insert(text, values, place, String);
 }
 
-const inPattern = (text: string, row: VariablesRow): string => insert(text, row, (value) => RE2JS.quote(String(value)));
+const inPattern = (text: string, values: Values, place: Place): string =>
+  insert(text, values, place, (value) => RE2JS.quote(String(value)));
 
-const insert = (text: string, row: VariablesRow, format: (value: VariableValue) => string): string =>
-  text.replace(TOKEN, (token: string, name: string | undefined) => {
-    if (name === undefined) return '{{';
-    return Object.hasOwn(row, name) ? format(row[name]!) : token;
+/** A value of the row; dates in it have the format of the place where it is inserted. */
+function ofRow(name: string, { row, dates }: Values, place: Place): VariableValue {
+  const value = row![name]!;
+  return typeof value === 'string' ? insert(value, { row: null, dates }, place, String) : value;
+}
+
+function insert(text: string, values: Values, place: Place, format: (value: VariableValue) => string): string {
+  return text.replace(TOKEN, (token: string, name: string | undefined, at: number) => {
+    if (name === undefined) return values.row || isDateAfter(text, at + token.length) ? '{{' : token;
+    if (values.row && Object.hasOwn(values.row, name)) return format(ofRow(name, values, place));
+    const date = values.dates(name, place.usual);
+    return date === undefined ? token : format(date);
   });
+}
 
-/** The evaluation's texts with the values of the row; unchanged without variables. */
-export function withVariables<T extends Partial<Template>>(evaluation: T, row: VariablesRow | null): T {
-  if (row === null) return evaluation;
+/** Whether the braces that a backslash makes literal would be a date otherwise. */
+function isDateAfter(text: string, at: number): boolean {
+  const name = /^(.*?)\}\}/s.exec(text.slice(at, at + MAX_DATE_NAME))?.[1];
+  return name !== undefined && isLikeDate(name);
+}
+
+/**
+ * The evaluation's texts with the values of the row and with dates; without variables only dates are replaced.
+ * @param dates absent where only the kinds of checks and steps matter
+ */
+export function withVariables<T extends Partial<Template>>(
+  evaluation: T,
+  row: VariablesRow | null,
+  dates?: DateValues,
+): T {
+  if (!row && !dates) return evaluation;
   const fields = TEMPLATE_FIELDS.filter((field) => evaluation[field] !== undefined);
   return {
     ...evaluation,
-    ...Object.fromEntries(fields.map((field) => [field, replaceVariables(evaluation[field], row)])),
+    ...replaceVariables(Object.fromEntries(fields.map((field) => [field, evaluation[field]])), row, dates),
   };
 }
 

@@ -1,3 +1,4 @@
+import { datesFrom } from '../../evaluation-definition/index.js';
 import { areSameValues } from './same-value.js';
 
 describe('areSameValues', () => {
@@ -81,4 +82,20 @@ describe('areSameValues', () => {
       areSameValues(text, text);
     expect(performance.now() - started).toBeLessThan(5_000);
   });
+});
+
+describe('dates as an English caller says them', () => {
+  it.each(['en-US', 'en-GB'])(
+    'in %s are the same as in figures, on every day of a leap year, and as no other day',
+    (language) => {
+      for (let day = 0; day < 366; day++) {
+        const at = new Date(Date.UTC(2028, 0, 1 + day, 12)).toISOString();
+        const dates = datesFrom({ at, timezone: 'UTC', language });
+        const [iso, spoken] = [dates('today', 'iso'), dates('today', 'spoken')];
+        expect([spoken, iso, areSameValues(spoken, iso), areSameValues(spoken, dates('tomorrow', 'iso'))]).toEqual([
+          ...[spoken, iso, true, false],
+        ]);
+      }
+    },
+  );
 });

@@ -9,7 +9,7 @@ import { RecordingUploadsService } from '../recordings/recording-uploads.service
 import { RecordingsService } from '../recordings/recordings.service.js';
 import { CallsService } from '../calls/calls.service.js';
 import type { CallDetails } from '../calls/dto/call.responses.js';
-import { RunStarterService } from '../starts/run-starter.service.js';
+import { countedFrom, RunStarterService } from '../starts/run-starter.service.js';
 import { type PlannedEvaluation, RunWriterService } from '../starts/run-writer.service.js';
 import type { Import } from './import-reader.js';
 import { full } from './room.js';
@@ -84,12 +84,13 @@ export class CallImportsService {
       agentSnapshot: { name, provider, assistantId, type },
     };
     const choice = { protocol: RECORDING, medium: 'voice' as const };
-    const { callIds } = await this.writer.write(run, [evaluation], choice);
+    const { channels, externalId = null } = request;
+    const startedAt = new Date(request.startedAt);
+    const { callIds } = await this.writer.write(run, [countedFrom(evaluation, startedAt)], choice);
     const callId = callIds[0]!;
-    const { channels, externalId = null, startedAt } = request;
     const row = { callId, runId, workspaceId, agentId, externalId, contentHash: hash, channels };
     const said = transcript && [...transcript];
-    await this.repository.insert({ ...row, transcript: said, bytes }, new Date(startedAt));
+    await this.repository.insert({ ...row, transcript: said, bytes }, startedAt);
     return callId;
   }
 }

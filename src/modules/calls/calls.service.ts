@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   type EvaluationDefinition,
   type VariablesRow,
+  datesFrom,
   withVariables,
 } from '../../../libs/evaluation-definition/index.js';
 import type { Attempt } from '../../../libs/simulation/index.js';
@@ -87,7 +88,8 @@ export class CallsService {
 /** Those of the run, above those of the evaluation with the values of the case; earlier versions stored none. */
 function agentVariablesOf({ evaluation, variables, agentVariables }: WholeCall): VariablesRow {
   const { agentVariables: ofEvaluation = {} } = evaluation.definition as Partial<EvaluationDefinition>;
-  return { ...withVariables({ agentVariables: ofEvaluation }, variables).agentVariables, ...agentVariables };
+  const dates = evaluation.dates && datesFrom(evaluation.dates);
+  return { ...withVariables({ agentVariables: ofEvaluation }, variables, dates).agentVariables, ...agentVariables };
 }
 
 /** The last attempt of an ended call is its result. */

@@ -79,6 +79,10 @@ export class EvaluationEntity extends SoftDeletedRow {
   @Column({ type: 'text', nullable: true })
   language: string | null;
 
+  /** IANA; null for that of the language's main country. */
+  @Column({ type: 'text', nullable: true })
+  timezone: string | null;
+
   @Column({ name: 'max_turns', type: 'integer' })
   maxTurns: number;
 

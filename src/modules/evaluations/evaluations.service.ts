@@ -192,6 +192,7 @@ export function contentOf(row: EvaluationEntity): AuthoredEvaluation {
     critical: row.critical,
     tags: row.tags,
     language: row.language,
+    timezone: row.timezone,
     variables: row.variables.map(normaliseRow),
     // jsonb does not preserve the order of properties.
     ...normalise(row),
@@ -200,7 +201,7 @@ export function contentOf(row: EvaluationEntity): AuthoredEvaluation {
 
 function toResponse(row: EvaluationEntity): Evaluation {
   const { key, critical, tags, script, checks, criteria, maxTurns, maxDurationSeconds, ...more } = contentOf(row);
-  const { language, variables, toolResults, conditions, turnEndMs, fillers, agentVariables } = more;
+  const { language, timezone, variables, toolResults, conditions, turnEndMs, fillers, agentVariables } = more;
   return {
     id: row.id,
     createdAt: row.createdAt.toISOString(),
@@ -222,6 +223,7 @@ function toResponse(row: EvaluationEntity): Evaluation {
     maxTurns,
     maxDurationSeconds,
     language,
+    timezone,
     variables,
     toolResults,
     conditions,

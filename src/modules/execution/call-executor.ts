@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { normalise, type VariablesRow, withVariables } from '../../../libs/evaluation-definition/index.js';
+import { datesFrom, normalise, type VariablesRow, withVariables } from '../../../libs/evaluation-definition/index.js';
 import { OutboundClient } from '../../../libs/outbound-http/index.js';
 import {
   unstartedCall,
@@ -181,14 +181,14 @@ const otherProtocol = (planned: string, current: string): string =>
 const noAddress = (provider: string): string =>
   `the agent has no connection of its own, and ${provider}_URL is not set`;
 
-/** The evaluation with the values of the call's row. */
+/** The evaluation with the values of the call's row and with its dates. */
 function evaluationOf({ snapshot }: CallPlan, row: VariablesRow | null): EvaluationSnapshot {
-  if (row === null) return snapshot;
   const { scenarioText, generalInstructions, definition } = snapshot;
+  const dates = snapshot.dates && datesFrom(snapshot.dates);
   return {
     ...snapshot,
-    ...withVariables({ scenarioText, generalInstructions }, row),
-    definition: withVariables(definition, row),
+    ...withVariables({ scenarioText, generalInstructions }, row, dates),
+    definition: withVariables(definition, row, dates),
   };
 }
 

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { EvaluationDefinition } from '../../../libs/evaluation-definition/index.js';
+import type { DateOrigin, EvaluationDefinition } from '../../../libs/evaluation-definition/index.js';
 import type { Personality, Scenario } from '../../../libs/simulation/index.js';
 
 /** What a personality's fields say about its voice calls. */
@@ -17,6 +17,8 @@ export interface CallerVoice {
 export interface EvaluationSnapshot extends Required<Omit<Scenario, 'isCalled' | 'hasOwnLanguage'>> {
   /** Missing in runs of earlier versions. */
   readonly hasOwnLanguage?: boolean;
+  /** Fixed when the run starts. Missing in runs of earlier versions, which have no dates. */
+  readonly dates?: DateOrigin;
   readonly key: string | null;
   readonly name: string;
   readonly critical: boolean;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { callLanguage, caseKey, withExpectations } from '../../../libs/evaluation-definition/index.js';
+import { callLanguage, caseKey, dateOrigin, withExpectations } from '../../../libs/evaluation-definition/index.js';
 import { cures, explanationOf, misfits, PERSONALITY_DELETED } from '../../../libs/run-plan/index.js';
 import { type ProtocolName, PROTOCOLS } from '../../../libs/simulation/index.js';
 import type { Caller } from '../../platform/access/caller.js';
@@ -73,7 +73,7 @@ export class RunStarterService {
         caller: snapshot.definition.script.length > 0 ? 'scripted' : 'generated',
         calls: cases.length * repeat,
         cases: [...cases],
-        explanation: explanationOf({ snapshot }),
+        explanation: explanationOf({ snapshot, cases }),
       })),
       warnings: planWarnings(plan, {
         protocol,
@@ -112,7 +112,9 @@ export class RunStarterService {
       if (await this.agents.isDeleted(run.agentId)) throw conflict('The agent of the run was deleted');
       const agent = await this.agents.describe(caller, run.agentId, { lock: true });
       const choice = await this.connections.choose(agent, run.medium);
-      const evaluations = await this.repository.readPlan(run.id, onlyFailed);
+      const evaluations = (await this.repository.readPlan(run.id, onlyFailed)).map((one) =>
+        countedFrom(one, new Date()),
+      );
       if (evaluations.length === 0) {
         // A run without cases was deleted since it was read.
         await this.runs.require(caller, run.id);
@@ -190,7 +192,9 @@ export class RunStarterService {
     selected: readonly SelectedEvaluation[],
   ): Promise<PlannedEvaluation[]> {
     const personalities = await this.requirePersonalities(selected.map((one) => [one.name, one.personalityId]));
+    const at = new Date().toISOString();
     return selected.map((evaluation) => {
+      const callsLanguage = callLanguage(evaluation.language, language);
       const { id, key, name, critical, tags, scenarioText, generalInstructions, vendorCallPhoneNumber } = evaluation;
       const { script, checks, criteria, toolResults, maxTurns, maxDurationSeconds, ...further } = evaluation;
       const { conditions, turnEndMs, fillers, agentVariables } = further;
@@ -204,7 +208,8 @@ export class RunStarterService {
           tags,
           scenarioText,
           generalInstructions,
-          language: callLanguage(evaluation.language, language),
+          language: callsLanguage,
+          dates: dateOrigin(evaluation.timezone, callsLanguage, at),
           hasOwnLanguage: evaluation.language !== null,
           phoneNumber: vendorCallPhoneNumber,
           personality: personalities.get(evaluation.personalityId)!,
@@ -270,6 +275,13 @@ export class RunStarterService {
     if (endpoint) await this.capacity.store(agentId, endpoint);
     return toDetails(run, { pending: totalCalls });
   }
+}
+
+/** The evaluation with its dates counted from another moment. */
+export function countedFrom(evaluation: PlannedEvaluation, at: Date): PlannedEvaluation {
+  const { snapshot } = evaluation;
+  const { dates } = snapshot;
+  return dates ? { ...evaluation, snapshot: { ...snapshot, dates: { ...dates, at: at.toISOString() } } } : evaluation;
 }
 
 /** What a run can cost at most; null if its platform does not bill. */

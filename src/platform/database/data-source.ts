@@ -13,6 +13,7 @@ import { Recordings1733400001000 } from './migrations/1733400001000-recordings.j
 import { Webhooks1733400001100 } from './migrations/1733400001100-webhooks.js';
 import { PlatformCallsOutliveCalls1795993200000 } from './migrations/1795993200000-platform-calls-outlive-calls.js';
 import { ToolCalls1795993660497 } from './migrations/1795993660497-tool-calls.js';
+import { EvaluationTimezones1795995027001 } from './migrations/1795995027001-evaluation-timezones.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -41,6 +42,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       Webhooks1733400001100,
       PlatformCallsOutliveCalls1795993200000,
       ToolCalls1795993660497,
+      EvaluationTimezones1795995027001,
     ],
   });
 }

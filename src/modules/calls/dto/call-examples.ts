@@ -98,6 +98,7 @@ export const CALL_EXAMPLES = {
     scenarioText: 'You want a table for four on Friday at 19:30 under the name Rossi.',
     generalInstructions: '',
     language: 'en-US',
+    dates: { at: '2026-11-30T09:30:00.000Z', timezone: 'America/New_York', language: 'en-US' },
     phoneNumber: '+15550100',
     personality: {
       id: EXAMPLE_ID.personality,

@@ -336,10 +336,7 @@ const SCHEMAS = {
   CallEnd: object({ by: oneOf('agent', 'caller', 'tester'), code: text, reason: text }),
   CallEvaluation: object(
     {
-      key: or(text),
-      name: text,
-      critical: flag,
-      tags: list(text),
+      ...{ key: or(text), name: text, critical: flag, tags: list(text) },
       scenarioText: text,
       generalInstructions: text,
       language: { ...text, description: 'BCP 47; missing in calls of earlier versions' },
@@ -347,6 +344,7 @@ const SCHEMAS = {
         ...flag,
         description: "Whether the language is the evaluation's own, and not the agent's or the default",
       },
+      dates: object({ at: text, timezone: text, language: text }),
       phoneNumber: text,
       personality: object(
         {
@@ -374,7 +372,7 @@ const SCHEMAS = {
         description: 'Script, checks, criteria and limits of the evaluation; checks with `step` are from `expect`',
       },
     },
-    ['language', 'hasOwnLanguage'],
+    ['language', 'hasOwnLanguage', 'dates'],
   ),
   CallAgent: object({ name: or(text), provider: text, assistantId: text, type: or(text) }, ['type']),
 } as const;

@@ -43,7 +43,7 @@ export function AuthoredField(name: FieldName, presence: Presence): PropertyDeco
       ...(name === 'criteria' && {
         items: presence === 'response' ? criterion : { oneOf: [criterionText, criterion] },
       }),
-      ...((name === 'key' || name === 'language') && { nullable: true }),
+      ...(['key', 'language', 'timezone'].includes(name) && { nullable: true }),
       ...(presence === 'optional' && initially !== undefined && { default: initially }),
     },
     presence === 'required' || presence === 'response',

@@ -56,6 +56,9 @@ export class CreateEvaluationRequest implements EvaluationInput {
   @AuthoredField('language', 'optional')
   language?: string | null;
 
+  @AuthoredField('timezone', 'optional')
+  timezone?: string | null;
+
   @AuthoredField('variables', 'optional')
   variables?: VariablesRow[];
 

@@ -79,6 +79,9 @@ export class Evaluation {
   @AuthoredField('language', 'response')
   language: string | null;
 
+  @AuthoredField('timezone', 'response')
+  timezone: string | null;
+
   @AuthoredField('variables', 'response')
   variables: readonly VariablesRow[];
 

@@ -59,7 +59,11 @@ export class ExportService {
 
   private async *csvParts(suite: Suite): AsyncGenerator<string> {
     const isUnnamed = [...suite.personalities.values()].some((id) => !suite.names.has(id));
-    const columns = FILE_FIELD_NAMES.filter((name) => name !== 'personalityId' || isUnnamed);
+    // Files of suites that do not use the column stay as they were before it.
+    const hasTimezones = await this.repository.hasTimezones(suite.agentId);
+    const columns = FILE_FIELD_NAMES.filter(
+      (name) => (name !== 'personalityId' || isUnnamed) && (name !== 'timezone' || hasTimezones),
+    );
     yield* write(
       csvWriter(columns),
       this.evaluationBatches(suite, (item) => item),

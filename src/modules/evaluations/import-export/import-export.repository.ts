@@ -18,6 +18,7 @@ const ROWS = jsonRows({
   maxTurns: column('max_turns', 'int'),
   maxDurationSeconds: column('max_duration_seconds', 'int'),
   language: column('language', 'text'),
+  timezone: column('timezone', 'text'),
   variables: column('variables', 'jsonb'),
   toolResults: column('tool_results', 'jsonb'),
   conditions: column('conditions', 'jsonb'),
@@ -64,6 +65,9 @@ const BATCH = `
 const PERSONALITIES = `
   SELECT e.id, e.personality_id AS "personalityId" FROM evaluations e
    WHERE e.agent_id = $1 AND e.deleted_at IS NULL ORDER BY e.created_at, e.id`;
+
+const HAS_TIMEZONES = `
+  SELECT EXISTS (SELECT 1 FROM evaluations WHERE agent_id = $1 AND deleted_at IS NULL AND timezone IS NOT NULL) AS "has"`;
 
 /** $1: agents; $2: personalities; $3: maximum number of agents per personality. */
 const USERS = `
@@ -142,6 +146,12 @@ export class ImportExportRepository {
   async personalities(agentId: string): Promise<Map<string, string>> {
     const rows = await this.database.query<{ id: string; personalityId: string }>(PERSONALITIES, [agentId]);
     return new Map(rows.map(({ id, personalityId }) => [id, personalityId]));
+  }
+
+  /** Whether one of the agent's evaluations names its time zone. */
+  async hasTimezones(agentId: string): Promise<boolean> {
+    const [row] = await this.database.query<{ has: boolean }>(HAS_TIMEZONES, [agentId]);
+    return row?.has ?? false;
   }
 
   /** Which of these agents have evaluations with these personalities, at most `limit` of each, and how many there are. */

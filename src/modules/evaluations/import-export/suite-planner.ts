@@ -4,6 +4,7 @@ import {
   type AuthoredEvaluation,
   type AuthoredPersonality,
   callLanguage,
+  dateOrigin,
   withExpectations,
 } from '../../../../libs/evaluation-definition/index.js';
 import {
@@ -127,7 +128,8 @@ function itemsOf(
   personalities: ReadonlyMap<string, Personality>,
 ): Item[] {
   return (JSON.parse(json) as AuthoredEvaluation[]).map((evaluation, index) => {
-    const { key, name, critical, tags, language, variables, ...definition } = evaluation;
+    const { key, name, critical, tags, variables, timezone, ...definition } = evaluation;
+    const language = callLanguage(definition.language, agentLanguage);
     const personality = personalities.get(personalityIds[index] ?? '');
     return {
       key: key ?? '',
@@ -135,7 +137,8 @@ function itemsOf(
         name,
         critical,
         tags,
-        language: callLanguage(language, agentLanguage),
+        language,
+        dates: dateOrigin(timezone, language),
         personality: personality ?? { id: '', name: '' },
         definition: withExpectations(definition),
       },
@@ -152,5 +155,5 @@ const described = ({ key, snapshot, cases }: Item): SuiteEvaluation => ({
   tags: [...snapshot.tags],
   caller: snapshot.definition.script.length > 0 ? 'scripted' : 'generated',
   cases: cases.length,
-  explanation: explanationOf({ snapshot }),
+  explanation: explanationOf({ snapshot, cases }),
 });
