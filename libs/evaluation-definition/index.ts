@@ -13,6 +13,8 @@ export {
   needsOf,
   withNested,
 } from './checks/checks.js';
+export { exceptText } from './checks/happens.js';
+export { ANY_TOOL } from './definition/events.js';
 export { quoteOf } from './checks/common.js';
 export type { Need, OfType } from './checks/kind.js';
 export { CHECK_DEFINITIONS } from './checks/schema.js';

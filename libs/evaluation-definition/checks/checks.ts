@@ -2,6 +2,7 @@ import type { Path } from '../../json-input/index.js';
 import { clipped } from '../../text/index.js';
 import type { CriterionSpec, NestedCheck, PartialDefinition } from '../definition/definition.js';
 import { TURNS, WORDS } from './amounts.js';
+import { ANSWERS } from './answers.js';
 import { COMPOSED } from './composed.js';
 import { CRITERION } from './criterion.js';
 import { ENDS_BY } from './ends-by.js';
@@ -23,6 +24,7 @@ export const CHECKS: Kinds = {
   ...IN_ORDER,
   ...COMPOSED,
   ...CRITERION,
+  ...ANSWERS,
   ...ENDS_BY,
   ...TURNS,
   ...TIMES,

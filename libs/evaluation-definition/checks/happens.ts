@@ -1,7 +1,9 @@
 import { canonical } from '../definition/canonical.js';
+import { LIMITS } from '../definition/limits.js';
 import type { Placement, SaysSpec, ToolSpec } from '../definition/definition.js';
-import { anchorsOf, anchorText, eventText, identity, needsOfEvent, ownFields } from './common.js';
+import { anchorsOf, anchorText, eventText, identity, list, needsOfEvent, ownFields, shown } from './common.js';
 import type { CheckKind, EventPart, Found, Kinds, Subject } from './kind.js';
+import { ANY_TOOL } from '../definition/events.js';
 import { check, placement, spokenFields, toolFields, turn, turnNumber } from './parts-schema.js';
 import { oneMatcher } from '../definition/json-schema.js';
 
@@ -10,7 +12,7 @@ type Spec = SaysSpec | ToolSpec;
 /** An event that happens, or does not, where and as often as the check says. */
 const EVENT = {
   needs: (spec) => eventsOf(spec).flatMap(([, event]) => needsOfEvent(event)),
-  describe: (spec) => `${eventText(spec, isNever(spec))}${turnText(spec)}${placementText(spec)}`,
+  describe: (spec) => `${whatHappens(spec)}${turnText(spec)}${placementText(spec)}`,
   violations: timesViolations,
   parts: () => [],
   events: eventsOf,
@@ -27,6 +29,28 @@ const saying = (title: string, description: string) =>
   check(title, description, { ...spokenFields, turn, ...placement }, [], oneMatcher);
 const calling = (title: string, description: string) =>
   check(title, description, { ...toolFields, turn: turnNumber, ...placement }, ['tool']);
+const neverCalling = check(
+  'Never calls a tool',
+  'The agent never calls the tool, or fewer than `times.min` times. Without `tool` it calls none.',
+  {
+    ...toolFields,
+    tool: {
+      ...toolFields.tool,
+      description: `${toolFields.tool.description}; \`${ANY_TOOL}\` stands for any`,
+      default: ANY_TOOL,
+    },
+    except: {
+      type: 'array',
+      description: 'Without `tool`: tools that it may call nevertheless',
+      items: { type: 'string', minLength: 1, maxLength: LIMITS.tool },
+      maxItems: LIMITS.allowed,
+      examples: [['end_call']],
+    },
+    turn: turnNumber,
+    ...placement,
+  },
+  [],
+);
 
 export const HAPPENS = {
   says: {
@@ -46,7 +70,7 @@ export const HAPPENS = {
   },
   never_calls_tool: {
     ...CALLED,
-    schema: calling('Never calls a tool', 'The agent never calls the tool, or fewer than `times.min` times.'),
+    schema: neverCalling,
     isProhibition: () => true,
   },
 } satisfies Pick<Kinds, Spec['type']>;
@@ -62,7 +86,18 @@ function wordsAsked(spec: SaysSpec): Subject {
   return [`says ${identity(spec)} ${canonical({ turn: inTurn, after, before, times })}`, spec.type];
 }
 
+function whatHappens(spec: Spec): string {
+  const isAny = spec.type === 'never_calls_tool' && spec.tool === ANY_TOOL;
+  return isAny ? `agent calls no tool${exceptText(spec)}` : eventText(spec, isNever(spec));
+}
+
+/** The tools that are no case of any tool. */
+export const exceptText = ({ except = [] }: Pick<ToolSpec, 'except'>): string =>
+  except.length === 0 ? '' : ` except ${shown(list(except, ', '))}`;
+
 function timesViolations(spec: Spec): Found[] {
+  if ('except' in spec && spec.tool !== ANY_TOOL)
+    return [[['except'], 'has no effect with tool: leave tool out to forbid all others']];
   if (!spec.times) return [];
   const { min, max } = spec.times;
   if (isNever(spec)) {

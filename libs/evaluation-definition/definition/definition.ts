@@ -1,4 +1,4 @@
-import type { EventMatcher, Placement, ToolMatcher, TurnSelector, ValueSource } from './events.js';
+import type { EventMatcher, Placement, Times, ToolMatcher, TurnSelector, ValueSource } from './events.js';
 import type { ScriptStep, Speaker, SpokenMatcher } from './script.js';
 import type { LineConditions, SoundCheckSpec, UnderstoodSpec } from './voice.js';
 
@@ -42,7 +42,14 @@ interface Named {
 
 export type SaysSpec = { readonly type: 'says' | 'never_says'; readonly turn?: TurnSelector } & SpokenMatcher &
   Placement;
-export type ToolSpec = { readonly type: 'calls_tool' | 'never_calls_tool' } & ToolMatcher & InTurn & Placement;
+export type ToolSpec = { readonly type: 'calls_tool' | 'never_calls_tool' } & ToolMatcher &
+  InTurn &
+  Placement & {
+    /** Of `never_calls_tool` with the tool `*`, any but these. */
+    readonly except?: readonly string[];
+  };
+/** How many answers the agent gives in each turn; `min` is 0 by default. */
+export type AnswersSpec = { readonly type: 'answers'; readonly times: Times } & InTurn;
 export type EndsBySpec = {
   readonly type: 'ends_by';
   readonly by: Speaker;
@@ -98,6 +105,7 @@ export type WhenSpec = { readonly type: 'when'; readonly if: NestedCheck; readon
 export type CheckSpec =
   | SaysSpec
   | ToolSpec
+  | AnswersSpec
   | EndsBySpec
   | MaxTurnsSpec
   | MaxLatencySpec

@@ -1,7 +1,11 @@
 import type { SpokenMatcher, Speaker } from './script.js';
 
+/** Instead of the name of a tool: any. */
+export const ANY_TOOL = '*';
+
 /** A call of a tool by the agent. */
 export interface ToolMatcher {
+  /** Its name, or `ANY_TOOL`. */
   readonly tool: string;
   /** Each given argument must be present with the same value. */
   readonly arguments?: Readonly<Record<string, unknown>>;

@@ -11,6 +11,7 @@ import type { CallView } from '../timeline/call-view.js';
 import { partOfTurns } from '../timeline/parts.js';
 import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
 import { AMOUNTS } from './amounts.js';
+import { ANSWERS } from './answers.js';
 import { type CheckResult, type Finding, type Part, resultOf, undecided } from './check-result.js';
 import { fromParts } from './composed.js';
 import { judgedLeaf } from './criterion.js';
@@ -86,6 +87,7 @@ async function evaluate(check: NestedCheck, finder: EventFinder, others: OtherLe
 const LEAVES: Leaves = {
   ...HAPPENS,
   ...ORDER,
+  ...ANSWERS,
   ...ENDS_BY,
   ...AMOUNTS,
   ...TIMES,

@@ -1,5 +1,7 @@
 import {
+  ANY_TOOL,
   type EventMatcher,
+  exceptText,
   isProhibition,
   quoteOf,
   type SaysSpec,
@@ -169,6 +171,7 @@ const MAX_SAID = 3;
 const MAX_QUOTE = 200;
 
 function noFittingCall(spec: ToolSpec, where: string, view: CallView): Pick<Finding, 'detail' | 'evidence'> {
+  if (spec.tool === ANY_TOOL) return { detail: `The agent called no tool${exceptText(spec)}${where}`, evidence: [] };
   const calls = view.toolCalls.filter(({ entry }) => entry.name === spec.tool);
   const misfits = calls.map(({ entry }) => misfit(spec, entry));
   const reason = misfits.findLast((each) => each !== undefined);

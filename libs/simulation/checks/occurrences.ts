@@ -1,9 +1,11 @@
 import {
+  ANY_TOOL,
   compilePattern,
   type EventMatcher,
   quoteOf,
   type SpokenMatcher,
   type ToolMatcher,
+  type ToolSpec,
 } from '../../evaluation-definition/index.js';
 import { validateJson } from '../../json-schema/index.js';
 import { type CallView, partAt, type Placed, type Utterance } from '../timeline/call-view.js';
@@ -113,7 +115,9 @@ export class EventFinder {
   /** @throws NotKnown at the end, if there may be further ones */
   private async *toolCalls(matcher: ToolMatcher): AsyncGenerator<Occurrence, undefined> {
     for (const call of this.view.toolCalls) {
-      if (call.entry.name !== matcher.tool) continue;
+      const { except = [] } = matcher as Partial<Pick<ToolSpec, 'except'>>;
+      const { name } = call.entry;
+      if (matcher.tool === ANY_TOOL ? except.includes(name) : name !== matcher.tool) continue;
       await this.yieldToEventLoop();
       if (misfit(matcher, call.entry) === undefined) {
         const text = `the agent called ${toolCallText(call.entry)}`;

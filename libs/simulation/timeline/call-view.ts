@@ -236,6 +236,9 @@ export function partAt(
   return { part: last, offset: last.entry.text.length };
 }
 
+/** Whether the agent was heard to say it on a voice call. */
+export const isVoice = ({ words }: SpeechEntry): boolean => words !== undefined;
+
 const isSpeech = (item: Placed): item is Placed<SpeechEntry> => item.entry.type === 'speech';
 
 function utterancesOf(speech: readonly Placed<SpeechEntry>[]): Utterance[] {

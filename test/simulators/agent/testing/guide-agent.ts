@@ -77,6 +77,7 @@ export const GUIDE_FAULTS: Readonly<Record<string, Turns>> = {
   'Books for four at 19:30': { 3: [booking({ people: 5 }), HEALTHY[3]![1]!] },
   'Books only once': { 3: [BOOKED, booking({ phone: '5550143' }), HEALTHY[3]![1]!] },
   'Sends no message without consent': { 2: [{ tool: 'send_sms', arguments: { text: 'Hello' } }, ...HEALTHY[2]!] },
+  'Calls no further tool': { 2: [{ tool: 'delete_booking', arguments: {} }, ...HEALTHY[2]!] },
   'Books with a sensible phone number and without discount': { 3: [booking({ discount: 20 }), HEALTHY[3]![1]!] },
   'Books only after the caller agreed': { 2: [BOOKED, ...HEALTHY[2]!], 3: [HEALTHY[3]![1]!] },
   'Greets before it names a price': {
@@ -108,6 +109,7 @@ export const GUIDE_FAULTS: Readonly<Record<string, Turns>> = {
     HEALTHY.map((actions, turn) => [turn, turn === 0 ? actions : [{ waitMs: 1_900 }, ...actions]]),
   ),
   'Needs at most four turns': { 3: [{ say: 'Are you quite sure, Mr Rossi?' }], 4: HEALTHY[3]!, 5: HEALTHY[4]! },
+  'Answers each line once': { 2: [{ say: 'Shall I book it? Shall I book it?' }] },
   'Hangs up within two seconds of the goodbye': { 4: [...HEALTHY[4]!.slice(0, 1), { waitMs: 2_500 }, HEALTHY[4]![1]!] },
   'Answers with at most 24 words': {
     2: [{ say: `Thank you, Mr Rossi. ${'We are so very happy. '.repeat(5)}Shall I book it?` }],

@@ -1,0 +1,36 @@
+import type { AnswersSpec } from '../definition/definition.js';
+import { ref } from '../definition/json-schema.js';
+import { PLAIN, rangeText, reversed } from './common.js';
+import type { Kinds } from './kind.js';
+import { check, turnNumber } from './parts-schema.js';
+
+export const ANSWERS = {
+  answers: {
+    ...PLAIN,
+    schema: check(
+      'Answers',
+      'So many answers of the agent in each turn: with `max: 1` it answers no line twice. Words before and after a tool call are one answer; on a voice call another one begins after a silence that ended the turn of the agent.',
+      {
+        times: {
+          allOf: [ref('Times')],
+          description: 'How many answers; unlike elsewhere, `min` is 0 if it is not given',
+        },
+        turn: turnNumber,
+      },
+      ['times'],
+    ),
+    needs: () => [],
+    describe: ({ times: { min, max }, turn }) =>
+      `the agent gives ${rangeText(min, max)} ${(max ?? min) === 1 ? 'answer' : 'answers'} in ${turn === undefined ? 'each turn' : `turn ${turn}`}`,
+    violations: ({ times: { min, max } }) => [
+      ...reversed(['times.min', min], ['times', max]),
+      ...(min === 0 && max === undefined
+        ? [[['times', 'min'], 'must be at least 1, or the check could never fail'] as const]
+        : []),
+    ],
+    isProhibition: ({ times: { min = 0 } }) => min === 0,
+    ofAgentAlone: false,
+    keepsDetail: true,
+    notInRecording: null,
+  },
+} satisfies Pick<Kinds, AnswersSpec['type']>;
