@@ -82,7 +82,7 @@ describe('answers on a voice call', () => {
       pauses: parts.filter((_, index) => pauses[index]).map((part) => ({ ms: 600, plusMinusMs: 0, part })),
     };
     const stalls = stall ? [{ start: stall[0], end: stall[1] }] : [];
-    const view = new CallView(entries, stalls as never, heard);
+    const view = new CallView(entries, stalls, heard);
     return (await evaluateChecks(normalise({ checks: [ONE] }).checks, view, async () => {}))[0]!;
   }
 
