@@ -91,7 +91,7 @@ function whatHappens(spec: Spec): string {
   return isAny ? `agent calls no tool${exceptText(spec)}` : eventText(spec, isNever(spec));
 }
 
-/** The tools that are no case of any tool. */
+/** The tools that it may call nevertheless. */
 export const exceptText = ({ except = [] }: Pick<ToolSpec, 'except'>): string =>
   except.length === 0 ? '' : ` except ${shown(list(except, ', '))}`;
 

@@ -32,7 +32,7 @@ describe('answers over chat completions', () => {
   it.each([
     [['Eight is free.']],
     [['', 'Eight is free.']],
-    // What agents say while they work is no answer of its own.
+    // Agents say something while they work, which is part of the answer.
     [['One moment, please.', 'Eight is free.']],
     [['Let me look.', 'And once more.', 'Eight is free, shall I book it?']],
   ])('are one for a healthy agent that says %j', async (messages) => {
