@@ -16,6 +16,7 @@ export {
 export { exceptText } from './checks/happens.js';
 export { ANY_TOOL } from './definition/events.js';
 export { quoteOf } from './checks/common.js';
+export { TRANSFER_TOOLS } from './checks/transfers.js';
 export type { Need, OfType } from './checks/kind.js';
 export { CHECK_DEFINITIONS } from './checks/schema.js';
 export type * from './definition/definition.js';

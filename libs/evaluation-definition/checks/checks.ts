@@ -17,6 +17,7 @@ import { SAME_VALUE, UNDERSTOOD } from './same-value.js';
 import { SOUND } from './sound.js';
 import { SPEAKABLE } from './speakable.js';
 import { TIMES } from './times.js';
+import { TRANSFERS } from './transfers.js';
 
 /** Every type of check, in the order of the API document. */
 export const CHECKS: Kinds = {
@@ -25,6 +26,7 @@ export const CHECKS: Kinds = {
   ...COMPOSED,
   ...CRITERION,
   ...ANSWERS,
+  ...TRANSFERS,
   ...ENDS_BY,
   ...TURNS,
   ...TIMES,

@@ -48,6 +48,15 @@ export type ToolSpec = { readonly type: 'calls_tool' | 'never_calls_tool' } & To
     /** Of `never_calls_tool` with the tool `*`, any but these. */
     readonly except?: readonly string[];
   };
+/** The agent passes the call on: by its platform, or with a tool. */
+export interface TransfersSpec {
+  readonly type: 'transfers';
+  /** Telephone number, or another name of the target. */
+  readonly to?: string;
+  readonly after?: EventMatcher;
+  /** Tools of the agent that transfer the call, beside those of the platforms. */
+  readonly as?: readonly string[];
+}
 /** How many answers the agent gives in each turn; `min` is 0 by default. */
 export type AnswersSpec = { readonly type: 'answers'; readonly times: Times } & InTurn;
 export type EndsBySpec = {
@@ -106,6 +115,7 @@ export type CheckSpec =
   | SaysSpec
   | ToolSpec
   | AnswersSpec
+  | TransfersSpec
   | EndsBySpec
   | MaxTurnsSpec
   | MaxLatencySpec

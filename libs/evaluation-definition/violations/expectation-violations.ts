@@ -7,7 +7,8 @@ import { expectationLists } from '../expectations.js';
 /** Checks of what an agent does after one line. */
 const AFTER_A_LINE: ReadonlySet<CheckType> = new Set([
   ...(['says', 'never_says', 'calls_tool', 'never_calls_tool', 'max_latency_ms', 'max_pause_ms'] as const),
-  ...(['max_answer_words', 'language', 'speakable', 'criterion', 'any_of', 'all_of', 'not', 'when'] as const),
+  ...(['max_answer_words', 'answers', 'transfers', 'language', 'speakable'] as const),
+  ...(['criterion', 'any_of', 'all_of', 'not', 'when'] as const),
 ]);
 
 /** What a script expects and cannot be found after a line, or too much of it. */

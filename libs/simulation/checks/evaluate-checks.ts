@@ -27,6 +27,7 @@ import { isRecording, notInRecording, ofRecording } from './recorded.js';
 import { SAME_VALUE } from './same-value.js';
 import { SPEAKABLE } from './speakable.js';
 import { TIMES } from './times.js';
+import { TRANSFERS } from './transfers.js';
 import { neverSaid, ofTimes, timesOf, within, withOpenActs } from './windows.js';
 
 /** Runs do not start with such a check for an agent over text; the agent's connection may change before its calls. */
@@ -88,6 +89,7 @@ const LEAVES: Leaves = {
   ...HAPPENS,
   ...ORDER,
   ...ANSWERS,
+  ...TRANSFERS,
   ...ENDS_BY,
   ...AMOUNTS,
   ...TIMES,

@@ -33,8 +33,8 @@ describe('the examples of the guide to checks', () => {
     expect(inputViolations('file', { ...evaluation, script: GUIDE_SCRIPT, checks })).toEqual([]);
     expect(inputViolations('file', { ...evaluation, ...voice })).toEqual([]);
     expect(inputViolations('file', { ...evaluation, checks: judged })).toEqual([]);
-    const inJudged = normalise({ checks: judged }).checks.flatMap(leavesOf);
-    const types = new Set([...checks, ...voice.checks, ...inJudged].map(({ type }) => type));
+    const all = normalise({ checks: [...checks, ...voice.checks, ...judged] }).checks;
+    const types = new Set([...all, ...all.flatMap(leavesOf)].map(({ type }) => type));
     expect(Object.keys(CHECK_DEFINITIONS).filter((type) => !types.has(type as CheckInput['type']))).toEqual([]);
   });
 

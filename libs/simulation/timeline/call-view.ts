@@ -111,7 +111,7 @@ export class CallView {
     return new CallView(this.entries, this.stalls, this.heard, this.unknownTools, part);
   }
 
-  private readonly counts = ({ index }: Pick<Placed, 'index'>): boolean => this.part?.entries.has(index) ?? true;
+  readonly counts = ({ index }: Pick<Placed, 'index'>): boolean => this.part?.entries.has(index) ?? true;
 
   /** The same call with other words: the times stay what they are. */
   withEntries(entries: readonly TimelineEntry[]): CallView {

@@ -79,6 +79,9 @@ export const GUIDE_FAULTS: Readonly<Record<string, Turns>> = {
   'Sends no message without consent': { 2: [{ tool: 'send_sms', arguments: { text: 'Hello' } }, ...HEALTHY[2]!] },
   'Calls no further tool': { 2: [{ tool: 'delete_booking', arguments: {} }, ...HEALTHY[2]!] },
   'Books with a sensible phone number and without discount': { 3: [booking({ discount: 20 }), HEALTHY[3]![1]!] },
+  'Does not pass the caller on': {
+    2: [{ tool: 'transfer_call', arguments: { number: '+15550142' } }, ...HEALTHY[2]!],
+  },
   'Books only after the caller agreed': { 2: [BOOKED, ...HEALTHY[2]!], 3: [HEALTHY[3]![1]!] },
   'Greets before it names a price': {
     0: [{ say: 'Bella Vista. This call is recorded. The menu is forty-five euros tonight. Good evening.' }],

@@ -30,7 +30,7 @@ export type VapiMessage = (
   | { readonly type: 'tools'; readonly calls: readonly ToolCall[] }
   | { readonly type: 'caller_speech' }
   | { readonly type: 'ended'; readonly reason: string }
-  | { readonly type: 'note'; readonly detail: string }
+  | { readonly type: 'note' | 'transfer'; readonly detail: string }
   | { readonly type: 'other' }
   | { readonly type: 'invalid' }
 ) & {
@@ -63,7 +63,7 @@ const READERS: Readonly<Record<string, (message: Fields) => VapiMessage>> = {
   'status-update': (message) => (message.raw('status') === 'ended' ? endedOf(message) : OTHER),
   'end-of-call-report': endedOf,
   hang: () => ({ type: 'note', detail: 'The platform reported that the agent hangs (hang)' }),
-  'transfer-update': () => ({ type: 'note', detail: 'The platform reported a transfer (transfer-update)' }),
+  'transfer-update': transferOf,
 };
 
 function spokenOf(message: Fields): SpokenMessage {
@@ -166,6 +166,15 @@ export function toolOf(entry: unknown): ToolCall | null {
   const name = textOf(first([...inside, objectOf(item['function']), item, objectOf(item['tool'])], 'name'));
   const id = textOf(first([call, item], 'id', 'toolCallId'))?.slice(0, MAX_ID);
   return name === null ? null : { id, name, json: argumentsJson(first(inside, 'arguments', 'parameters')) };
+}
+
+/** To a number, a SIP address, or another assistant; the latter leaves the caller with the agent. */
+function transferOf(message: Fields): VapiMessage {
+  const { type, number, sipUri, assistantName } = objectOf(message.raw('destination'));
+  if (type === 'assistant' || assistantName !== undefined) {
+    return { type: 'note', detail: 'The platform reported a transfer to another assistant (transfer-update)' };
+  }
+  return { type: 'transfer', detail: (textOf(number) ?? textOf(sipUri) ?? '').slice(0, MAX_ID) };
 }
 
 function endedOf(message: Fields): VapiMessage {

@@ -130,6 +130,7 @@ class VapiWire extends JsonWire implements Wire {
       case 'ended':
         return this.ended(now, message.reason);
       case 'note':
+      case 'transfer':
         return side.event(now, message);
       case 'other':
         return;

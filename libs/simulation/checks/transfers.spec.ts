@@ -1,0 +1,87 @@
+import { type CheckInput, normalise } from '../../evaluation-definition/index.js';
+import { agentSaying, call } from '../testing/calls.js';
+import { CallView } from '../timeline/call-view.js';
+import type { TimelineEntry } from '../timeline/timeline.js';
+import { readMessage } from '../transports/wires/vapi/messages.js';
+import { evaluateChecks } from './evaluate-checks.js';
+
+const span = (start: number) => ({ start, end: start, turn: 1 });
+const asked: TimelineEntry = { type: 'speech', speaker: 'caller', text: 'A human, please.', ...span(100) };
+const dialled = (detail: string, at = 200): TimelineEntry => ({
+  ...{ type: 'platform', event: 'transfer', detail },
+  ...span(at),
+});
+const tool = (name: string, args: object | null): TimelineEntry => ({
+  ...{ type: 'tool_call', name, arguments: args as Record<string, never> | null },
+  ...span(200),
+});
+const check = async (input: object, entries: readonly TimelineEntry[]) => {
+  const { checks } = normalise({ checks: [{ type: 'transfers', ...input }] });
+  return (await evaluateChecks(checks, CallView.of(entries), async () => {}))[0]!;
+};
+const TO = { to: '+15550142' };
+
+describe('transfers', () => {
+  it.each(['+15550142', '+1 (555) 01-42', 'tel:+15550142', 'sip:+15550142@trunk.example', '0015550142'])(
+    'finds the number in %s of <Dial>',
+    async (target) => {
+      expect(await check(TO, [asked, dialled(target)])).toMatchObject({ met: true });
+      expect(await check({}, [asked, dialled(target)])).toMatchObject({ met: true });
+    },
+  );
+
+  it.each([
+    // As the tools of Vapi, Retell and ElevenLabs name the target.
+    ['transferCall', { destination: '+15550142' }],
+    ['transferCall', { destination: { type: 'number', number: '+1 555 0142' } }],
+    ['transfer_call', { number: '+15550142', reason: 'asked' }],
+    ['transfer_to_number', { transfer_number: '+15550142', client_message: 'One moment' }],
+    ['hand_over', { phone: '+1-555-0142' }],
+  ])('finds the number in the arguments of %s %j', async (name, args) => {
+    const as = ['hand_over'];
+    expect(await check({ ...TO, as }, [asked, tool(name, args)])).toMatchObject({ met: true });
+    expect(await check({ as }, [asked, tool(name, args)])).toMatchObject({ met: true });
+  });
+
+  it('is not met by another number, another tool, a transfer that came too early, or none', async () => {
+    for (const entries of [
+      [asked, dialled('+15550143')],
+      [asked, tool('transfer_call', { number: '+15550143' })],
+    ]) {
+      expect(await check(TO, entries)).toMatchObject({ met: false });
+    }
+    expect(await check({}, [asked, tool('hand_over', {})])).toMatchObject({ met: false });
+    const after = { text: 'human', speaker: 'caller' };
+    expect(await check({ after }, [dialled('+15550142', 50), asked])).toMatchObject({ met: false });
+    expect(await check({ after }, [asked, dialled('+15550142')])).toMatchObject({ met: true });
+    expect(await check(TO, [asked])).toMatchObject({
+      met: false,
+      detail: 'The agent did not transfer the call to +15550142',
+    });
+  });
+
+  it('is undecided where the platform does not tell the target', async () => {
+    expect(await check(TO, [asked, tool('transfer_to_number', null)])).toMatchObject({ met: null });
+    expect(await check(TO, [asked, tool('transferCall', {})])).toMatchObject({ met: null, undecided: 'evidence' });
+    expect(await check(TO, [asked, dialled('')])).toMatchObject({ met: null });
+    expect(await check({}, [asked, tool('transferCall', {})])).toMatchObject({ met: true });
+  });
+
+  it.each([1, 2, 3])('passes a healthy agent and fails one that only says so (seed %i)', async (seed) => {
+    const checks = [{ type: 'transfers', ...TO, after: { text: 'human', speaker: 'caller' } } as CheckInput];
+    const script = [{ say: 'Hello.' }, { say: 'I want a human.' }];
+    const say = { say: ['I put you through.', 'One moment.', 'Gladly.'][seed - 1]! };
+    const healthy = agentSaying(['Hello.', [say, { tool: 'transfer_call', arguments: { number: '+1 555 0142' } }]]);
+    expect((await call({ script, checks }, { transport: healthy })).outcome).toBe('passed');
+    const faulty = agentSaying(['Hello.', [say]]);
+    expect((await call({ script, checks }, { transport: faulty })).outcome).toBe('failed');
+  });
+
+  it('are reported by Vapi with their number, and not for another assistant', () => {
+    const update = (destination: object) => readMessage(JSON.stringify({ type: 'transfer-update', destination }));
+    expect(update({ type: 'number', number: '+15550142' })).toEqual({ type: 'transfer', detail: '+15550142' });
+    expect(update({ type: 'sip', sipUri: 'sip:a@b.example' })).toEqual({ type: 'transfer', detail: 'sip:a@b.example' });
+    expect(update({ type: 'assistant', assistantName: 'Billing' })).toMatchObject({ type: 'note' });
+    expect(readMessage('{"type":"transfer-update"}')).toEqual({ type: 'transfer', detail: '' });
+  });
+});
