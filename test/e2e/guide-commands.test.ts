@@ -103,7 +103,9 @@ const NOT_BODIES: Readonly<Record<string, string>> = {
 
 /** Documents whose YAML and CSV are validated, imported or executed by specs of their own. */
 const TESTED_FILES = [
-  ...['checks.md', 'evaluations.md', 'suites.md', 'variables.md'].map((name) => `docs/guides/${name}`),
+  ...['checks.md', 'evaluations.md', 'expectations.md', 'suites.md', 'variables.md'].map(
+    (name) => `docs/guides/${name}`,
+  ),
   'docs/production.md',
   'README.md',
 ];
