@@ -22,6 +22,8 @@ const GUIDE = guideExpectations(
   readFileSync(path.resolve(__dirname, '../../../../docs/guides/expectations.md'), 'utf8'),
 );
 const FAULTS = Object.keys(EXPECTATION_FAULTS);
+/** By voice words that are said twice without a silence are one answer. */
+const SPOKEN = FAULTS.filter((fault) => fault !== 'Answers once');
 const client = new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] });
 const servers = new TestServers();
 const calls = new VoiceCalls();
@@ -92,7 +94,7 @@ describe('the expectations of the guide over OpenAI Realtime', () => {
     expect([result.outcome, notMet(result)]).toEqual(['passed', []]);
   });
 
-  it.each(sample(FAULTS))('find the planted fault, and no others do: %s', async (fault) => {
+  it.each(sample(SPOKEN))('find the planted fault, and no others do: %s', async (fault) => {
     expect(isFound(fault, await call(1, fault))).toBe(1);
   });
 });
@@ -118,7 +120,10 @@ describe('the expectations of the guide over Twilio, where a recogniser hears th
     expect([result.outcome, notMet(result)]).toEqual(['passed', []]);
   });
 
-  it.each(sample(names))('find the planted fault, and no others do: %s', async (fault) => {
-    expect(isFound(fault, await call(1, fault))).toBe(1);
-  });
+  it.each(sample(names.filter((name) => SPOKEN.includes(name))))(
+    'find the planted fault, and no others do: %s',
+    async (fault) => {
+      expect(isFound(fault, await call(1, fault))).toBe(1);
+    },
+  );
 });
