@@ -20,6 +20,7 @@ export { TRANSFER_TOOLS } from './checks/transfers.js';
 export type { Need, OfType } from './checks/kind.js';
 export { CHECK_DEFINITIONS } from './checks/schema.js';
 export type * from './definition/definition.js';
+export { historyOf } from './definition/history.js';
 export { PERSONAL_DATA_KINDS } from './definition/definition.js';
 export { lineText, startsDuringTurnAfter } from './definition/script.js';
 export { LIMITS } from './definition/limits.js';

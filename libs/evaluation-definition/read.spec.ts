@@ -342,6 +342,7 @@ describe('authored', () => {
       language: null,
       timezone: null,
       variables: [],
+      history: [],
       toolResults: [],
       tags: [],
       script: [],

@@ -7,6 +7,7 @@ import { EVALUATION_BUDGET, FILE_BUDGET, PatternChecker } from './matching/patte
 import type { InputKind } from './schema/schema.js';
 import { schemaViolations } from './violations/schema-violations.js';
 import { SEARCH_BUDGET } from './violations/script-violations.js';
+import { historyViolations } from './violations/history-violations.js';
 import { toolResultViolations } from './violations/tool-result-violations.js';
 import { timezoneViolations } from './definition/timezone.js';
 import {
@@ -85,6 +86,7 @@ function violationsOf(
   return [
     ...left,
     ...definitionViolations(parts, patterns, searchBudget),
+    ...historyViolations(value),
     ...toolResultViolations(value, patterns).filter(({ path }) => !exempt.has(partOf(path))),
     ...languageViolations(value),
     ...timezoneViolations(value),

@@ -21,6 +21,15 @@ describe('explanationOf', () => {
     );
   });
 
+  it('says what was said before the call', () => {
+    const history = [{ caller: 'Hello.' }, { agent: 'Good evening.' }, { tool: 'find', result: 7 }];
+    expect(explained({ script: [{ say: 'Go on.' }], history }).slice(0, 3)).toEqual([
+      'Before the call, caller: "Hello."',
+      'Before the call, agent: "Good evening."',
+      'Before the call, agent calls tool: "find({}) returned 7".',
+    ]);
+  });
+
   it('says what tools return', () => {
     const toolResults = [
       { tool: 'find', arguments: { people: 4 }, results: [{ times: [] }, { times: ['20:00'] }], delayMs: 500 },

@@ -1,12 +1,15 @@
 import {
   type Condition,
   describeCheck,
+  type HistoryLine,
+  historyOf,
   type LineConditions,
   lineText,
   type Matcher,
   type ScriptStep,
   type SpokenLine,
 } from '../evaluation-definition/index.js';
+import { historySide, historyText } from '../simulation/index.js';
 import { clipped, count, oneLine } from '../text/index.js';
 import { datesText } from './dates-text.js';
 import type { PlannedEvaluation } from './planned-evaluation.js';
@@ -20,6 +23,7 @@ const MAX_TEXT = 120;
 export function explanationOf({ snapshot, cases }: PlannedEvaluation): string[] {
   const { script, toolResults, checks, criteria, conditions, maxTurns, maxDurationSeconds } = snapshot.definition;
   return [
+    ...historyLines(historyOf(snapshot.definition)),
     ...(script.length > 0 ? scripted(script) : [`A language model plays the caller "${snapshot.personality.name}".`]),
     ...toolResultsText(toolResults),
     ...checks.map((check) => {
@@ -36,6 +40,14 @@ export function explanationOf({ snapshot, cases }: PlannedEvaluation): string[] 
     ...datesText({ snapshot, cases }),
     `The call is cut off after ${count(maxTurns, 'turn')} or ${count(maxDurationSeconds, 'second')}.`,
   ];
+}
+
+function historyLines(history: readonly HistoryLine[]): string[] {
+  const more = history.length - MAX_STEPS;
+  const lines = history
+    .slice(0, MAX_STEPS)
+    .map((line) => sentence(`before the call, ${historySide(line)}: ${quoted(historyText(line))}`));
+  return more > 0 ? [...lines, `The history has ${count(more, 'more line')}.`] : lines;
 }
 
 /** Conditions of the line on voice calls, as at most one sentence. */

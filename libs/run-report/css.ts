@@ -151,7 +151,7 @@ const CALLS = `
 .said { justify-self: start; max-width: 82%; padding: 0.25rem 0.7rem 0.35rem; border-radius: 8px; background: var(--sunk); }
 .agent > .said { justify-self: end; background: var(--agent-bg); }
 .tool > .said { background: none; border: 1px solid var(--line); }
-.silence > .said, .sound > .said, .finding > .said, .end > .said, .error > .said { max-width: none; justify-self: stretch; border-radius: 4px; background: none; border-left: 3px solid var(--line); font-size: 0.9rem; color: var(--muted); }
+.given > .said, .silence > .said, .sound > .said, .finding > .said, .end > .said, .error > .said { max-width: none; justify-self: stretch; border-radius: 4px; background: none; border-left: 3px solid var(--line); font-size: 0.9rem; color: var(--muted); }
 .silence > .said { border-left-color: var(--flaky); color: var(--flaky); }
 .error > .said { border-left-color: var(--fail); color: var(--fail); }
 .who { display: flex; flex-wrap: wrap; gap: 0 0.7rem; font-size: 0.78rem; color: var(--muted); }

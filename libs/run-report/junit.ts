@@ -1,5 +1,7 @@
 import {
   heardText,
+  historySide,
+  historyText,
   isRootCause,
   platformText,
   soundText,
@@ -232,6 +234,8 @@ function words(entry: TimelineEntry): string {
       return `${entry.speaker === 'agent' ? 'Agent' : 'Caller'}: ${heardText(entry)}`;
     case 'tool_call':
       return `Agent calls ${toolCallText(entry)}${entry.result === undefined ? '' : `, result ${JSON.stringify(entry.result)}`}`;
+    case 'given':
+      return `(before the call, ${historySide(entry.line)}: ${historyText(entry.line)})`;
     case 'sound':
       return `(${soundText(entry)})`;
     case 'finding':

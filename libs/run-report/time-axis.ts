@@ -52,6 +52,7 @@ function shape(entry: TimelineEntry, whole: number): Html | false {
       return bar('silence', entry.of === 'caller' ? CALLER_Y : AGENT_Y, start, end, whole);
     case 'sound':
       return entry.possible && bar('sound', CALLER_Y, start, end, whole);
+    case 'given':
     case 'finding':
     case 'platform':
       return false;

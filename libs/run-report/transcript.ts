@@ -4,6 +4,8 @@ import {
   soundText,
   CallView,
   END_CODES,
+  historySide,
+  historyText,
   type EndEntry,
   type ScriptSource,
   type SpeechEntry,
@@ -168,6 +170,10 @@ function content(shown: Line): Html {
     case 'sound':
       return html`<p>
         ${marked(soundText(entry), shown)} ${entry.script && html`<span>${scriptSource(entry.script)}</span>`}
+      </p>`;
+    case 'given':
+      return html`<p>
+        <b>Before the call, ${historySide(entry.line)}:</b> ${clipped(historyText(entry.line), MAX_TEXT)}
       </p>`;
     case 'finding':
       return html`<p>

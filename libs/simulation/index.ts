@@ -55,6 +55,7 @@ export { type Blame, CallFailure, failure, type Failure, type FailureCode, FAILU
 export { CallView } from './timeline/call-view.js';
 export type { CriterionResult } from './judge/criterion-result.js';
 export { LanguageModel, type LanguageModelOptions } from './model/llm.js';
+export { historySide, historyText } from './timeline/history-text.js';
 export { type CallerLanguages, misfitOf, needsWords } from './call/protocol-fit.js';
 export { backchannelWord, hasCallerWords } from './voice/speaking/caller-words.js';
 export { rangeOfText } from './matching/matching.js';

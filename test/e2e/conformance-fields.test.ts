@@ -61,6 +61,7 @@ const TESTED_ELSEWHERE = [
   'checks',
   'criteria',
   'variables',
+  'history',
   'toolResults',
   'conditions',
   'agentVariables',

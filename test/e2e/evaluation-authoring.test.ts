@@ -68,6 +68,7 @@ describe('evaluation authoring', () => {
         language: null,
         timezone: null,
         variables: [],
+        history: [],
         toolResults: [],
         conditions: {},
         turnEndMs: 700,

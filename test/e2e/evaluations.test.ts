@@ -55,6 +55,7 @@ describe('evaluations', () => {
       language: null,
       timezone: null,
       variables: [],
+      history: [],
       toolResults: [],
       conditions: {},
       turnEndMs: 700,

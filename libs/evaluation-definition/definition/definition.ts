@@ -152,6 +152,17 @@ export type VariableValue = string | number | boolean;
 /** Values of the variables of one case, by name. */
 export type VariablesRow = Readonly<Record<string, VariableValue>>;
 
+/** What was said or done before the call begins. */
+export type HistoryLine =
+  | { readonly caller: string }
+  | { readonly agent: string }
+  | {
+      readonly tool: string;
+      readonly arguments?: Readonly<Record<string, unknown>>;
+      /** Any JSON value; `{"status":"ok"}` by default. */
+      readonly result?: unknown;
+    };
+
 /** What the tester returns for calls of a tool: exactly one of `result`, `results`, `error` and `noAnswer`. */
 export interface ToolResult {
   readonly tool: string;
@@ -181,6 +192,8 @@ export interface EvaluationDefinition {
   readonly script: readonly ScriptStep[];
   readonly checks: readonly Check[];
   readonly criteria: readonly Criterion[];
+  /** The agent gets it as the conversation so far. */
+  readonly history: readonly HistoryLine[];
   /** The first entry that fits a call and is not used up applies. */
   readonly toolResults: readonly ToolResult[];
   /** A turn is one exchange: the caller speaks, the agent responds. */
@@ -242,6 +255,7 @@ export interface DefinitionInput {
   readonly checks?: readonly CheckInput[];
   /** A plain text is a criterion with the defaults. */
   readonly criteria?: readonly (CriterionInput | string)[];
+  readonly history?: readonly HistoryLine[];
   readonly toolResults?: readonly ToolResult[];
   readonly maxTurns?: number;
   readonly maxDurationSeconds?: number;

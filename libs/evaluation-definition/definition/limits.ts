@@ -52,6 +52,10 @@ export const LIMITS = {
   row: 20_000,
   /** Characters of scenario, script, checks and criteria with the values of all rows inserted. */
   replaced: 2_000_000,
+  history: 100,
+  historyText: 10_000,
+  /** Bytes of all of `history`, written as JSON: every request to the agent contains it. */
+  historySize: 262_144,
   toolResults: 50,
   agentVariables: 50,
   /** Bytes of an entry of `toolResults`, written as JSON. */

@@ -4,6 +4,7 @@ import type {
   CriterionInput,
   DefinitionInput,
   EvaluationDefinition,
+  HistoryLine,
   LineConditions,
   Matcher,
   SayStep,
@@ -21,6 +22,7 @@ export function normalise(input: DefinitionInput): EvaluationDefinition {
     script: (input.script ?? []).map(normaliseStep),
     checks: (input.checks ?? []).map(normaliseCheck),
     criteria: (input.criteria ?? []).map(normaliseCriterion),
+    history: (input.history ?? []).map(normaliseHistoryLine),
     toolResults: (input.toolResults ?? []).map(normaliseToolResult),
     maxTurns: input.maxTurns ?? DEFAULTS.maxTurns,
     maxDurationSeconds: input.maxDurationSeconds ?? DEFAULTS.maxDurationSeconds,
@@ -78,6 +80,12 @@ export function normaliseConditions(input: LineConditions): LineConditions {
 }
 
 const CONDITIONS = ['gainDb', 'echoDb', 'packetLossPercent', 'jitterMs', 'band', 'seed'] as const;
+
+const normaliseHistoryLine = (line: HistoryLine): HistoryLine => {
+  if (!('tool' in line)) return line;
+  const { tool, arguments: args, result } = line;
+  return { tool, ...(args && { arguments: args }), ...(result !== undefined && { result }) };
+};
 
 /** Fields in the order of the schema: the database does not preserve it. */
 const normaliseToolResult = (input: ToolResult): ToolResult =>

@@ -1,5 +1,6 @@
 import { checkDefinitions } from '../checks/schema.js';
 import { DEFAULTS, LIMITS } from '../definition/limits.js';
+import { historyLineSchema } from './history-schema.js';
 import { LANGUAGE_RULE } from '../definition/language.js';
 import { TIMEZONE_RULE } from '../definition/timezone.js';
 import { examplePersonality, personalitySchema } from './personality-schema.js';
@@ -17,6 +18,7 @@ export const definitions: Readonly<Record<string, JsonSchema>> = {
   ...scriptDefinitions,
   ...checkDefinitions,
   LineConditions: lineConditionsSchema,
+  HistoryLine: historyLineSchema,
   ToolResult: toolResultSchema,
 };
 
@@ -203,6 +205,15 @@ export const fields = {
         { people: 2, time: '20:00' },
       ],
     ],
+  },
+  history: {
+    type: 'array',
+    description:
+      'What was said and done before the call, which the agent gets as the conversation so far. No check matches it. Only for protocols that send the whole conversation: `chat-completions` and `retell-text`',
+    items: ref('HistoryLine'),
+    maxItems: LIMITS.history,
+    default: [],
+    examples: [[], [{ caller: 'A table for four on Friday, please.' }, { agent: 'At what time?' }]],
   },
   toolResults: {
     type: 'array',

@@ -9,6 +9,7 @@ export const TEMPLATE_FIELDS = [
     'scenarioText',
     'generalInstructions',
     'script',
+    'history',
     'checks',
     'criteria',
     'toolResults',

@@ -3,6 +3,7 @@ import {
   criteriaIn,
   DEFAULT_LANGUAGE,
   type EvaluationDefinition,
+  historyOf,
 } from '../../evaluation-definition/index.js';
 import { Redaction } from '../../text/index.js';
 import { eventLoopYielder } from '../time/yield-to-event-loop.js';
@@ -259,9 +260,11 @@ class Call {
       return runVoiceConversation(call);
     }
     const { maxTurns, maxDurationSeconds } = definition;
+    timeline.given(historyOf(definition));
     return runConversation({
       transport,
       caller: this.caller(),
+      history: historyOf(definition),
       toolResults: definition.toolResults,
       clock,
       timeline,
@@ -315,7 +318,8 @@ class Call {
     if (!model) return NO_CALLER;
     const { clock, callerMeter: meter, onUnusable } = this;
     const isVoice = 'call' in transport;
-    return new GeneratedCaller({ model, personality, scenario, isVoice, clock, meter, onUnusable });
+    const history = historyOf(definition);
+    return new GeneratedCaller({ history, model, personality, scenario, isVoice, clock, meter, onUnusable });
   }
 
   private invalidity({ failure, wasAgentActing }: ConversationResult): Invalidity | undefined {

@@ -135,6 +135,14 @@ describe('misfitOf', () => {
     expect(misfit(definition, 'chat-completions')).toBeUndefined();
   });
 
+  it('finds a history that the protocol does not take', () => {
+    const definition = { script: [{ say: 'Hello.' }], history: [{ agent: 'Good evening.' }] };
+    const protocols = ['elevenlabs-text', 'vapi-chat', 'openai-realtime'];
+    for (const name of protocols)
+      expect(misfit(definition, name)).toBe(`it has a history, which ${name} does not take`);
+    for (const name of ['chat-completions', 'retell-text']) expect(misfit(definition, name)).toBeUndefined();
+  });
+
   it('describes checks without a name, and names only some of many parts', () => {
     const says = Array.from({ length: 7 }, (_, index) => ({ type: 'says', text: `a${index}` }) as const);
     expect(overTwilio({ script, checks: says })).toMatch(

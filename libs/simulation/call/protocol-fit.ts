@@ -3,6 +3,7 @@ import {
   type Check,
   describeCheck,
   type EvaluationDefinition,
+  historyOf,
   type Need,
   needsOf,
   type ScriptStep,
@@ -45,14 +46,15 @@ const MAX_CHECK = 80;
  * @param language BCP 47 language of the call
  */
 export function misfitOf(
-  definition: Pick<EvaluationDefinition, 'script' | 'checks' | 'criteria' | 'toolResults'>,
+  definition: Pick<EvaluationDefinition, 'script' | 'checks' | 'criteria' | 'history' | 'toolResults'>,
   language: string,
   {
     name,
     medium,
     provides,
+    takes,
     lackingInMocks = [],
-  }: Pick<ProtocolModule, 'name' | 'medium' | 'provides' | 'lackingInMocks'>,
+  }: Pick<ProtocolModule, 'name' | 'medium' | 'provides' | 'takes' | 'lackingInMocks'>,
   spoken: CallerLanguages,
 ): string | undefined {
   const isThere: Readonly<Record<Need, boolean>> = {
@@ -65,6 +67,8 @@ export function misfitOf(
     const parts = lacks.filter((lack) => lack.need === need).map(({ part }) => part);
     return parts.length === 0 ? [] : [`it needs ${NAMES[need]}, which ${name} does not provide: ${listed(parts)}`];
   });
+  if (historyOf(definition).length > 0 && !takes?.history)
+    reasons.push(`it has a history, which ${name} does not take`);
   const unmocked = definition.toolResults.flatMap((entry, index) =>
     lackingInMocks.flatMap((field) => (entry[field] === undefined ? [] : [`toolResults[${index}].${field}`])),
   );

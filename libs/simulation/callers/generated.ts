@@ -1,3 +1,4 @@
+import type { HistoryLine } from '../../evaluation-definition/index.js';
 import { sanitizeText, truncate } from '../timeline/text.js';
 import type { Clock } from '../time/clock.js';
 import { type AnswerObject, objectsIn } from '../model/answer-objects.js';
@@ -9,6 +10,7 @@ import {
   ASK_AGAIN,
   CALL_ANSWERED,
   CALL_BEGINS,
+  CALL_GOES_ON,
   callerInstructions,
   GO_ON,
   NOTHING_HEARD,
@@ -22,6 +24,8 @@ export interface GeneratedCallerOptions {
   readonly personality: Personality;
   readonly scenario: Scenario;
   readonly isVoice: boolean;
+  /** What was said before the call. */
+  readonly history?: readonly HistoryLine[];
   readonly clock: Clock;
   readonly meter: ModelMeter;
   readonly onUnusable: (answer: string) => void;
@@ -40,6 +44,12 @@ interface Line {
   readonly end: string | undefined;
 }
 
+/** The words of either side, in the form of those of the call. */
+function saidBefore(line: HistoryLine): Message[] {
+  if ('caller' in line) return [{ role: 'assistant', content: JSON.stringify({ say: line.caller, end: null }) }];
+  return 'agent' in line ? [{ role: 'user', content: quotedJson({ agent: line.agent }) }] : [];
+}
+
 /** A caller played by a language model. */
 export class GeneratedCaller implements Caller {
   readonly kind = 'generated';
@@ -50,8 +60,11 @@ export class GeneratedCaller implements Caller {
   private before: { readonly messages: number; readonly ending: string | undefined };
 
   constructor(private readonly options: GeneratedCallerOptions) {
-    const { personality, scenario, isVoice } = options;
-    this.messages = [{ role: 'system', content: callerInstructions(personality, scenario, isVoice) }];
+    const { personality, scenario, isVoice, history = [] } = options;
+    this.messages = [
+      { role: 'system', content: callerInstructions(personality, scenario, isVoice) },
+      ...history.flatMap(saidBefore),
+    ];
     this.before = { messages: this.messages.length, ending: undefined };
   }
 
@@ -72,7 +85,14 @@ export class GeneratedCaller implements Caller {
       this.messages.push({ role: 'user', content: quotedJson({ ...words, call: YOU_INTERRUPT }) });
       this.messages.push({ role: 'assistant', content: JSON.stringify({ say: said, end: null }) });
     }
-    const begins = interrupted ? GO_ON : this.options.scenario.isCalled ? CALL_ANSWERED : CALL_BEGINS;
+    const goesOn = (this.options.history ?? []).length > 0;
+    const begins = interrupted
+      ? GO_ON
+      : goesOn
+        ? CALL_GOES_ON
+        : this.options.scenario.isCalled
+          ? CALL_ANSWERED
+          : CALL_BEGINS;
     const heard = isSilent ? { call: NOTHING_HEARD } : answer === '' ? { call: begins } : { agent: answer };
     this.messages.push({ role: 'user', content: quotedJson(heard) });
     const { say, end } = await this.line(signal);

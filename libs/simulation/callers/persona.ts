@@ -64,6 +64,8 @@ To end the call, state why: {"say": "your last words, may be empty", "end": "the
 export const NOTHING_HEARD = 'The agent says nothing.';
 export const CALL_BEGINS = 'The call is connected. The agent waits for you to speak.';
 export const CALL_ANSWERED = 'Your telephone has rung, and you have answered it. The agent waits for you to speak.';
+/** After a conversation that came before the call. */
+export const CALL_GOES_ON = 'The conversation goes on. The agent waits for you to speak.';
 /** Beside what was heard of the agent until the caller interrupted it, and in place of words of the agent after that. */
 export const YOU_INTERRUPT = 'You interrupt the agent.';
 export const GO_ON = 'You have interrupted the agent, and have the turn. Go on at once with what you want to say.';

@@ -1,4 +1,4 @@
-import { lineText, type ToolResult } from '../../evaluation-definition/index.js';
+import { type HistoryLine, lineText, type ToolResult } from '../../evaluation-definition/index.js';
 import type { CallExchange } from '../other-side/call-exchange.js';
 import { CallTime } from '../time/call-time.js';
 import { type Caller, type CallerAction, CallerUnusable } from '../callers/caller.js';
@@ -17,6 +17,7 @@ export interface ConversationOptions {
   readonly caller: Caller;
   readonly clock: Clock;
   readonly timeline: Timeline;
+  readonly history?: readonly HistoryLine[];
   readonly toolResults?: readonly ToolResult[];
   readonly maxTurns: number;
   readonly maxDurationSeconds: number;
@@ -89,6 +90,7 @@ class Conversation {
     this.line = options.transport.connect({
       clock: options.clock,
       emit: (event) => this.events.push(event),
+      ...(options.history && { history: options.history }),
       ...(options.toolResults && { toolResults: options.toolResults }),
     });
     options.signal.addEventListener('abort', this.abort, { once: true });

@@ -1,4 +1,4 @@
-import type { ToolResult } from '../../evaluation-definition/index.js';
+import type { HistoryLine, ToolResult } from '../../evaluation-definition/index.js';
 import type { ConnectionPhase } from '../../outbound-http/index.js';
 import type { CallExchange } from '../other-side/call-exchange.js';
 import type { Clock } from '../time/clock.js';
@@ -37,6 +37,8 @@ export interface LineOptions {
   readonly clock: Clock;
   /** Receives the agent's actions; ignored after `hangUp`. */
   readonly emit: (event: AgentEvent) => void;
+  /** What the agent gets as the conversation before the call. */
+  readonly history?: readonly HistoryLine[];
   /** Results for an agent that waits for its tools; `DEFAULT_TOOL_RESULT` for any other tool. */
   readonly toolResults?: readonly ToolResult[];
   /** Whether the first call of a tool, or the end of the agent's turn, ends the call. */

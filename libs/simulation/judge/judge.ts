@@ -136,10 +136,10 @@ export class Judge {
     const { model, scenario, clock, signal, meter } = this.options;
     const told = [scenario.scenarioText, scenario.generalInstructions ?? ''].join('\n').trim();
     const language = languageName(scenario.language ?? DEFAULT_LANGUAGE);
-    const { voice } = this.transcript;
+    const { hasHistory, voice } = this.transcript;
     const { text, part } = statement;
     const transcript = part ? this.transcript.toString(part) : this.text;
-    const messages = judgeMessages({ statement: text, part, who, transcript, context: told, language, voice });
+    const messages = judgeMessages({ statement: text, part, who, transcript, context: told, language, hasHistory, voice });
     const ask = () => model.ask(messages, { temperature, clock, signal, meter });
     const answer = await ask();
     const sample = this.read(answer, who, part);

@@ -1,6 +1,7 @@
 import { findWords, normaliseText } from '../../text/index.js';
 import type { Evidence } from '../timeline/evidence.js';
 import { platformText, soundText } from '../timeline/sound-text.js';
+import { historySide, historyText } from '../timeline/history-text.js';
 import { toolCallText } from '../timeline/tool-call-text.js';
 import { quotedJson } from '../model/quoted-json.js';
 import { truncate, trimQuotes } from '../timeline/text.js';
@@ -12,7 +13,7 @@ import type { JudgedPart } from './statements.js';
 
 /** A line of the transcript as the judge sees it. */
 interface TranscriptLine {
-  readonly who: 'agent' | 'caller' | 'agent calls tool' | 'call';
+  readonly who: 'agent' | 'caller' | 'agent calls tool' | 'call' | `before the call, ${string}`;
   readonly atMs: number;
   readonly text: string;
   /** The text with marks where words of a voice call were cut off or are not known; quotes are not located in it. */
@@ -45,6 +46,7 @@ const MAX_QUOTE = 500;
 /** A shorter quote is evidence only if it is everything that was said: single words stand in nearly every transcript. */
 const MIN_WORDS = 3;
 
+const BEFORE = 'before the call, ';
 const CUT_OFF = '[cut off]';
 const UNCLEAR = '[unclear]';
 const INTERRUPTS = '[interrupts]';
@@ -63,9 +65,12 @@ export class Transcript {
   /** All lines without white space and quotation marks, computed on first use. */
   private squeezed: string | undefined;
   readonly voice: VoiceWords | undefined;
+  /** Whether lines of an earlier conversation precede it. */
+  readonly hasHistory: boolean;
 
   constructor(entries: readonly TimelineEntry[], source: WordSource = 'wire') {
     this.lines = linesOf(entries);
+    this.hasHistory = entries.some(({ type }) => type === 'given');
     const isVoice = entries.some((entry) => entry.type === 'speech' && entry.words !== undefined);
     const isUnclear = withUnknownWords({ entries }).length > 0;
     this.voice = isVoice ? { isUnclear, source, hasInterruptions: entries.some(isInterruption) } : undefined;
@@ -109,7 +114,7 @@ export class Transcript {
     const isLong = hasWords(wanted, MIN_WORDS);
     let isFound = false;
     for (const [position, line] of this.lines.entries()) {
-      if (line.who === 'call' || (who && line.who !== who)) continue;
+      if (line.who === 'call' || line.who.startsWith(BEFORE) || (who && line.who !== who)) continue;
       if (part && timeOf(line, part) === undefined) continue;
       const text = (this.normalised[position] ??= normaliseText(line.text));
       if (met && line.who !== 'caller' && ADDRESSES_JUDGE.test(text)) continue;
@@ -184,6 +189,8 @@ function contentOf(entry: TimelineEntry): Pick<TranscriptLine, 'who' | 'text'> {
       return { who: entry.speaker, text: entry.text };
     case 'tool_call':
       return { who: 'agent calls tool', text: `${toolCallText(entry)}${returned(entry)}` };
+    case 'given':
+      return { who: `${BEFORE}${historySide(entry.line)}`, text: historyText(entry.line) };
     case 'sound':
       return { who: 'call', text: soundText(entry) };
     case 'finding':

@@ -1,3 +1,4 @@
+import type { HistoryLine } from '../../evaluation-definition/index.js';
 import type { Speaker } from '../../evaluation-definition/index.js';
 import type { Failure } from './failure.js';
 import { Redaction } from '../../text/index.js';
@@ -123,6 +124,12 @@ export interface SilenceEntry extends Span {
   readonly of: Speaker;
 }
 
+/** What was said or done before the call: the evaluation gave it to the agent, and nobody said it in the call. */
+export interface GivenEntry extends Span {
+  readonly type: 'given';
+  readonly line: HistoryLine;
+}
+
 export interface ErrorEntry extends Span {
   readonly type: 'error';
   readonly code: Failure['code'];
@@ -160,7 +167,15 @@ export interface EndEntry extends Span {
 }
 
 export type TimelineEntry =
-  SpeechEntry | SoundEntry | ToolCallEntry | SilenceEntry | FindingEntry | PlatformEntry | ErrorEntry | EndEntry;
+  | GivenEntry
+  | SpeechEntry
+  | SoundEntry
+  | ToolCallEntry
+  | SilenceEntry
+  | FindingEntry
+  | PlatformEntry
+  | ErrorEntry
+  | EndEntry;
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -320,6 +335,10 @@ export class Timeline {
   /** A text of the agent without secrets. */
   cleaned(text: string): string {
     return this.redaction.clean(sanitizeText(text));
+  }
+
+  given(lines: readonly HistoryLine[]): void {
+    for (const line of lines) this.add({ type: 'given', line, ...this.span(0, 0) });
   }
 
   silence(of: Speaker, start: number, end: number): void {

@@ -86,8 +86,9 @@ const CASES = `
 const ASKED = `
   SELECT e.evaluation_id AS "evaluationId", e.snapshot #> '{definition,checks}' AS checks,
          e.snapshot #> '{definition,criteria}' AS criteria,
-         md5(jsonb_build_array(e.snapshot -> 'scenarioText', e.snapshot -> 'generalInstructions',
-                               e.snapshot #> '{definition,script}')::text) AS caller
+         md5((jsonb_build_array(e.snapshot -> 'scenarioText', e.snapshot -> 'generalInstructions',
+                               e.snapshot #> '{definition,script}')
+             || coalesce(e.snapshot #> '{definition,history}', '[]'))::text) AS caller
     FROM run_evaluations e WHERE e.run_id = $1`;
 
 /** Checks that no counted call of an evaluation of a run ($1) decided. */

@@ -5,6 +5,7 @@ import type {
   Criterion,
   LineConditions,
   ScriptStep,
+  HistoryLine,
   ToolResult,
   VariablesRow,
 } from '../../../libs/evaluation-definition/index.js';
@@ -71,6 +72,9 @@ export class EvaluationEntity extends SoftDeletedRow {
   /** One object per case; empty without variables. */
   @Column({ type: 'jsonb', default: () => `'[]'` })
   variables: VariablesRow[];
+
+  @Column({ type: 'jsonb', default: () => `'[]'` })
+  history: HistoryLine[];
 
   @Column({ name: 'tool_results', type: 'jsonb', default: () => `'[]'` })
   toolResults: ToolResult[];

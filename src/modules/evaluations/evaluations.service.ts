@@ -201,7 +201,7 @@ export function contentOf(row: EvaluationEntity): AuthoredEvaluation {
 
 function toResponse(row: EvaluationEntity): Evaluation {
   const { key, critical, tags, script, checks, criteria, maxTurns, maxDurationSeconds, ...more } = contentOf(row);
-  const { language, timezone, variables, toolResults, conditions, turnEndMs, fillers, agentVariables } = more;
+  const { language, timezone, variables, history, toolResults, conditions, turnEndMs, fillers, agentVariables } = more;
   return {
     id: row.id,
     createdAt: row.createdAt.toISOString(),
@@ -225,6 +225,7 @@ function toResponse(row: EvaluationEntity): Evaluation {
     language,
     timezone,
     variables,
+    history,
     toolResults,
     conditions,
     turnEndMs,

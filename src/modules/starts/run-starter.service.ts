@@ -196,7 +196,7 @@ export class RunStarterService {
     return selected.map((evaluation) => {
       const callsLanguage = callLanguage(evaluation.language, language);
       const { id, key, name, critical, tags, scenarioText, generalInstructions, vendorCallPhoneNumber } = evaluation;
-      const { script, checks, criteria, toolResults, maxTurns, maxDurationSeconds, ...further } = evaluation;
+      const { script, checks, criteria, history, toolResults, maxTurns, maxDurationSeconds, ...further } = evaluation;
       const { conditions, turnEndMs, fillers, agentVariables } = further;
       return {
         id,
@@ -217,6 +217,7 @@ export class RunStarterService {
             script,
             checks,
             criteria,
+            history,
             toolResults,
             maxTurns,
             maxDurationSeconds,

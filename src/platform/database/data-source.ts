@@ -14,6 +14,7 @@ import { Webhooks1733400001100 } from './migrations/1733400001100-webhooks.js';
 import { PlatformCallsOutliveCalls1795993200000 } from './migrations/1795993200000-platform-calls-outlive-calls.js';
 import { ToolCalls1795993660497 } from './migrations/1795993660497-tool-calls.js';
 import { EvaluationTimezones1795995027001 } from './migrations/1795995027001-evaluation-timezones.js';
+import { History1796002000000 } from './migrations/1796002000000-history.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -43,6 +44,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       PlatformCallsOutliveCalls1795993200000,
       ToolCalls1795993660497,
       EvaluationTimezones1795995027001,
+      History1796002000000,
     ],
   });
 }

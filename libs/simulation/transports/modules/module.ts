@@ -56,12 +56,14 @@ export interface ModuleBase {
   readonly twin?: string;
   /** Its calls cost money as long as they are open: they use capacity, and stay in the record of paid calls until they have ended. */
   readonly bills?: boolean;
-  /** What of `AgentCall` its platform takes; neither unless it says so. */
+  /** What its platform takes of an evaluation or a run; nothing unless it says so. */
   readonly takes?: {
     readonly variables?: boolean;
     /** What names of variables begin with that the platform sets itself. */
     readonly ownVariables?: string;
     readonly assistantVersion?: boolean;
+    /** The conversation before the call. */
+    readonly history?: boolean;
   };
   /** Whether it runs tools of the agent itself, so that they have real effects, beside those that `provides` speaks of. */
   readonly runsTools?: boolean;

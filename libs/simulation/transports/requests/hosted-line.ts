@@ -8,7 +8,7 @@ const REPORT_MS = 20;
 const CLOSE_MS = 100;
 
 /** What the main thread gives a line; its times need no translation, because all threads of a process have one origin of time. */
-export interface LineSettings extends Pick<LineOptions, 'toolResults' | 'isTest' | 'onPhase'> {
+export interface LineSettings extends Pick<LineOptions, 'history' | 'toolResults' | 'isTest' | 'onPhase'> {
   readonly report: (report: LineReport) => void;
 }
 

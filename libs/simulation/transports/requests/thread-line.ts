@@ -51,8 +51,8 @@ class ThreadLine implements Line {
   ) {
     this.agentSpeaksFirst = agentSpeaksFirst;
     if (identity) this.identity = identity;
-    const { toolResults, isTest, onPhase } = line;
-    const options = { toolResults, isTest, onPhase, report: (report: LineReport) => this.take(report) };
+    const { history, toolResults, isTest, onPhase } = line;
+    const options = { history, toolResults, isTest, onPhase, report: (report: LineReport) => this.take(report) };
     this.task = new HeldTask(threads, module, call, ['line', endpoint, call, options], (reason) => this.fail(reason));
   }
 

@@ -127,6 +127,9 @@ const ENTRIES = {
     },
     ['rawArguments', 'result', 'isResultOmitted', 'isBesideWords'],
   ),
+  given: entry('given', {
+    line: { ...ref('HistoryLine'), description: 'What the evaluation gave to the agent as said before the call' },
+  }),
   silence: entry('silence', { of: speaker }),
   error: entry('error', { code: text, message: text }),
   end: entry('end', { by: oneOf('agent', 'caller', 'tester'), code: text, reason: text }),
@@ -190,7 +193,7 @@ const SCHEMAS = {
   TimelineEntry: {
     oneOf: Object.values(ENTRIES),
     description:
-      'One event of a call: speech of either side, a sound or keys of the caller, a tool call, silence, a deviation from the protocol, an instruction to the platform, an error or the end',
+      'One event of a call: a line of the history that was given, speech of either side, a sound or keys of the caller, a tool call, silence, a deviation from the protocol, an instruction to the platform, an error or the end',
   },
   Evidence: evidence,
   CheckResult: object(

@@ -5,6 +5,7 @@ import {
   type EvaluationInput,
   type LineConditions,
   type ScriptStep,
+  type HistoryLine,
   type ToolResult,
   type VariablesRow,
 } from '../../../../libs/evaluation-definition/index.js';
@@ -61,6 +62,9 @@ export class CreateEvaluationRequest implements EvaluationInput {
 
   @AuthoredField('variables', 'optional')
   variables?: VariablesRow[];
+
+  @AuthoredField('history', 'optional')
+  history?: HistoryLine[];
 
   @AuthoredField('toolResults', 'optional')
   toolResults?: ToolResult[];

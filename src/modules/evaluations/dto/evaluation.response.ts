@@ -3,6 +3,7 @@ import type {
   Criterion,
   LineConditions,
   ScriptStep,
+  HistoryLine,
   ToolResult,
   VariablesRow,
 } from '../../../../libs/evaluation-definition/index.js';
@@ -84,6 +85,9 @@ export class Evaluation {
 
   @AuthoredField('variables', 'response')
   variables: readonly VariablesRow[];
+
+  @AuthoredField('history', 'response')
+  history: readonly HistoryLine[];
 
   @AuthoredField('toolResults', 'response')
   toolResults: readonly ToolResult[];

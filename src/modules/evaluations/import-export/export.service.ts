@@ -59,10 +59,14 @@ export class ExportService {
 
   private async *csvParts(suite: Suite): AsyncGenerator<string> {
     const isUnnamed = [...suite.personalities.values()].some((id) => !suite.names.has(id));
-    // Files of suites that do not use the column stay as they were before it.
-    const hasTimezones = await this.repository.hasTimezones(suite.agentId);
+    // Files of suites that do not use a column stay as they were before it.
+    const isLeftOut = {
+      personalityId: !isUnnamed,
+      timezone: !(await this.repository.hasTimezones(suite.agentId)),
+      history: !(await this.repository.hasHistory(suite.agentId)),
+    };
     const columns = FILE_FIELD_NAMES.filter(
-      (name) => (name !== 'personalityId' || isUnnamed) && (name !== 'timezone' || hasTimezones),
+      (name) => !Object.entries(isLeftOut).some(([out, is]) => is && out === name),
     );
     yield* write(
       csvWriter(columns),
@@ -122,6 +126,7 @@ function fileItemOf(row: EvaluationEntity, { personalities, names }: Suite): Fil
     key: row.key ?? row.id,
     personality: name,
     personalityId: name === undefined ? personalityId : undefined,
+    history: row.history.length > 0 ? contentOf(row).history : undefined,
   };
   const given = FILE_FIELD_NAMES.filter((field) => fields[field] !== undefined && fields[field] !== null);
   return Object.fromEntries(given.map((field) => [field, fields[field]]));

@@ -20,6 +20,7 @@ const ROWS = jsonRows({
   language: column('language', 'text'),
   timezone: column('timezone', 'text'),
   variables: column('variables', 'jsonb'),
+  history: column('history', 'jsonb'),
   toolResults: column('tool_results', 'jsonb'),
   conditions: column('conditions', 'jsonb'),
   turnEndMs: column('turn_end_ms', 'int'),
@@ -60,6 +61,10 @@ const BATCH = `
   SELECT ${COLUMNS} FROM evaluations e
    WHERE e.agent_id = $1 AND e.deleted_at IS NULL AND (e.created_at, e.id) > ($2, $3)
    ORDER BY e.created_at, e.id LIMIT $4`;
+
+const HAS_HISTORY = `
+  SELECT EXISTS (
+    SELECT FROM evaluations e WHERE e.agent_id = $1 AND e.deleted_at IS NULL AND e.history <> '[]') AS "hasHistory"`;
 
 /** Oldest first, like the batches. */
 const PERSONALITIES = `
@@ -114,6 +119,12 @@ const BEGINNING: Cursor = { createdAt: new Date(0), id: '00000000-0000-0000-0000
 @Injectable()
 export class ImportExportRepository {
   constructor(private readonly database: Database) {}
+
+  /** Whether one of the agent's evaluations has a history. */
+  async hasHistory(agentId: string): Promise<boolean> {
+    const [found] = await this.database.query<{ hasHistory: boolean }>(HAS_HISTORY, [agentId]);
+    return found?.hasHistory ?? false;
+  }
 
   /** The agent's evaluations with these keys. */
   async match(agentId: string, keys: readonly string[]): Promise<Map<string, Match>> {

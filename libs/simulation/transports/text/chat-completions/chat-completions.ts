@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { HistoryLine } from '../../../../evaluation-definition/index.js';
 import type { OutboundClient } from '../../../../outbound-http/index.js';
 import { type JsonValue, parseArguments } from '../../../timeline/text.js';
 import {
@@ -76,6 +77,19 @@ const sentResult = ({ answer }: AnsweredToolCall): JsonValue =>
 /** Text stays text; any other result is sent as JSON. */
 const contentOf = (result: JsonValue): string => (typeof result === 'string' ? result : JSON.stringify(result));
 
+/** A line of the evaluation's history, as if the agent had said or done it. */
+function givenMessages(given: HistoryLine, index: number): Message[] {
+  if ('caller' in given) return [{ role: 'user', content: given.caller }];
+  if ('agent' in given) return [{ role: 'assistant', content: given.agent }];
+  const { tool: name, arguments: args = {}, result = DEFAULT_TOOL_RESULT } = given;
+  const id = `call_before_${index}`;
+  const call = { id, type: 'function', function: { name, arguments: JSON.stringify(args) } };
+  return [
+    { role: 'assistant', content: null, tool_calls: [call] },
+    { role: 'tool', tool_call_id: id, content: contentOf(result as JsonValue) },
+  ];
+}
+
 const noResult = ({ toolCalls, finishReason }: CompletionAssembler): string =>
   `An answer said something, called ${toolCalls.at(-1)?.name} and ended with ${finishReason ?? 'no finish_reason'}: it got no ` +
   'result, because only an answer that ends with tool_calls, or that says nothing, waits for one';
@@ -111,6 +125,7 @@ class ChatLine extends RequestLine {
       'x-call-id': callId,
     };
     this.agentSpeaksFirst = options.agentSpeaksFirst ?? false;
+    for (const message of (line.history ?? []).flatMap(givenMessages)) this.remember(message);
   }
 
   override hangUp(): void {

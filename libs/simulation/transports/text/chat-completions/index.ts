@@ -14,6 +14,7 @@ export const chatCompletionsModule: TextModule = {
   provides: { words: true, toolCalls: 'answered', keys: false },
   options: {},
   reservedHeaders: [],
+  takes: { history: true },
   steps: {
     resolved: 'The host name leads to an address that may be called',
     connected: 'The connection was established',

@@ -17,7 +17,7 @@ export const retellText: TextModule = {
   provides: { words: true, toolCalls: 'answered', keys: false },
   options: { variables },
   reservedHeaders: [],
-  takes: { variables: true, assistantVersion: true },
+  takes: { variables: true, assistantVersion: true, history: true },
   runsTools: true,
   mocksTools: () => true,
   lackingInMocks: LACKING_IN_MOCKS,

@@ -223,6 +223,23 @@ describe('a conversation in text with an agent of Retell', () => {
     expect(called).toMatchObject({ outcome: 'error', failure: { code: 'tool_result_missing' } });
   });
 
+  it('sends the history of the evaluation before the words of the caller', async () => {
+    const history = [
+      { caller: 'Hello.' },
+      { agent: 'Good evening.' },
+      { tool: 'find_table', arguments: { people: 4 }, result: { table: 7 } },
+    ];
+    const called = await call({}, { ...ASKS, history });
+    const id = { tool_call_id: 'call_before_2' };
+    expect(called.double.completions[0]!.messages).toEqual([
+      { role: 'user', content: 'Hello.' },
+      { role: 'agent', content: 'Good evening.' },
+      { role: 'tool_call_invocation', ...id, name: 'find_table', arguments: '{"people":4}' },
+      { role: 'tool_call_result', ...id, content: '{"table":7}' },
+      { role: 'user', content: 'When are you open?' },
+    ]);
+  });
+
   it('ends when the agent has ended the call, after its last words', async () => {
     const answer = () => ({ ...says('Goodbye.'), call_ended: true });
     const called = await call({ answer }, { script: [{ say: 'Bye.' }, { say: 'Still there?' }, { end: 'Done' }] });

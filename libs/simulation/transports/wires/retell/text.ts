@@ -1,5 +1,6 @@
+import type { HistoryLine } from '../../../../evaluation-definition/index.js';
 import type { Line, LineOptions, RequestRecord, Transport } from '../../../conversation/transport.js';
-import { type ToolAnswers, toolAnswers } from '../../../conversation/tool-results.js';
+import { DEFAULT_TOOL_RESULT, type ToolAnswers, toolAnswers } from '../../../conversation/tool-results.js';
 import { CallFailure } from '../../../timeline/failure.js';
 import { parseArguments } from '../../../timeline/text.js';
 import { agentUrl } from '../../http/agent-url.js';
@@ -11,6 +12,19 @@ import { RequestLine } from '../../text/request-line.js';
 import { argumentsJson, contentOf, type Json, objectOf, textOf } from '../fields.js';
 import { BUSY, RetellApi } from './api.js';
 import { toolMocks } from './tool-mocks.js';
+
+/** A line of the evaluation's history, in the messages of the platform. */
+function givenMessages(given: HistoryLine, index: number): object[] {
+  if ('caller' in given) return [{ role: 'user', content: given.caller }];
+  if ('agent' in given) return [{ role: 'agent', content: given.agent }];
+  const { tool: name, arguments: args = {}, result = DEFAULT_TOOL_RESULT } = given;
+  const id = { tool_call_id: `call_before_${index}` };
+  const content = typeof result === 'string' ? result : JSON.stringify(result);
+  return [
+    { role: 'tool_call_invocation', ...id, name, arguments: JSON.stringify(args) },
+    { role: 'tool_call_result', ...id, content },
+  ];
+}
 
 const PATH = '/agent-playground-completion/{assistantId}';
 /** Where the conversation stands; the platform keeps nothing between two requests. */
@@ -56,6 +70,7 @@ class RetellLine extends RequestLine {
     this.variables = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]));
     this.mocks = JSON.stringify(toolMocks(call.toolResults ?? []));
     this.answers = toolAnswers(call.toolResults ?? []);
+    for (const message of (line.history ?? []).flatMap(givenMessages)) this.history.add(message);
   }
 
   protected async turn(text: string | null, onSent: () => void): Promise<string | undefined> {
