@@ -111,6 +111,19 @@ describe('export of evaluations', () => {
     },
   );
 
+  it.each<[object, boolean]>([
+    [{}, false],
+    [{ history: [] }, false],
+    [{ history: [{ caller: 'Hello.' }, { tool: 'find', result: null }] }, true],
+  ])('names the history only if there is one: %j', async (fields, isNamed) => {
+    await send([item('h', fields)]);
+    const written = await Promise.all(FORMATS.map((format) => exported(format)));
+    expect(written.map((file) => file.includes('history'))).toEqual(FORMATS.map(() => isNamed));
+    for (const [index, format] of FORMATS.entries()) {
+      expect((await send(written[index], MEDIA_TYPES[format])).body.data).toMatchObject({ unchanged: 1 });
+    }
+  });
+
   it('returns the error body if the agent does not exist', async () => {
     for (const id of ['nope', randomUUID()]) {
       const { status, headers, body } = await files.client.get(`/agents/${id}/evaluations/export?format=csv`);

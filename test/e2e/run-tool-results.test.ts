@@ -58,6 +58,31 @@ describe('tool results and language in runs', () => {
     expect(ended.body.data.counts).toMatchObject({ passed: 2 });
   });
 
+  it('come after a history, which the call shows as given, and which other protocols refuse before the run', async () => {
+    const history = [{ agent: 'Good evening, {{people}}?' }, { caller: 'Yes.' }];
+    const { client, agentId, evaluationIds } = await prepareEvaluations(app, [{ ...EVALUATION, history }]);
+    const { body } = await client.get(`/evaluations/${evaluationIds[0]}`);
+    expect(body.data.history).toEqual(history);
+    const run = await executeRun(client, agentId);
+    const [call] = (await client.get(`/runs/${run.id}/calls`)).body.data;
+    const { timeline } = (await client.get(`/calls/${call.id}`)).body.data;
+    expect(timeline.slice(0, 3)).toMatchObject([
+      { type: 'given', line: { agent: 'Good evening, 4?' }, turn: 0 },
+      { type: 'given', line: { caller: 'Yes.' } },
+      { type: 'speech', speaker: 'caller' },
+    ]);
+    const { body: page } = await client.get(`/runs/${run.id}/report`);
+    expect(page).toMatch(/<li class="given"[^]*?Before the call, agent:<\/b> Good evening, 4\?/);
+    await client.put(`/agents/${agentId}/connection`, { protocol: 'vapi-chat', url: 'https://api.vapi.ai' });
+    const refused = await client.post(`/agents/${agentId}/runs`, {});
+    expect([refused.status, JSON.stringify(refused.body)]).toEqual([
+      409,
+      expect.stringContaining('it has a history, which vapi-chat does not take'),
+    ]);
+    await client.patch(`/evaluations/${evaluationIds[0]}`, { history: [] });
+    expect((await client.get(`/evaluations/${evaluationIds[0]}`)).body.data.history).toEqual([]);
+  });
+
   it('are compared with the variables of a row by same_value', async () => {
     const same = (...sources: object[]) => ({ type: 'same_value', sources, required: false });
     const { client, agentId } = await prepareEvaluations(app, [

@@ -110,6 +110,11 @@ const toolCalls = {
   argumentsSchema: fc.record({ required: fc.constant(['a']) }),
   same: toolArguments.filter((wanted) => Object.keys(wanted).length > 0),
 };
+const historyLine = fc.oneof(
+  fc.record({ caller: text(50) }),
+  fc.record({ agent: text(50) }),
+  fc.record({ tool: plain, arguments: toolArguments, result: value }, { requiredKeys: ['tool'] }),
+);
 const times = fc.integer({ min: 1, max: 100 });
 const toolResult = fc.oneof(
   fc.record({ ...toolCalls, result: value, times, delayMs: times }, { requiredKeys: ['tool', 'result'] }),
@@ -189,6 +194,7 @@ const evaluation = fc.record({
   language: fc.constantFrom(null, 'de', 'en-GB', 'pt-BR'),
   timezone: fc.constantFrom(null, 'Europe/Berlin', 'Asia/Tokyo'),
   variables: rows,
+  history: fc.array(historyLine, { maxLength: 2 }),
   toolResults: fc.array(toolResult, { maxLength: 1 }),
   conditions,
   turnEndMs: fc.integer({ min: 200, max: 3_000 }),

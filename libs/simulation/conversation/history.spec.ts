@@ -2,7 +2,8 @@ import type { CheckInput, DefinitionInput, HistoryLine } from '../../evaluation-
 import { OutboundClient } from '../../outbound-http/index.js';
 import { chatCompletions, RealClock } from '../index.js';
 import { call } from '../testing/calls.js';
-import { streamText, TestServers } from '../../../test/simulators/servers.js';
+import { startMindfulAgent } from '../../../test/simulators/agent/testing/tool-agent.js';
+import { TestServers } from '../../../test/simulators/servers.js';
 import { stubModel, verdict } from '../../../test/simulators/model/llm-stub.js';
 import { Transcript } from '../judge/transcript.js';
 import { judgeMessages } from '../judge/prompt.js';
@@ -11,28 +12,15 @@ const servers = new TestServers();
 afterEach(() => servers.close());
 const client = new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] });
 
-interface Received {
-  readonly messages: readonly { readonly role: string; readonly content: string | null }[];
-}
-
 const HISTORY: readonly HistoryLine[] = [
   { caller: 'A table for four, please.' },
   { tool: 'find_table', arguments: { people: 4 }, result: { times: ['19:30'] } },
   { agent: 'Your table at 19:30 is reserved.' },
 ];
 
-/** Books for as many people as it was told before. With the fault it reads the caller's latest words only. */
-const startMindfulAgent = (fault: boolean, seen: Received[]): Promise<string> =>
-  servers.http((response, body: Received) => {
-    seen.push(body);
-    const read = fault ? body.messages.slice(-1) : body.messages;
-    const people = read.some(({ content }) => content?.includes('four')) ? 'four' : 'how many';
-    streamText(response, `It is for ${people}, then.`);
-  });
-
 async function talk(definition: DefinitionInput, fault = false) {
-  const seen: Received[] = [];
-  const url = await startMindfulAgent(fault, seen);
+  const seen: object[] = [];
+  const url = await startMindfulAgent(servers, (body) => seen.push(body), fault);
   const transport = chatCompletions({ client, url, assistantId: 'a1' });
   const input = { script: [{ say: 'Please go on.' }], ...definition };
   return { seen, ...(await call(input, { transport, clock: new RealClock(), patienceMs: 50 })) };
@@ -44,7 +32,7 @@ describe('a history', () => {
   it('is the conversation so far for an agent over chat completions: who reads it passes, who does not fails', async () => {
     const healthy = await talk({ history: HISTORY, checks });
     expect(healthy.outcome).toBe('passed');
-    expect(healthy.seen[0]!.messages).toEqual([
+    expect(healthy.seen[0]).toHaveProperty('messages', [
       { role: 'user', content: 'A table for four, please.' },
       {
         role: 'assistant',
@@ -68,11 +56,7 @@ describe('a history', () => {
     ['calls_tool', { type: 'calls_tool', tool: 'find_table' }, false],
     ['never_calls_tool', { type: 'never_calls_tool', tool: 'find_table' }, true],
     ['max_turns', { type: 'max_turns', turns: 1 }, true],
-    [
-      'in_order',
-      { type: 'in_order', steps: [{ tool: 'find_table' }, { text: 'for four' }] } as unknown as CheckInput,
-      false,
-    ],
+    ['in_order', { type: 'in_order', events: [{ tool: 'find_table' }, { text: 'for four' }] }, false],
   ])('matches no check: %s', async (_name, check, met) => {
     const { checks: found, measures, timeline } = await talk({ history: HISTORY, checks: [check] });
     expect(found).toMatchObject([{ met }]);
@@ -85,7 +69,7 @@ describe('a history', () => {
     ]);
   });
 
-  it('is shown to the judge as given, and is no evidence', async () => {
+  it('is shown to the judge as given, and cannot be quoted', async () => {
     const { timeline } = await talk({ history: HISTORY });
     const transcript = new Transcript(timeline);
     expect(transcript.toString()).toContain(
@@ -102,12 +86,10 @@ describe('a history', () => {
   });
 
   it('is known to a caller whom a model plays, who goes on after it', async () => {
-    const { model, asked } = await stubModel(servers, ({ role }) =>
-      role === 'judge'
-        ? verdict(true, 'It is for four')
-        : JSON.stringify({ say: 'Thank you, goodbye.', end: 'Settled' }),
+    const { model, asked } = await stubModel(servers, (question) =>
+      question.role === 'judge' ? verdict(question, true) : { say: 'Thank you, goodbye.', end: 'Settled' },
     );
-    const transport = chatCompletions({ client, url: await startMindfulAgent(false, []), assistantId: 'a1' });
+    const transport = chatCompletions({ client, url: await startMindfulAgent(servers), assistantId: 'a1' });
     await call({ history: HISTORY }, { transport, model, clock: new RealClock(), patienceMs: 50 });
     expect(asked[0]!.messages.slice(1).map(({ role, content }) => [role, JSON.parse(content ?? '')])).toEqual([
       ['assistant', { say: 'A table for four, please.', end: null }],

@@ -11,7 +11,11 @@ import { OutboundClient } from '../../../../libs/outbound-http/index.js';
 import { referenceTransport } from '../../../../test/simulators/agent/testing/transport.js';
 import { chatCompletions, executeCall, RealClock, VirtualClock } from '../../../../libs/simulation/index.js';
 import { TestServers } from '../../../../test/simulators/servers.js';
-import { startPersistentAgent, startToolAgent } from '../../../../test/simulators/agent/testing/tool-agent.js';
+import {
+  startMindfulAgent,
+  startPersistentAgent,
+  startToolAgent,
+} from '../../../../test/simulators/agent/testing/tool-agent.js';
 import { CORE_SCHEMA, load } from 'js-yaml';
 import { readFile } from './file.js';
 
@@ -89,6 +93,25 @@ describe('the guide to variables, tool results and language', () => {
       });
     expect((await call(false)).outcome).toBe('passed');
     expect((await call(true)).outcome).toBe('failed');
+  });
+
+  it('has a history, without which an agent would not know for how many people the table is', async () => {
+    const example = load(parts[2] ?? '', { schema: CORE_SCHEMA }) as EvaluationInput;
+    const outcome = async (definition: EvaluationInput, forgets: boolean) => {
+      const url = await startMindfulAgent(servers, undefined, forgets);
+      const client = new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] });
+      const result = await executeCall({
+        definition: normalise(definition),
+        scenario: { scenarioText: 'You want a table.' },
+        personality: { name: 'Caller' },
+        transport: chatCompletions({ client, url, assistantId: 'a' }),
+        clock: new RealClock(),
+      });
+      return result.outcome;
+    };
+    expect(await outcome(example, false)).toBe('passed');
+    expect(await outcome(example, true)).toBe('failed');
+    expect(await outcome({ ...example, history: [] }, false)).toBe('failed');
   });
 
   it.each(parts)('has valid parts of an evaluation: %s', (text) => {

@@ -75,3 +75,16 @@ export const startPersistentAgent = (servers: TestServers, agent: PersistentAgen
     if (error !== undefined) return streamText(response, 'I cannot reach our booking system at the moment.');
     return callTool(response, 'find_table', { time });
   });
+
+/** An agent that says for how many people the whole conversation asks; `forgets`: only what the caller has just said. */
+export const startMindfulAgent = (
+  servers: TestServers,
+  onRequest: (body: object) => void = () => undefined,
+  forgets = false,
+): Promise<string> =>
+  servers.http((response, body: { messages: readonly Message[] }) => {
+    onRequest(body);
+    const read = forgets ? body.messages.slice(-1) : body.messages;
+    const people = read.some(({ content }) => content?.includes('four')) ? 'four' : 'how many';
+    streamText(response, `It is for ${people}, then.`);
+  });
