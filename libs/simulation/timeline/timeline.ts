@@ -1,6 +1,6 @@
-import type { HistoryLine } from '../../evaluation-definition/index.js';
-import type { Speaker } from '../../evaluation-definition/index.js';
+import type { HistoryLine, Speaker } from '../../evaluation-definition/index.js';
 import type { Failure } from './failure.js';
+import { redacted, type SaidCall } from './redacted-call.js';
 import { Redaction } from '../../text/index.js';
 import { guarded, sanitizeText } from './text.js';
 import type { JsonValue } from './text.js';
@@ -292,7 +292,7 @@ export class Timeline {
   }
 
   toolCalled(
-    { isBesideWords, ...call }: ToolCall & Pick<ToolCallEntry, 'isBesideWords'>,
+    { isBesideWords, ...call }: SaidCall & Pick<ToolCallEntry, 'isBesideWords'>,
     start: number,
     end: number,
   ): void {
@@ -395,23 +395,3 @@ export class Timeline {
 
 /** Rounds to a tenth of a millisecond. */
 const rounded = (ms: number): number => Math.round(ms * 10) / 10;
-
-type ToolCall = Pick<ToolCallEntry, 'name' | 'arguments' | 'rawArguments' | 'result'>;
-
-function redacted({ name, arguments: args, rawArguments, result }: ToolCall, redaction: Redaction): ToolCall {
-  const call = {
-    name,
-    arguments: args,
-    ...(rawArguments !== undefined && { rawArguments }),
-    ...(result !== undefined && { result }),
-  };
-  const json = JSON.stringify(call);
-  const clean = redaction.clean(json);
-  if (clean === json) return call;
-  try {
-    return JSON.parse(clean) as ToolCall;
-  } catch {
-    // A secret that contains JSON.
-    return { name: redaction.clean(call.name), arguments: null, rawArguments: clean };
-  }
-}

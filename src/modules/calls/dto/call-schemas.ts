@@ -17,7 +17,6 @@ import { CALL_EXAMPLES } from './call-examples.js';
 import { VOICE_EXAMPLES, VOICE_SCHEMAS } from './voice-schemas.js';
 
 const ms = (description: string) => ({ type: 'number', minimum: 0, description });
-
 const span = {
   start: ms('When the entry starts, in milliseconds since the call was answered'),
   end: ms('When the entry ends, in milliseconds since the call was answered'),
@@ -127,9 +126,7 @@ const ENTRIES = {
     },
     ['rawArguments', 'result', 'isResultOmitted', 'isBesideWords'],
   ),
-  given: entry('given', {
-    line: { ...ref('HistoryLine'), description: 'What the evaluation gave to the agent as said before the call' },
-  }),
+  given: entry('given', { line: ref('HistoryLine') }),
   silence: entry('silence', { of: speaker }),
   error: entry('error', { code: text, message: text }),
   end: entry('end', { by: oneOf('agent', 'caller', 'tester'), code: text, reason: text }),
