@@ -139,7 +139,16 @@ export class Judge {
     const { hasHistory, voice } = this.transcript;
     const { text, part } = statement;
     const transcript = part ? this.transcript.toString(part) : this.text;
-    const messages = judgeMessages({ statement: text, part, who, transcript, context: told, language, hasHistory, voice });
+    const messages = judgeMessages({
+      statement: text,
+      part,
+      who,
+      transcript,
+      context: told,
+      language,
+      hasHistory,
+      voice,
+    });
     const ask = () => model.ask(messages, { temperature, clock, signal, meter });
     const answer = await ask();
     const sample = this.read(answer, who, part);
