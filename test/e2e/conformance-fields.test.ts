@@ -72,8 +72,8 @@ const TESTED_ELSEWHERE = [
 /** The same of a connection, tested by `connections.test.ts`: an address of its protocol, and objects with free names. */
 const OF_CONNECTION = ['url', 'headers', 'options'];
 
-/** Keys of an account are sent in a header, so not every text is one; `assistants.test.ts` tests them. */
-const OF_ACCOUNTS = { template: '/providers/{provider}/assistants', fields: ['apiKey'] };
+/** Which keys, protocols and addresses are valid depends on the account's platform; `assistants.test.ts` tests them. */
+const OF_ACCOUNTS = { template: '/providers/{provider}/assistants', fields: ['apiKey', 'protocol', 'url'] };
 
 /** A reference, free JSON, and a time that may be past; `tool-calls.test.ts` tests them. */
 const OF_TOOL_CALLS = { template: '/tool-calls', fields: ['callId', 'arguments', 'result', 'at'] };
