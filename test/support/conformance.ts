@@ -295,12 +295,18 @@ type ParameterSchema = {
   example?: string;
 };
 
+/** A text that the pattern allows: the example, or else the word that is its first alternative. */
+const textFor = ({
+  pattern = '',
+  example = /^\^\((\w+)\|/.exec(pattern)?.[1] ?? '',
+}: Partial<ParameterSchema>): string => example;
+
 /** Values that the schema of a query parameter allows: all values of an enumeration, or boundary values. */
 export function allowedValues(schema: object): string[] {
   const { type, minimum = 0, maximum, minLength = 0, maxLength = 10, ...rest } = schema as ParameterSchema;
-  const { enum: values, pattern, example } = rest;
+  const { enum: values, pattern } = rest;
   if (values) return values;
-  if (pattern !== undefined) return [example ?? ''];
+  if (pattern !== undefined) return [textFor(rest)];
   if (type === 'integer') return [minimum, minimum + 1, ...(maximum === undefined ? [] : [maximum])].map(String);
   return ['a'.repeat(Math.max(minLength, 1)), '%_\\', 'ä€🙂', 'a'.repeat(maxLength)];
 }
@@ -308,8 +314,8 @@ export function allowedValues(schema: object): string[] {
 /** Values that the schema of a query parameter rejects: just past its bounds, or of another type. */
 export function rejectedValues(schema: object): string[] {
   const { type, minimum = 0, maximum, maxLength = 10, ...rest } = schema as ParameterSchema;
-  const { enum: values, pattern, example } = rest;
-  if (pattern !== undefined) return ['', `${example}x`, `x${example}`, 'a'.repeat(maxLength)];
+  const { enum: values, pattern } = rest;
+  if (pattern !== undefined) return ['', `${textFor(rest)}x`, `x${textFor(rest)}`, 'a'.repeat(maxLength)];
   if (values) return ['', [...values, values[0]].join(','), withSwappedCase(values[0] ?? '')];
   if (type === 'integer') {
     const beyond = maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? [] : [String(maximum + 1)];
