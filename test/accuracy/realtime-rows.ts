@@ -7,7 +7,7 @@ import {
   type PreparedVoice,
   scriptedAgent,
   spokenGuideAgent,
-  spokenGuideChecks,
+  spokenGuideFaults,
   type Turn,
   type VoiceCalls,
 } from '../simulators/agent/testing/voice.js';
@@ -42,7 +42,7 @@ export const voiceOfSeed = (seed: number): string => CALLER_VOICES[(seed - 1) % 
 /** Every row of the text matrix that is about words or tool calls. */
 export const VOICE_ROWS: readonly VoiceRow[] = [
   ...Object.entries(SPOKEN_FAULTS).flatMap(([name, fault]) => spokenRows(name, fault)),
-  ...spokenGuideChecks(GUIDE).map(({ type, name }): VoiceRow => ({
+  ...spokenGuideFaults(GUIDE).map(({ type, name }): VoiceRow => ({
     ...{
       group: 'check',
       name: type,

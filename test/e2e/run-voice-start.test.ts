@@ -106,6 +106,7 @@ describe('starting a run with what the protocol of the agent does not provide', 
       ),
       expect.stringMatching(/^transcription: no transcription server is configured \(STT_BASE_URL\); with it, /),
       expect.stringMatching(/^protocol: .*chat-completions.* the agent's words; .* a second agent/),
+      expect.stringMatching(/^toolCalls: reported in the options of the agent's connection; /),
       expect.stringMatching(/^protocol: .*openai-realtime.* the agent's tool calls; .* a second agent/),
     ]);
     expect(await runs()).toBe(0);

@@ -317,7 +317,7 @@ evaluations:
         ['Ben', false],
       ]);
       const csv = await exported('csv');
-      const columns = FILE_FIELD_NAMES.filter((name) => !['personalityId', 'timezone'].includes(name));
+      const columns = FILE_FIELD_NAMES.filter((name) => !['personalityId', 'timezone', 'history'].includes(name));
       expect(columns).toContain('personality');
       expect(csv.split('\n')[0]).toBe(columns.join(','));
     });

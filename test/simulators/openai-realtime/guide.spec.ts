@@ -5,7 +5,7 @@ import {
   guideEvaluation,
   isGuideFaultFound,
   spokenGuideAgent,
-  spokenGuideChecks,
+  spokenGuideFaults,
 } from '../agent/voice/testing/guide-cells.js';
 import { VoiceCalls } from '../agent/voice/testing/voice-call.js';
 
@@ -27,7 +27,7 @@ describe('the checks of the guide for text calls, over OpenAI Realtime', () => {
     expect(voice!.voice.background).toBeNull();
   });
 
-  it.each(sample(spokenGuideChecks(GUIDE)).map(({ name }) => name))('find the planted fault: %s', async (fault) => {
+  it.each(sample(spokenGuideFaults(GUIDE)).map(({ name }) => name))('find the planted fault: %s', async (fault) => {
     const result = await call(fault);
     expect(result.outcome).toBe('failed');
     expect({ fault, isFound: isGuideFaultFound(fault, result) }).toEqual({ fault, isFound: true });

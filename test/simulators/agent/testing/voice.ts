@@ -7,7 +7,7 @@ export {
   guideEvaluation,
   isGuideFaultFound,
   spokenGuideAgent,
-  spokenGuideChecks,
+  spokenGuideFaults,
 } from '../voice/testing/guide-cells.js';
 export { type ModelCell, ModelCells } from '../voice/testing/model-cells.js';
 export { type Action, scriptedAgent, type Turn } from '../voice/testing/scripted-agent.js';

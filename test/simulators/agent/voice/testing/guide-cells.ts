@@ -44,6 +44,10 @@ function hesitating(action: Action): Action[] {
 export const spokenGuideChecks = (markdown: string): (CheckInput & { readonly name: string })[] =>
   guideChecks(markdown).map((check) => ({ ...check, ...LIMITS[check.name] }));
 
+/** Those that an agent can violate over voice by what it says: the same words twice, without a silence between, are one answer. */
+export const spokenGuideFaults = (markdown: string): ReturnType<typeof spokenGuideChecks> =>
+  spokenGuideChecks(markdown).filter(({ type }) => type !== 'answers');
+
 export function guideEvaluation(markdown: string, seed: number): EvaluationInput {
   const what = { key: 'guide', personalityId: 'any', name: 'Guide', scenarioText: 'You want a table.' };
   return { ...what, script: [...GUIDE_SCRIPT], checks: spokenGuideChecks(markdown), conditions: { seed } };

@@ -2,7 +2,7 @@ import type { CheckInput, EvaluationInput, ScriptStep } from '../../../../../lib
 import type { CallResult } from '../../../../../libs/simulation/index.js';
 import type { SpeechEngine } from '../../../../../libs/speech/index.js';
 import type { ListeningBehaviour } from '../../../transcription/transcription-double.js';
-import { spokenGuideAgent, spokenGuideChecks } from './guide-cells.js';
+import { spokenGuideAgent, spokenGuideFaults } from './guide-cells.js';
 import { type HeardAgent, heardAgent } from './heard-agent.js';
 import { Recognisers } from './recognisers.js';
 import type { VoiceCalls } from './voice-call.js';
@@ -51,14 +51,14 @@ export class TelephoneFailures {
   private readonly recognisers = new Recognisers();
   private readonly agents = new Map<string | undefined, Promise<HeardAgent>>();
   /** Those of the guide that a telephone shows. */
-  readonly checks: ReturnType<typeof spokenGuideChecks>;
+  readonly checks: ReturnType<typeof spokenGuideFaults>;
 
   /** @param markdown docs/guides/checks.md */
   constructor(
     private readonly calls: VoiceCalls,
     markdown: string,
   ) {
-    this.checks = spokenGuideChecks(markdown).filter(
+    this.checks = spokenGuideFaults(markdown).filter(
       // This caller has four turns.
       (check) => isHeardOnTelephone(check) && check.type !== 'max_turns',
     );
