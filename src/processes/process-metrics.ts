@@ -7,11 +7,15 @@ export type MetricsJson = readonly object[];
 /** How long a process may take to answer; a scrape shows the others without it. */
 const TIMEOUT_MS = 2_000;
 
+/** Sends a message to the supervisor. It may have ended a moment ago: then `disconnect` follows, and the error says nothing more. */
+export const sendToSupervisor = (message: object): void =>
+  void process.send?.(message, undefined, undefined, () => undefined);
+
 /** Answers the supervisor's requests for the metrics of this process. */
-export function offerMetricsTo(supervisor: NodeJS.Process, registry: Registry): void {
-  supervisor.on('message', ({ kind }: { kind?: string }) => {
+export function offerMetrics(registry: Registry): void {
+  process.on('message', ({ kind }: { kind?: string }) => {
     if (kind !== 'metrics') return;
-    void registry.getMetricsAsJSON().then((metrics) => supervisor.send?.({ kind, metrics }));
+    void registry.getMetricsAsJSON().then((metrics) => sendToSupervisor({ kind, metrics }));
   });
 }
 

@@ -1,5 +1,5 @@
 import type { ProcessHost } from '../bootstrap/serve.js';
-import { offerMetricsTo } from './process-metrics.js';
+import { offerMetrics, sendToSupervisor } from './process-metrics.js';
 
 /** Environment variable with the name of a process that the supervisor started. */
 export const PROCESS_NAME = 'SUPERVISED_PROCESS';
@@ -31,10 +31,10 @@ export function supervisedHost(name: string): ProcessHost {
     offerMetrics({ registry }) {
       // Keeps the processes apart: a sum would fall when one is replaced, which looks like a reset of all counters.
       registry.setDefaultLabels({ process: name });
-      offerMetricsTo(process, registry);
+      offerMetrics(registry);
       return Promise.resolve();
     },
-    ready: (address) => void process.send?.({ kind: 'ready', address }),
+    ready: (address) => sendToSupervisor({ kind: 'ready', address }),
     onEnd(stop) {
       process.once('SIGTERM', () => stop('SIGTERM'));
       void abandoned.then(() => stop('its supervisor has ended'));
