@@ -12,8 +12,16 @@ describe('replaceVariables', () => {
     ['<{{nested}}>', '<{{city}}>'],
     ['\\{{city}} is {{city}}', '{{city}} is Rome'],
     ['{{unknown}} {{', '{{unknown}} {{'],
+    ['{{city}} {{ \\{{city', 'Rome {{ {{city'],
   ])('%s becomes %s', (text, expected) => {
     expect(replaceVariables(text, row)).toBe(expected);
+  });
+
+  // ReDoS: a search that begins again at each of these braces takes minutes for what one request may contain.
+  it('are found in texts of nothing but braces', () => {
+    const toolResults = Array.from({ length: 15 }, () => ({ tool: 'a', times: 1, result: '{'.repeat(65_000) }));
+    expect(placeholders({ toolResults })).toEqual([]);
+    expect(replaceVariables({ toolResults }, row)).toEqual({ toolResults });
   });
 
   it('keeps the type of a value that is the whole text', () => {

@@ -18,8 +18,11 @@ export const TEMPLATE_FIELDS = [
 ] as const;
 export type Template = Pick<AuthoredEvaluation, (typeof TEMPLATE_FIELDS)[number]>;
 
-/** `\{{` for literal braces, or `{{name}}`; anything up to the next `}}` counts as a name, so that typing errors are found. */
-const TOKEN = /\\\{\{|\{\{(.*?)\}\}/gs;
+/**
+ * `\{{` for literal braces, or `{{name}}`; anything up to the next `}}` counts as a name, so that typing errors are found. The rest
+ * after braces that are not closed is one token, so that no character is read twice.
+ */
+const TOKEN = /\\\{\{|\{\{(.*?)\}\}|\{\{.*/gs;
 const ONLY_NAME = /^\{\{((?:(?!\}\}).)*)\}\}$/s;
 
 /** Fields of checks and results of tools that hold data: `pattern` is an ordinary name inside them. */
@@ -121,6 +124,7 @@ function ofRow(name: string, { row, dates }: Values, place: Place): VariableValu
 
 function insert(text: string, values: Values, place: Place, format: (value: VariableValue) => string): string {
   return text.replace(TOKEN, (token: string, name: string | undefined, at: number) => {
+    if (name === undefined && token.startsWith('{{')) return values.row ? token.replaceAll('\\{{', '{{') : token;
     if (name === undefined) return values.row || isDateAfter(text, at + token.length) ? '{{' : token;
     if (values.row && Object.hasOwn(values.row, name)) return format(ofRow(name, values, place));
     const date = values.dates(name, place.usual);
