@@ -10,7 +10,7 @@ import {
   type SpokenLine,
 } from '../evaluation-definition/index.js';
 import { historySide, historyText } from '../simulation/index.js';
-import { clipped, count, oneLine } from '../text/index.js';
+import { capital, clipped, count, oneLine } from '../text/index.js';
 import { datesText } from './dates-text.js';
 import type { PlannedEvaluation } from './planned-evaluation.js';
 import { toolResultsText } from './tool-results-text.js';
@@ -98,8 +98,7 @@ const bargeIn = (given: { readonly afterMs: number } | undefined): string =>
 const when = (condition: Condition | undefined): string => (condition ? `if ${conditionText(condition)}, ` : '');
 
 /** With a capital, and a full stop unless a quote ends with a mark. */
-const sentence = (text: string): string =>
-  `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?!…]"$/.test(text) ? '' : '.'}`;
+const sentence = (text: string): string => `${capital(text)}${/[.?!…]"$/.test(text) ? '' : '.'}`;
 
 function conditionText({ says, notSays }: Condition): string {
   return [

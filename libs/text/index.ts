@@ -31,6 +31,9 @@ function standIn(code: number): string {
 export const clipped = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`;
 
+/** The text as the beginning of a sentence. */
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 /** Collapses white space to one line. */
 export const oneLine = (text: string): string => text.replace(/\s+/gu, ' ').trim();
 

@@ -1,5 +1,5 @@
 import type { Path } from '../../json-input/index.js';
-import { clipped } from '../../text/index.js';
+import { capital, clipped } from '../../text/index.js';
 import type { CriterionSpec, NestedCheck, PartialDefinition } from '../definition/definition.js';
 import { TURNS, WORDS } from './amounts.js';
 import { ANSWERS } from './answers.js';
@@ -60,8 +60,6 @@ const clause = (check: NestedCheck): string =>
   kindOf(check)?.describe(check, nested) ?? `check of the type ${check.type}`;
 
 const nested = (check: NestedCheck): string => clipped(check.name ?? clause(check), 200);
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Whether an agent that does nothing meets the check. */
 export const isProhibition = (check: NestedCheck): boolean =>

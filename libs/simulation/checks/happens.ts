@@ -7,6 +7,7 @@ import {
   type SaysSpec,
   type ToolSpec,
 } from '../../evaluation-definition/index.js';
+import { capital } from '../../text/index.js';
 import type { CallView, Utterance } from '../timeline/call-view.js';
 import { firstUnknown, withUnknownWords } from '../timeline/known-words.js';
 import { truncate } from '../timeline/text.js';
@@ -35,8 +36,6 @@ interface Findings {
   readonly after?: Occurrence | undefined;
   readonly before?: Occurrence | undefined;
 }
-
-const atStart = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Whether an event happens where and as often as it should. */
 async function happens(spec: Spec, finder: EventFinder): Promise<Finding> {
@@ -133,13 +132,13 @@ function shown(spec: Spec, found: Findings, view: CallView): Pick<Finding, 'deta
   if (occurrences.length === 0) return absence(spec, where, view);
   const evidence = occurrences.slice(-5).map((each) => each.evidence);
   const isCounted = spec.times !== undefined || occurrences.length < min;
-  if (!isCounted) return { detail: atStart(`${occurrences[0]!.text}${where}`), evidence: [evidence[0]!] };
+  if (!isCounted) return { detail: capital(`${occurrences[0]!.text}${where}`), evidence: [evidence[0]!] };
   const times = occurrences.length === 1 ? 'once' : `${occurrences.length} times`;
   // The search stops when more could not change the result.
   const isLowerBound = occurrences.length > max || (max === Infinity && occurrences.length >= min);
   const last = occurrences.at(-1)!.text;
   const often = `${isLowerBound ? 'at least ' : ''}${times}`;
-  return { detail: atStart(`${last}${where}, ${often} in all; ${limitsText(min, max)}`), evidence };
+  return { detail: capital(`${last}${where}, ${often} in all; ${limitsText(min, max)}`), evidence };
 }
 
 const limitsText = (min: number, max: number): string =>

@@ -1,4 +1,5 @@
 import { TRANSFER_TOOLS, type TransfersSpec } from '../../evaluation-definition/index.js';
+import { capital } from '../../text/index.js';
 import type { TimelineEntry } from '../timeline/timeline.js';
 import { truncate } from '../timeline/text.js';
 import { toolCallText } from '../timeline/tool-call-text.js';
@@ -42,8 +43,6 @@ async function transfersWithin({ to, after, as = [] }: TransfersSpec, finder: Ev
   const evidence = others.slice(0, 5).map((each) => each.evidence);
   return { met: false, detail: `The agent did not transfer the call${target}${where}${instead}`, evidence };
 }
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 type Transfer = Extract<TimelineEntry, { type: 'platform' | 'tool_call' }>;
 

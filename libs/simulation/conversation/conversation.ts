@@ -1,3 +1,4 @@
+import { capital } from '../../text/index.js';
 import { type HistoryLine, lineText, type ToolResult } from '../../evaluation-definition/index.js';
 import type { CallExchange } from '../other-side/call-exchange.js';
 import { CallTime } from '../time/call-time.js';
@@ -306,8 +307,7 @@ class Conversation {
   }
 
   private stop(by: EndEntry['by'], code: EndCode, reason = '', at = this.time.now()): void {
-    const said = reason === '' ? `${END_CODES[code].charAt(0).toUpperCase()}${END_CODES[code].slice(1)}` : reason;
-    this.end = this.timeline.ended(by, code, said, at);
+    this.end = this.timeline.ended(by, code, reason === '' ? capital(END_CODES[code]) : reason, at);
   }
 
   private maxDurationMs(): number {

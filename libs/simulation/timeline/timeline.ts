@@ -124,7 +124,7 @@ export interface SilenceEntry extends Span {
   readonly of: Speaker;
 }
 
-/** What was said or done before the call: the evaluation gave it to the agent, and nobody said it in the call. */
+/** What was said or done before the call: the evaluation gave it to the agent; it is not part of the call itself. */
 export interface GivenEntry extends Span {
   readonly type: 'given';
   readonly line: HistoryLine;

@@ -1,11 +1,9 @@
 import type { LevelRange } from '../../../audio/index.js';
+import { capital } from '../../../text/index.js';
 import { END_CODES, type EndCode } from '../../timeline/timeline.js';
 
 /** Why a call ended, as a sentence. */
-export function reasonOf(code: EndCode): string {
-  const words = END_CODES[code];
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
-}
+export const reasonOf = (code: EndCode): string => capital(END_CODES[code]);
 
 export const neverSilent = ({ low, high }: LevelRange): string =>
   `for 30 s it stayed between ${Math.round(low)} and ${Math.round(high)} dBFS; ` +
