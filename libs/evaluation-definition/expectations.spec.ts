@@ -1,3 +1,4 @@
+import { Ajv } from 'ajv';
 import { withExpectations } from './expectations.js';
 import { authored, fileSchema, inputViolations, normalise } from './index.js';
 
@@ -124,6 +125,18 @@ describe('expect', () => {
     const { definitions } = fileSchema('id', 10) as { definitions: Record<string, { properties: object }> };
     expect(definitions['ScriptStep']!.properties).toHaveProperty('expect.items', { $ref: '#/definitions/Check' });
     expect(definitions['ScriptAnswer']!.properties).toHaveProperty('expect');
+  });
+
+  it('is marked by the schema for editors if it is a criterion without its text', () => {
+    const { definitions } = fileSchema('id', 10);
+    const ajv = new Ajv({ strict: false });
+    const validate = ajv.compile({ definitions, $ref: '#/definitions/Check' });
+    const valid = [{ criterion: 'Polite.' }, { type: 'criterion', criterion: 'Polite.' }, { type: 'speakable' }];
+    const invalid = [{ type: 'criterion' }, { type: 'criterion', name: 'x' }, {}, { criterion: 1 }, { type: 'says' }];
+    expect([...valid, ...invalid].map((check) => validate(check))).toEqual([
+      ...valid.map(() => true),
+      ...invalid.map(() => false),
+    ]);
   });
 
   it('takes variables, also where they decide what is compared', () => {

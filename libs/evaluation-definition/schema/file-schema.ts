@@ -101,13 +101,12 @@ function byDiscriminator({ discriminator: { propertyName }, oneOf, ...rest }: Di
       [propertyName]: { description: fields[0]?.description, enum: fields.map(({ const: value }) => value) },
     },
     anyOf: requiredEach(propertyName, IMPLIED),
-    allOf: fields.map(({ const: value }, index) => ({
-      if: {
-        properties: { [propertyName]: { const: value } },
-        required: [value === IMPLIED ? IMPLIED : propertyName],
-      },
-      then: oneOf[index],
-    })),
+    allOf: fields.flatMap(({ const: value }, index) =>
+      (value === IMPLIED ? [propertyName, IMPLIED] : [propertyName]).map((named) => ({
+        if: { properties: { [propertyName]: { const: value } }, required: [named] },
+        then: oneOf[index],
+      })),
+    ),
   };
 }
 
