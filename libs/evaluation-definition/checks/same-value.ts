@@ -15,6 +15,13 @@ const VALUES = {
   notInRecording: null,
 };
 
+const kind = {
+  type: 'string',
+  description:
+    'What the values are: the letters of a name count. Without it, different words that no table of numbers, money, times, dates or spelling reads leave the check undecided, because they may be other words for the same',
+  enum: ['name'],
+} as const;
+
 export const SAME_VALUE = {
   same_value: {
     ...VALUES,
@@ -29,6 +36,7 @@ export const SAME_VALUE = {
           minItems: 2,
           maxItems: LIMITS.sources,
         },
+        kind,
       },
       ['sources'],
     ),
@@ -54,6 +62,7 @@ export const UNDERSTOOD = {
           maxItems: LIMITS.sources,
           examples: [[{ value: 'Rossi' }, { tool: 'book_table', argument: 'name' }]],
         },
+        kind,
       },
       ['values'],
     ),

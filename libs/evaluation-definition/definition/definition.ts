@@ -1,4 +1,4 @@
-import type { EventMatcher, Placement, Times, ToolMatcher, TurnSelector, ValueSource } from './events.js';
+import type { EventMatcher, OfKind, Placement, Times, ToolMatcher, TurnSelector, ValueSource } from './events.js';
 import type { ScriptStep, Speaker, SpokenMatcher } from './script.js';
 import type { LineConditions, SoundCheckSpec, UnderstoodSpec } from './voice.js';
 
@@ -96,7 +96,7 @@ export type NoPersonalDataSpec = {
   readonly kinds?: readonly PersonalDataKind[];
   readonly allow?: readonly string[];
 };
-export type SameValueSpec = { readonly type: 'same_value'; readonly sources: readonly ValueSource[] };
+export type SameValueSpec = { readonly type: 'same_value'; readonly sources: readonly ValueSource[] } & OfKind;
 export type SaysBeforeSpec = {
   readonly type: 'says_before';
   readonly first: SpokenMatcher;

@@ -54,4 +54,9 @@ export interface ToolValue {
 export interface FixedValue {
   readonly value: string | number | boolean;
 }
+/** What values are; absent: anything. The letters of a name count, also where no table reads it. */
+export interface OfKind {
+  readonly kind?: 'name';
+}
+
 export type ValueSource = SpokenValue | ToolValue | FixedValue;

@@ -1,4 +1,4 @@
-import type { EventMatcher, ValueSource } from './events.js';
+import type { EventMatcher, OfKind, ValueSource } from './events.js';
 
 export const LINE_NOISES = ['white', 'pink', 'brown', 'hum', 'babble'] as const;
 
@@ -48,7 +48,7 @@ export type HearsKeysSpec = {
   readonly then?: EventMatcher | TransferMatcher;
 };
 /** What the caller said arrives in the arguments of tools. */
-export type UnderstoodSpec = { readonly type: 'understood'; readonly values: readonly ValueSource[] };
+export type UnderstoodSpec = { readonly type: 'understood'; readonly values: readonly ValueSource[] } & OfKind;
 
 /** Checks that voice calls alone can decide. */
 export type SoundCheckSpec =

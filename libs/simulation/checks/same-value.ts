@@ -10,7 +10,7 @@ import {
 import type { Evidence } from '../timeline/evidence.js';
 import { firstUnknown } from '../timeline/known-words.js';
 import { isStorable, truncate } from '../timeline/text.js';
-import { compareValues } from '../values/same-value.js';
+import { compareValues, type ValueKind } from '../values/same-value.js';
 import { type Finding, undecided } from './check-result.js';
 import { never } from './happens.js';
 import type { Leaves } from './kind.js';
@@ -25,18 +25,23 @@ interface Held {
 
 export const SAME_VALUE = {
   same_value: {
-    evaluate: ({ sources }, finder) => holdSameValue(sources, finder),
-    couldChange: ({ sources }, finding, finder) => couldChange(sources, finding, finder),
+    evaluate: ({ sources, kind }, finder) => holdSameValue(sources, kind, finder),
+    couldChange: ({ sources, kind }, finding, finder) => couldChange(sources, kind, finding, finder),
   },
   understood: {
-    evaluate: ({ values }, finder) => holdSameValue(values, finder),
-    couldChange: ({ values }, finding, finder) => couldChange(values, finding, finder),
+    evaluate: ({ values, kind }, finder) => holdSameValue(values, kind, finder),
+    couldChange: ({ values, kind }, finding, finder) => couldChange(values, kind, finding, finder),
   },
 } satisfies Pick<Leaves, (SameValueSpec | UnderstoodSpec)['type']>;
 
-async function couldChange(sources: readonly ValueSource[], { evidence }: Finding, finder: EventFinder) {
+async function couldChange(
+  sources: readonly ValueSource[],
+  kind: ValueKind,
+  { evidence }: Finding,
+  finder: EventFinder,
+): Promise<boolean> {
   const others = sources.filter((source) => 'value' in source || 'tool' in source || source.speaker === 'caller');
-  if (others.length > 0 && (await holdSameValue(others, finder)).met === false) return false;
+  if (others.length > 0 && (await holdSameValue(others, kind, finder)).met === false) return false;
   const held = sources.flatMap((source) => ('value' in source ? [] : [source]));
   const areFirst = held.every(({ occurrence }) => occurrence === 'first');
   const isBeforeAll = evidence.every(({ entry }) => entry < firstUnknown(finder.view));
@@ -44,7 +49,7 @@ async function couldChange(sources: readonly ValueSource[], { evidence }: Findin
 }
 
 /** Whether all sources hold the same value; undecided if two values are not understood well enough to be compared. */
-async function holdSameValue(sources: readonly ValueSource[], finder: EventFinder): Promise<Finding> {
+async function holdSameValue(sources: readonly ValueSource[], kind: ValueKind, finder: EventFinder): Promise<Finding> {
   const held: Held[] = [];
   const missing: string[] = [];
   for (const source of sources) {
@@ -54,14 +59,15 @@ async function holdSameValue(sources: readonly ValueSource[], finder: EventFinde
   }
   const evidence = held.flatMap((each) => each.evidence);
   if (missing.length > 0) return { met: false, detail: missing.join('; '), evidence };
-  const pairs = held.flatMap((one, index) =>
-    held.slice(0, index).map((other) => compareValues(other.value, one.value)),
-  );
+  const compared = (as: ValueKind) =>
+    held.flatMap((one, index) => held.slice(0, index).map((other) => compareValues(other.value, one.value, as)));
+  const pairs = compared(kind);
   const texts = held.map(({ who, value }) => `${who} ${truncate(JSON.stringify(value), 80)}`).join(', ');
   if (pairs.includes('different')) return { met: false, detail: `Not the same value: ${texts}`, evidence };
   if (!pairs.includes('unknown')) return { met: true, detail: `The same value: ${texts}`, evidence };
   // Spoken values are ambiguous, and not all forms are known: that is not the agent's fault.
-  return undecided(`Whether this is the same value is not known: ${texts}`, evidence);
+  const cure = compared('name').includes('unknown') ? '' : ': with kind: name, other letters are another value';
+  return undecided(`Whether this is the same value is not known: ${texts}${cure}`, evidence);
 }
 
 /** @returns a clause when there is no value */

@@ -32,7 +32,8 @@ function fitOfSchema(schema: NonNullable<Conditions['argumentsSchema']>, args: A
 
 /** Further fields are ignored, as `containsJson` does. */
 function compareEach(wanted: unknown, given: unknown): Sameness {
-  if (!isObject(wanted) || !isObject(given)) return compareValues(wanted, given);
+  // Who lists values, and what to answer to others, means other words by other values.
+  if (!isObject(wanted) || !isObject(given)) return compareValues(wanted, given, 'name');
   return worst(
     Object.entries(wanted).map(([name, value]) =>
       Object.hasOwn(given, name) ? compareEach(value, given[name]) : 'different',
@@ -51,7 +52,7 @@ function asWritten({ properties }: Readonly<Record<string, unknown>>, args: NonN
     return [...('const' in of ? [of['const']] : []), ...(Array.isArray(of['enum']) ? (of['enum'] as unknown[]) : [])];
   };
   const entries = Object.entries(args).map(([name, value]) => {
-    const found = listed(name).find((one) => compareValues(one, value) !== 'different');
+    const found = listed(name).find((one) => compareValues(one, value, 'name') !== 'different');
     return [name, found === undefined ? value : found];
   });
   return Object.fromEntries(entries) as Arguments;

@@ -29,6 +29,8 @@ export interface Readings {
    */
   readonly rest: 'nothing' | 'text' | 'quantity';
   readonly hasFigures: boolean;
+  /** The normalised words of a text; absent without any. */
+  readonly text?: string;
 }
 
 /** Longer texts are only compared as texts. */
@@ -50,7 +52,8 @@ export function readValue(value: unknown): Readings {
     const json = JSON.stringify(value) ?? '';
     const text: Value[] = /^[[{]/.test(json) ? exact(json) : [{ kind: 'text', text: compact(json) }];
     const answer: Value[] = typeof value === 'boolean' ? [{ kind: 'answer', is: value, isSaid: false }] : [];
-    return { values: [...text, ...answer], rest: 'nothing', hasFigures: false };
+    // A time or a name in an object of its own is a form that is not read.
+    return { values: [...text, ...answer], rest: /^[[{]/.test(json) ? 'text' : 'nothing', hasFigures: false };
   }
   const text = plainText(value);
   const read = text.length > MAX_READ ? [] : LANGUAGES.flatMap((table) => readIn(text, table));
@@ -61,7 +64,7 @@ export function readValue(value: unknown): Readings {
   // So have those of an e-mail address and a time, but a recogniser may leave them out.
   const isExact = /@|^\d{1,2}:\d\d$/.test(text);
   const written = isExact ? exact(text) : isAmount ? [{ kind: 'text', text } as const] : withoutSigns(text);
-  return { values: [...written, ...read], rest, hasFigures };
+  return { values: [...written, ...read], rest, hasFigures, ...(compact(text) !== '' && { text }) };
 }
 
 const withoutSigns = (text: string): Value[] => [

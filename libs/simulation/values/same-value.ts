@@ -1,15 +1,22 @@
 import type { DateValue } from './dates.js';
 import { type Readings, readValue, type Value } from './readings.js';
 import type { TimeValue } from './times.js';
+import { areRelatedWords, haveOtherFigures, isCode } from './word-forms.js';
 
 /** Whether two values are the same; unknown if one of them is ambiguous or is not understood. */
 export type Sameness = 'same' | 'unknown' | 'different';
 
-/** Compares two values, however they are written or spoken: they are the same if any reading of both is. */
-export function compareValues(a: unknown, b: unknown): Sameness {
-  if (isSmallNested(a) && isSmallNested(b)) return compareNested(a, b);
+/** What values are, if it is known: the letters of a name count. */
+export type ValueKind = 'name' | undefined;
+
+/**
+ * Compares two values, however they are written or spoken: they are the same if any reading of both is. Other words than a table
+ * reads are different only where `kind` says that they are names.
+ */
+export function compareValues(a: unknown, b: unknown, kind?: ValueKind): Sameness {
+  if (isSmallNested(a) && isSmallNested(b)) return compareNested(a, b, kind);
   const [first, second] = [readValue(a), readValue(b)];
-  let isPossible = mayMean(first, second) || mayMean(second, first);
+  let isPossible = mayMean(first, second) || mayMean(second, first) || mayBeForms(first, second, kind);
   for (const one of first.values) {
     for (const other of second.values) {
       const found = compare(one, other);
@@ -27,10 +34,12 @@ const isSmallNested = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && JSON.stringify(value).length <= MAX_NESTED;
 
 /** Lists and objects are the same if they have the same values in the same places. */
-function compareNested(a: object, b: object): Sameness {
+function compareNested(a: object, b: object, kind: ValueKind): Sameness {
   const [all, others] = [Object.entries(a), new Map(Object.entries(b))];
   if (Array.isArray(a) !== Array.isArray(b) || all.length !== others.size) return 'different';
-  const found = all.map(([name, value]) => (others.has(name) ? compareValues(value, others.get(name)) : 'different'));
+  const found = all.map(([name, value]) =>
+    others.has(name) ? compareValues(value, others.get(name), kind) : 'different',
+  );
   return found.find((one) => one === 'different') ?? found.find((one) => one === 'unknown') ?? 'same';
 }
 
@@ -43,6 +52,22 @@ function mayMean({ rest }: Readings, other: Readings): boolean {
   if (other.values.some(({ kind }) => kind !== 'text')) return true;
   return rest === 'quantity' && (other.rest === 'quantity' || other.hasFigures);
 }
+
+/** Whether two values without a reading in common may be forms of one, because the words of at least one are not read. */
+function mayBeForms(a: Readings, b: Readings, kind: ValueKind): boolean {
+  const [unread, other] = a.rest === 'nothing' ? [b, a] : [a, b];
+  if (unread.rest === 'nothing') return false;
+  if (unread.text === undefined || other.text === undefined)
+    return other.rest !== 'nothing' || other.text !== undefined;
+  const isExact = (isAddress(a) && isAddress(b)) || (isCode(unread.text) && isCode(other.text));
+  // Spelled characters have one form.
+  const isSpelled = other.rest === 'nothing' && !isAddress(other);
+  if (isExact || haveOtherFigures(unread.text, other.text) || (isSpelled && !/\s/.test(unread.text))) return false;
+  return kind === undefined || areRelatedWords(unread.text, other.text);
+}
+
+const isAddress = ({ values }: Readings): boolean =>
+  values.some((one) => one.kind === 'text' && one.text.includes('@'));
 
 function compare(a: Value, b: Value): Sameness {
   const found = acrossKinds(a, b) ?? acrossKinds(b, a) ?? acrossZones(a, b);
