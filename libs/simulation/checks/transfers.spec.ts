@@ -67,6 +67,24 @@ describe('transfers', () => {
     expect(await check({}, [asked, tool('transferCall', {})])).toMatchObject({ met: true });
   });
 
+  // vocodedev/vocode-core#276, dograh-hq/dograh#704, pipecat-ai/pipecat#728: Twilio's API replaces the TwiML of the call, and the
+  // agent's stream just ends.
+  it('is undecided where tool calls are not known, unless another transfer was seen', async () => {
+    const seen = async (input: object, entries: readonly TimelineEntry[], unknownTools: string | null) => {
+      const { checks } = normalise({ checks: [{ type: 'transfers', ...input }] });
+      const view = new CallView(entries, [], undefined, unknownTools);
+      return (await evaluateChecks(checks, view, async () => {}))[0]!;
+    };
+    const why = 'The tool calls are not known';
+    expect(await seen(TO, [asked], why)).toMatchObject({
+      ...{ met: null, undecided: 'evidence' },
+      detail: `Whether the agent transferred the call to +15550142 is not known. ${why}`,
+    });
+    expect(await seen(TO, [asked], null)).toMatchObject({ met: false });
+    expect(await seen(TO, [asked, dialled('+15550142')], why)).toMatchObject({ met: true });
+    expect(await seen(TO, [asked, dialled('+15550143')], why)).toMatchObject({ met: false });
+  });
+
   it.each([1, 2, 3])('passes a healthy agent and fails one that only says so (seed %i)', async (seed) => {
     const checks = [{ type: 'transfers', ...TO, after: { text: 'human', speaker: 'caller' } } as CheckInput];
     const script = [{ say: 'Hello.' }, { say: 'I want a human.' }];

@@ -10,7 +10,7 @@ import type { Leaves } from './kind.js';
 import { argumentsOf, type EventFinder, isAfter, type Occurrence } from './occurrences.js';
 
 export const TRANSFERS = {
-  transfers: { evaluate: transfersWithin, couldChange: ({ after }) => after !== undefined },
+  transfers: { evaluate: transfersWithin, couldChange: ({ after }, { met }) => after !== undefined && met !== true },
 } satisfies Pick<Leaves, TransfersSpec['type']>;
 
 async function transfersWithin({ to, after, as = [] }: TransfersSpec, finder: EventFinder): Promise<Finding> {
@@ -41,6 +41,9 @@ async function transfersWithin({ to, after, as = [] }: TransfersSpec, finder: Ev
           .map(({ text }) => text)
           .join(', ')}`;
   const evidence = others.slice(0, 5).map((each) => each.evidence);
+  // A backend may transfer by the platform's own API, such as calls.update of Twilio, of which the stream shows nothing.
+  if (others.length === 0 && view.unknownTools != null)
+    return undecided(`Whether the agent transferred the call${target}${where} is not known. ${view.unknownTools}`);
   return { met: false, detail: `The agent did not transfer the call${target}${where}${instead}`, evidence };
 }
 
@@ -71,7 +74,7 @@ function compareTargets(to: string, target: string): Sameness {
   const [wanted, given] = [withoutScheme(to), withoutScheme(target)];
   if (wanted.toLowerCase() === given.toLowerCase()) return 'same';
   if (isNumber(wanted) !== isNumber(given)) return 'different';
-  return compareValues(digits(wanted), digits(given));
+  return compareValues(digits(wanted), digits(given), 'name');
 }
 
 /** `tel:+15550142` and `sip:+15550142@trunk.example` are the number. */
