@@ -9,7 +9,7 @@ export const ANSWERS = {
     ...PLAIN,
     schema: check(
       'Answers',
-      'The agent gives this many answers in each turn: with `max: 1` it answers no line twice. Words before and after a tool call are one answer; on a voice call another one begins after a silence that ended the turn of the agent.',
+      'The agent gives this many answers in each turn: with `max: 1` it answers no line twice. What announces a tool call ("One moment, please") and what follows are one answer; after other words the check may be undecided; on a voice call another one begins after a silence that ended the turn of the agent.',
       {
         times: {
           allOf: [ref('Times')],

@@ -35,10 +35,28 @@ describe('answers over chat completions', () => {
     // Agents say something while they work, which is part of the answer.
     [['One moment, please.', 'Eight is free.']],
     [['Let me look.', 'And once more.', 'Eight is free, shall I book it?']],
+    [['Sure, let me check whether seven is free.', 'Seven is free.']],
+    [['Let me check that for you.', 'Let me check that for you.', 'Eight is free.']],
+    [['Einen Moment, bitte.', 'Acht Uhr ist frei.']],
+    [['Déjeme consultar la agenda.', 'A las ocho hay mesa.']],
   ])('are one for a healthy agent that says %j', async (messages) => {
     const result = await overHttp(messages, [ONE]);
     expect(result).toMatchObject({ outcome: 'passed' });
     expect(result.checks[0]!.detail).toBe('The agent gave at most 1 answer in a turn; the limits are 0 and 1');
+  });
+
+  it.each([
+    // livekit/agents#6411, livekit/agents#4554, dastratakos in ReviewStage/luke#227: the same in other words.
+    [['Seven is taken, eight is free.', 'At eight we have a table, seven is gone.']],
+    [['Let me tell you: seven is taken.', 'Seven is booked, sorry.']],
+    [['Of course.', 'Of course, eight is free.']],
+    [['A second seating is at eight.', 'We have a seating at eight.']],
+    // home-assistant/core#139875: what the agent is going to do, in words that no table knows.
+    [['I turn the lights off in your office.', 'The lights are off.']],
+    [['Your table is booked.', 'Anything else?']],
+  ])('are undecided for an agent whose words before a tool call may be an answer: %j', async (messages) => {
+    const result = await overHttp(messages, [ONE]);
+    expect(result).toMatchObject({ outcome: 'error', checks: [{ met: null, undecided: 'evidence' }] });
   });
 
   it.each([
@@ -98,6 +116,21 @@ describe('answers on a voice call', () => {
     expect(await answersOf([early, first], [false])).toMatchObject({ met: null, undecided: 'evidence' });
     const later = said('agent', 'Eight is free.', 4_000, 5_000);
     expect(await answersOf([first, later], [false], [2_600, 3_900])).toMatchObject({ met: null });
+  });
+
+  it('are undecided where the agent goes on after a tool call and the end of a turn, unless it announced that', async () => {
+    const tool: TimelineEntry = { type: 'tool_call', name: 'find', arguments: {}, start: 2_600, end: 2_600, turn: 1 };
+    const later = said('agent', 'At eight there is a table.', 4_000, 5_000);
+    const after = async (text: string, words: 'known' | 'partly' = 'known') => {
+      const entries = [caller, { ...first, text, words }, tool, later];
+      const view = new CallView(entries, [], {
+        ...{ waits: [], gaps: [], pauses: [], firstSound: { plusMinusMs: 0 }, thinking: [] },
+      });
+      return (await evaluateChecks(normalise({ checks: [ONE] }).checks, view, async () => {}))[0]!;
+    };
+    expect(await after('Eight is free.')).toMatchObject({ met: null, undecided: 'evidence' });
+    expect(await after('One moment, please.')).toMatchObject({ met: true });
+    expect(await after('One moment, please.', 'partly')).toMatchObject({ met: null });
   });
 
   it('leave out what the agent says because the tester thinks', async () => {

@@ -3,6 +3,7 @@ import { type CallView, isVoice, type Placed, type Utterance } from '../timeline
 import { truncate } from '../timeline/text.js';
 import type { SpeechEntry } from '../timeline/timeline.js';
 import { count, failedBy, type Finding, undecided } from './check-result.js';
+import { isAnnouncement } from './announcements.js';
 import { type Leaves, WITHOUT_WORDS } from './kind.js';
 
 export const ANSWERS = {
@@ -59,7 +60,7 @@ const quoteOf = ({ index, entry }: Placed<SpeechEntry>) => ({ entry: index, quot
 /** @param spoken what both sides said in the turn */
 function answersIn(spoken: readonly Utterance[], view: CallView): Answer[] {
   const callerEnd = Math.max(0, ...partsOf(spoken, 'caller').map(({ entry }) => entry.end));
-  const answers: (Answer & { text: string; afterTool: boolean })[] = [];
+  const answers: (Answer & { text: string; isKnown: boolean })[] = [];
   let before: Placed<SpeechEntry> | undefined;
   for (const part of partsOf(spoken, 'agent')) {
     // It only asked whether the caller is still there, while the tester thought.
@@ -68,12 +69,17 @@ function answersIn(spoken: readonly Utterance[], view: CallView): Answer[] {
     const afterTool =
       before !== undefined && view.toolCalls.some(({ index }) => index > before!.index && index < part.index);
     const isNew = before === undefined || (isVoice(part.entry) ? isAfterTurnEnd(part, view) : !part.entry.continues);
-    if (last && (!isNew || (afterTool && !isRepetition(last.text, part.entry.text))))
+    const isKnown = (part.entry.words ?? 'known') === 'known';
+    if (last && (!isNew || (afterTool && last.isKnown && isAnnouncement(last.text)))) {
       last.text += ` ${part.entry.text}`;
-    else {
+      last.isKnown &&= isKnown;
+    } else {
       const stalledMs = before ? view.stallWithin(before.entry.end, part.entry.start, 'agent') : 0;
-      const isOpen = isVoice(part.entry) && (part.entry.start < callerEnd || stalledMs > 0);
-      answers.push({ first: part, isOpen, text: part.entry.text, afterTool });
+      const isUncertain = isVoice(part.entry) && (part.entry.start < callerEnd || stalledMs > 0);
+      // Words before a tool call may be an answer, as in livekit/agents#6411, or lead to the one after it.
+      const mayContinue = last !== undefined && afterTool && !isRepetition(last.text, part.entry.text);
+      const isOpen = isUncertain || mayContinue;
+      answers.push({ first: part, isOpen, text: part.entry.text, isKnown });
     }
     before = part;
   }
