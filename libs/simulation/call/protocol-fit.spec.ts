@@ -26,6 +26,8 @@ const checks: DefinitionInput['checks'] = [
   { type: 'max_duration_ms', ms: 900 },
   { type: 'max_turns', turns: 3 },
   { type: 'ends_by', by: 'caller' },
+  { type: 'answers', times: { max: 1 } },
+  { type: 'transfers', to: '+15550142', as: ['hand_over'] },
 ];
 const voiceChecks: DefinitionInput['checks'] = [
   { type: 'yields_within_ms', ms: 900 },
@@ -73,6 +75,11 @@ describe('misfitOf', () => {
     [{ type: 'says', text: 'a', speaker: 'caller', after: { text: 'b' } }, ['words']],
     [{ type: 'calls_tool', tool: 'a' }, ['toolCalls']],
     [{ type: 'never_calls_tool', tool: 'a', before: { text: 'yes' } }, ['toolCalls', 'words']],
+    [{ type: 'never_calls_tool' } as NonNullable<DefinitionInput['checks']>[number], ['toolCalls']],
+    [{ type: 'transfers', after: { text: 'a' } }, ['words']],
+    [{ type: 'transfers', after: { tool: 'a' } }, ['toolCalls']],
+    [{ type: 'criterion', criterion: 'Polite.' }, ['words']],
+    [{ type: 'any_of', checks: [{ type: 'transfers' }, { type: 'criterion', criterion: 'Polite.' }] }, ['words']],
     [{ type: 'in_order', events: [{ text: 'a', speaker: 'caller' }, { tool: 'b' }] }, ['toolCalls']],
     [{ type: 'says_before', first: { text: 'a' }, then: { text: 'b' } }, ['words']],
     [{ type: 'same_value', sources: [{ value: 1 }, { pattern: '(?P<a>b)' }] }, ['words']],

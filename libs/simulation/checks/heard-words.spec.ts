@@ -22,6 +22,7 @@ const tool = (turn: number, name: string): TimelineEntry => {
 const END: TimelineEntry = {
   ...{ type: 'end', by: 'caller', code: 'script_over', reason: '', start: 60_000, end: 60_000, turn: 3 },
 };
+const NO_TOOL = { type: 'never_calls_tool' } as CheckInput;
 const unknown = (turn: number) => agent(turn, '', { words: 'unknown' });
 
 async function found(check: CheckInput, ...timeline: readonly TimelineEntry[]) {
@@ -167,6 +168,13 @@ describe('a check on words where some of the agent are not known', () => {
     [{ type: 'calls_tool', tool: 'cancel', after: { text: 'one moment' } }, false],
     [{ type: 'never_calls_tool', tool: 'cancel', before: { text: 'one moment' } }, true],
     [{ type: 'never_calls_tool', ...book, before: { text: 'one moment' } }, null],
+    [{ ...NO_TOOL, except: ['book'] } as CheckInput, true],
+    [NO_TOOL, false],
+    [{ type: 'transfers' }, false],
+    [{ type: 'transfers', as: ['book'] }, true],
+    [{ type: 'transfers', as: ['book'], after: { text: 'shall I' } }, true],
+    [{ type: 'transfers', as: ['book'], after: { text: 'one moment' } }, null],
+    [{ type: 'answers', times: { max: 1 } }, true],
     // What is known is the least that was said.
     [{ type: 'max_answer_words', words: 4 }, false],
     [{ type: 'max_answer_words', words: 40 }, null],
