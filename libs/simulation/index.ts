@@ -76,6 +76,7 @@ export {
   MAX_REPORTED,
   reportedArguments,
   type ReportedToolCall,
+  type Reports,
   type TakeReports,
 } from './conversation/reported-tools.js';
 export type { Transport } from './conversation/transport.js';

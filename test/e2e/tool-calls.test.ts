@@ -208,6 +208,52 @@ describe('tool calls that the backend of an agent reports', () => {
     });
   });
 
+  it.each([
+    // MatthewFlamm/pynws#92
+    ['a time without a zone', { at: '2026-11-29T23:00:00.123456' }, 'at must be a date and time'],
+    // langchain-ai/langchain#36043
+    ['a list as arguments', { arguments: ['2'] }, 'arguments must be an object'],
+    ['a field that is unknown', { tool: 'book_table' }, 'tool is not a known field'],
+  ])('leave open what was not called if one was refused: %s', async (_, body, message) => {
+    const { report, run } = await prepare();
+    act = (callId) => report({ callId, ...body });
+    const { call } = await run();
+    expect(call).toMatchObject({
+      outcome: 'error',
+      failure: { code: 'check_undecided' },
+      measures: { toolCalls: null },
+      checks: [{ met: null, detail: expect.stringContaining(`a report was refused (${message}`) }],
+    });
+    // What was reported all the same is decided.
+    act = async (callId) => {
+      await report({ callId, ...body });
+      for (let booking = 0; booking < 2; booking++) await report({ callId, arguments: ARGUMENTS });
+    };
+    expect((await run()).call).toMatchObject({ outcome: 'failed' });
+  });
+
+  it.each([
+    // a Python backend with str() of a dict: langchain-ai/langchain#34242
+    ['that is not JSON', "{'callId': 'x'}", 400],
+    ['without a call', JSON.stringify({ name: 'book_table' }), 400],
+    ['that is too large', JSON.stringify({ name: 'x'.repeat(2 * 1024 * 1024) }), 413],
+  ])('leave open what was not called if one was refused %s: it may be of any call', async (_, body, status) => {
+    const { client, run } = await prepare();
+    act = async () => {
+      expect(await client.post('/tool-calls', body)).toMatchObject({ status });
+    };
+    expect((await run()).call).toMatchObject({ outcome: 'error', failure: { code: 'check_undecided' } });
+  });
+
+  it('of another workspace that are refused change nothing', async () => {
+    const other = new HttpClient(app.url, (await app.createWorkspace()).apiKey);
+    const { run } = await prepare();
+    act = async (callId) => {
+      expect(await other.post('/tool-calls', { callId, name: '' })).toMatchObject({ status: 400 });
+    };
+    expect((await run()).call).toMatchObject({ outcome: 'failed', measures: { toolCalls: 0 } });
+  });
+
   it('of one attempt at a call do not count for another', async () => {
     const { report, run } = await prepare();
     const ids: string[] = [];

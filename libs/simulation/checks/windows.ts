@@ -52,8 +52,13 @@ export async function withOpenActs(
   const whole = { entries: new Set([...part.entries, ...part.open]), open: new Set<number>() };
   if ((await evaluate(within(finder, whole))).met === finding.met) return finding;
   const acts = [...part.open].filter((index) => ['speech', 'tool_call', 'platform'].includes(entries[index]!.type));
+  const late = acts.filter((index) => 'reported' in entries[index]!).length;
+  const whys = [
+    ...(late === acts.length ? [] : [`the agent began ${count(acts.length - late, 'act')} while the caller spoke`]),
+    ...(late === 0 ? [] : [`${count(late, 'tool call')} reported without "at" may be of an earlier turn`]),
+  ];
   return undecided(
-    `${finding.detail}, which cannot be decided because the agent began ${count(acts.length, 'act')} while the caller spoke`,
+    `${finding.detail}, which cannot be decided because ${whys.join(' and ')}`,
     acts.slice(0, MAX_EVIDENCE).map((entry) => ({ entry, quote: '' })),
   );
 }

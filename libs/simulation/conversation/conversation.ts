@@ -108,7 +108,7 @@ class Conversation {
     const answeredTurns = this.answeredTurns + (this.hasGreeted ? 1 : 0);
     const stalls = this.time.stalls(this.line.stalls);
     const exchange = this.exchange.of(this.line, (moment) => this.time.at(moment));
-    const unknown = failure?.fault === 'infrastructure' ? undefined : await this.addReports();
+    const unknown = await this.addReports();
     const tools = unknown !== undefined && { unknownTools: unknown };
     return { end, stalls, failure, wasAgentActing, answeredTurns, exchange, ...tools };
   }
@@ -117,10 +117,11 @@ class Conversation {
     const { takeReports, transport } = this.options;
     if (!takeReports) return undefined;
     this.close();
+    if (this.failure?.fault === 'infrastructure') return 'The call broke off before the reported tool calls were read';
     const reports = await this.clock.awaitExternal(takeReports());
     const now = this.clock.now();
     const shown = this.timeline.entries.filter((entry) => entry.type === 'tool_call');
-    for (const { agoMs, ...call } of notShown(reports, shown)) {
+    for (const { agoMs, ...call } of notShown(reports.calls, shown)) {
       recordReport(this.timeline, call, this.time.at(now - agoMs));
     }
     return unknownTools(transport.name, reports);

@@ -2,7 +2,12 @@ import type { CheckInput } from '../../evaluation-definition/index.js';
 import { normalise } from '../../evaluation-definition/index.js';
 import { evaluateChecks } from '../checks/evaluate-checks.js';
 import { measure } from '../measures/measures.js';
-import { agentSaying, call } from '../testing/calls.js';
+import { rejudge } from '../call/rejudge.js';
+import { inProcess } from '../transports/text/in-process.js';
+import { CallFailure } from '../timeline/failure.js';
+import { agentSaying, call, SCENARIO } from '../testing/calls.js';
+import { stubModel, verdict } from '../../../test/simulators/model/llm-stub.js';
+import { TestServers } from '../../../test/simulators/servers.js';
 import { RealClock } from '../time/clock.js';
 import { CallView } from '../timeline/call-view.js';
 import type { TimelineEntry } from '../timeline/timeline.js';
@@ -67,7 +72,8 @@ describe('tool calls that cannot be seen', () => {
     expect(await withReports(facts, undefined, { transport, clock })).toMatchObject({
       unknownTools: expect.stringContaining('a wire does not show them'),
     });
-    const takeReports = () => Promise.resolve([booking(null, 60_000), booking({ guests: 2 }, 4_000), booking()]);
+    const calls = [booking(null, 60_000), booking({ guests: 2 }, 4_000), booking()];
+    const takeReports = () => Promise.resolve({ calls, refusal: null });
     const reported = await withReports(facts, clock.now() - 5_000, { transport, clock, takeReports });
     expect(reported.unknownTools).toBeNull();
     const [first, second, last] = reported.toolCalls.map(({ atMs }) => atMs);
@@ -85,7 +91,7 @@ describe('reported tool calls', () => {
   const made = (reports: readonly ReportedToolCall[], agent: Parameters<typeof agentSaying>[0]) =>
     call(
       { script: [{ say: 'A table, please.' }, { end: 'Booked' }], checks: [BOOKS] },
-      { transport: agentSaying(agent), takeReports: () => Promise.resolve(reports) },
+      { transport: agentSaying(agent), takeReports: () => Promise.resolve({ calls: reports, refusal: null }) },
     );
 
   it('pass a healthy agent and fail one that books nothing, or twice', async () => {
@@ -101,6 +107,101 @@ describe('reported tool calls', () => {
     expect(await made([], [[tool, { say: 'Booked.' }]])).toMatchObject({ outcome: 'passed' });
     const other = await made([booking({ guests: 4 })], [[tool, { say: 'Booked.' }]]);
     expect(other).toMatchObject({ outcome: 'failed', measures: { toolCalls: 2 } });
+  });
+
+  it('leave open what was not called if a report was refused', async () => {
+    const talk = (calls: readonly ReportedToolCall[]) =>
+      call(
+        { script: [{ say: 'A table, please.' }, { end: 'Booked' }], checks: [BOOKS] },
+        {
+          transport: agentSaying(['Booked.']),
+          takeReports: () => Promise.resolve({ calls, refusal: 'at must be a date' }),
+        },
+      );
+    expect(await talk([])).toMatchObject({
+      outcome: 'error',
+      failure: { code: 'check_undecided' },
+      measures: { toolCalls: null },
+      checks: [{ met: null, detail: expect.stringContaining('a report was refused (at must be a date)') }],
+    });
+    expect(await talk([booking(), booking()])).toMatchObject({ outcome: 'failed' });
+  });
+
+  it('are not known if the call broke off, for whatever reason that is not the agent', async () => {
+    const takeReports = jest.fn();
+    const broken = inProcess(() => {
+      throw new CallFailure('connection_failed');
+    });
+    const result = await call({ script: [{ say: 'Hello.' }], checks: [BOOKS] }, { transport: broken, takeReports });
+    expect(result).toMatchObject({ outcome: 'error', measures: { toolCalls: null } });
+    expect(takeReports).not.toHaveBeenCalled();
+  });
+
+  it('are no results of the tester, which might have been the wrong ones', async () => {
+    const toolResults = [
+      { tool: 'book', arguments: { time: '19:00' }, result: {} },
+      { tool: 'book', result: {} },
+    ];
+    const script = [{ say: 'A table, please.' }, { end: 'Booked' }];
+    const result = await call(
+      { script, toolResults, checks: [{ type: 'says', text: 'confirmed' }] },
+      {
+        transport: agentSaying(['Hello.']),
+        takeReports: () =>
+          Promise.resolve({ calls: [{ ...booking({ time: '7 pm' }), result: { booked: true } }], refusal: null }),
+      },
+    );
+    expect(result).toMatchObject({ outcome: 'failed' });
+    expect(result.timeline).toContainEqual(expect.objectContaining({ type: 'tool_call', reported: 'given' }));
+  });
+
+  describe('that arrive in the second turn', () => {
+    const script = [{ say: 'A table, please.' }, { say: 'Thanks.' }, { end: 'Booked' }];
+    const late = (report: Partial<ReportedToolCall>, check: CheckInput) =>
+      call(
+        { script, checks: [check] },
+        {
+          transport: agentSaying(['Booked.', 'Bye.'], { delayMs: 100 }),
+          takeReports: () => Promise.resolve({ calls: [{ ...booking(), ...report }], refusal: null }),
+        },
+      );
+
+    // reapit/foundations#9608, raman325/ha-zoom-automation#57
+    it.each<CheckInput>([
+      { type: 'calls_tool', tool: 'book', turn: 1 },
+      { type: 'never_calls_tool', tool: 'book', turn: 1 },
+      { type: 'calls_tool', tool: 'book', turn: 2 },
+      { type: 'never_calls_tool', tool: 'book', turn: 2 },
+    ])('may be of the first one, unless they have their time: %j', async (check) => {
+      expect(await late({ isArrival: true }, check)).toMatchObject({
+        failure: { code: 'check_undecided' },
+        checks: [{ detail: expect.stringContaining('1 tool call reported without "at" may be of an earlier turn') }],
+      });
+      const isHeld = (check.type === 'calls_tool') === ('turn' in check && check.turn === 2);
+      expect(await late({}, check)).toMatchObject({ outcome: isHeld ? 'passed' : 'failed' });
+    });
+
+    it('are certain on the whole call', async () => {
+      const result = await late({ isArrival: true }, { type: 'calls_tool', tool: 'book' });
+      expect(result).toMatchObject({ outcome: 'passed', measures: { toolCalls: 1 } });
+    });
+  });
+
+  it('stay when the call is judged again', async () => {
+    const script = [{ say: 'A table, please.' }, { end: 'Booked' }];
+    const input = { script, checks: [BOOKS], criteria: [{ text: 'The agent is polite' }] };
+    const servers = new TestServers();
+    const { model } = await stubModel(servers, (asked) => verdict(asked, true));
+    for (const calls of [[booking()], []]) {
+      const takeReports = () => Promise.resolve({ calls, refusal: null });
+      const recorded = await call(input, { transport: agentSaying(['Booked.']), model, takeReports });
+      const options = { definition: normalise(input), scenario: SCENARIO, recorded, model };
+      const again = await rejudge({ ...options, signal: new AbortController().signal });
+      expect(again).toMatchObject({ outcome: calls.length === 1 ? 'passed' : 'failed' });
+      expect(again).toMatchObject({ checks: recorded.checks, timeline: recorded.timeline });
+      expect(again.measures.toolCalls).toBe(calls.length);
+    }
+    await servers.close();
   });
 
   it('of a tool whose arguments the platform keeps to itself are the same by their name', () => {

@@ -10,12 +10,21 @@ const MAX_RAW = 2_000;
 /** A tool call that the backend of the agent reported. */
 export interface ReportedToolCall extends Pick<ToolCallEntry, 'name' | 'arguments' | 'rawArguments'> {
   readonly result?: JsonValue;
+  /** Present if its time is that of the report's arrival. */
+  readonly isArrival?: true;
   /** How long ago it was when the reports were read, in milliseconds. */
   readonly agoMs: number;
 }
 
+/** What was reported of a call. */
+export interface Reports {
+  readonly calls: readonly ReportedToolCall[];
+  /** Why a report of the call was refused, if one was; null otherwise. */
+  readonly refusal: string | null;
+}
+
 /** Takes what was reported of a call that is over, once. @throws the reason of the call's signal */
-export type TakeReports = () => Promise<readonly ReportedToolCall[]>;
+export type TakeReports = () => Promise<Reports>;
 
 type Shown = Pick<ToolCallEntry, 'name' | 'arguments' | 'rawArguments'>;
 
@@ -53,22 +62,28 @@ function isSame(call: Shown, report: Shown): boolean {
   return isHidden || isDeepStrictEqual([call.arguments, call.rawArguments], [report.arguments, report.rawArguments]);
 }
 
+export const timeOf = ({ isArrival }: Pick<ReportedToolCall, 'isArrival'>) => (isArrival ? 'arrival' : 'given');
+
 /** Records a report on the timeline of a text call that has ended: before what began at the same time. */
-export function recordReport(timeline: Timeline, call: Omit<ReportedToolCall, 'agoMs'>, at: number): void {
+export function recordReport(timeline: Timeline, report: Omit<ReportedToolCall, 'agoMs'>, at: number): void {
+  const { isArrival: _, ...call } = report;
   const { entries } = timeline;
   const start = Math.min(Math.round(at * 10) / 10, entries.at(-1)?.start ?? 0);
   const place = entries.findIndex((entry) => entry.start >= start);
-  timeline.observed({ type: 'tool_call', ...call, start, end: start, turn: entries[place - 1]?.turn ?? 0 }, place);
+  const reported = timeOf(report);
+  timeline.observed({ type: 'tool_call', ...call, reported, start, end: start, turn: entries[place - 1]?.turn ?? 0 }, place);
 }
+
+const NOT_ALL = 'Not all tool calls of the agent are known';
 
 /**
  * Why tool calls of the agent are not known, as a sentence without full stop; null if all of them were reported.
  * @param reported undefined if none can be
  */
-export function unknownTools(protocol: string, reported: readonly ReportedToolCall[] | undefined): string | null {
-  if (reported === undefined)
+export function unknownTools(protocol: string, reported: Reports | undefined): string | null {
+  if (!reported)
     return `The agent's tool calls are not known: ${protocol} does not show them, and the connection lacks the option toolCalls: reported`;
-  return reported.length < MAX_REPORTED
-    ? null
-    : `Not all tool calls of the agent are known: ${MAX_REPORTED} were reported, and no more are accepted`;
+  const { calls, refusal } = reported;
+  if (calls.length >= MAX_REPORTED) return `${NOT_ALL}: ${MAX_REPORTED} were reported, and no more are accepted`;
+  return refusal === null ? null : `${NOT_ALL}: a report was refused (${refusal})`;
 }

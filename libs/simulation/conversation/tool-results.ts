@@ -63,7 +63,8 @@ export function mistakenResult(
   timeline: readonly TimelineEntry[],
 ): { readonly entry: number; readonly failure: Failure } | undefined {
   for (const [entry, call] of timeline.entries()) {
-    if (call.type !== 'tool_call' || call.result === undefined) continue;
+    // The tester does not answer what is reported.
+    if (call.type !== 'tool_call' || (call.result === undefined && !call.isResultOmitted) || call.reported) continue;
     const own = entriesOf(results, call.name);
     const found = own.find((one) => fitOf(one.entry, call.arguments) !== 'different');
     const meant = found && meantBefore(own, found, call.arguments);

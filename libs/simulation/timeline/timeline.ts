@@ -116,6 +116,8 @@ export interface ToolCallEntry extends Span {
    * not known.
    */
   readonly isBesideWords?: true;
+  /** Present when the agent's backend reported it, with its time or without: then it may be earlier than the `arrival`. */
+  readonly reported?: 'given' | 'arrival';
 }
 
 /** The agent did not answer, or the caller waited as its script says. */

@@ -32,4 +32,8 @@ export class ReportingAttemptEntity {
   /** Null when the result of the call has them, or there will be none: no more are accepted then. */
   @Column({ type: 'jsonb', nullable: true })
   reports: Report[] | null;
+
+  /** Why the first report that was refused was; null if none was. */
+  @Column({ type: 'text', nullable: true })
+  refusal: string | null;
 }

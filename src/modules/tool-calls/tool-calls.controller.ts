@@ -1,12 +1,14 @@
-import { Body, Controller, Post } from '@nestjs/common';
+import { Body, Controller, Post, UseFilters } from '@nestjs/common';
 import { CurrentCaller } from '../../platform/access/access.decorators.js';
 import type { Caller } from '../../platform/access/caller.js';
 import { EXAMPLE_ID } from '../../platform/http/dto/example-ids.js';
 import { Operation } from '../../platform/openapi/operation.decorator.js';
 import { ReportToolCallRequest } from './dto/tool-call.request.js';
+import { RefusalFilter } from './refusal.filter.js';
 import { ToolCallsService } from './tool-calls.service.js';
 
 @Controller('tool-calls')
+@UseFilters(RefusalFilter)
 export class ToolCallsController {
   constructor(private readonly service: ToolCallsService) {}
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { ReportedToolCall } from '../../../libs/simulation/index.js';
+import type { Reports } from '../../../libs/simulation/index.js';
 import { Database } from '../../platform/database/database.js';
 import type { Report } from './reporting-attempt.entity.js';
 
@@ -18,6 +18,8 @@ export interface LockedAttempt {
   readonly nowMs: number;
 }
 
+type Taken = Pick<LockedAttempt, 'reports'> & { readonly refusal: string | null };
+
 const ms = (time: string) => `extract(epoch FROM ${time})::double precision * 1000`;
 
 const START = `
@@ -35,7 +37,12 @@ const STORE = 'UPDATE reporting_attempts SET reports = $2::jsonb WHERE id = $1';
 
 const TAKE = `
   WITH taken AS MATERIALIZED (SELECT id, reports FROM reporting_attempts WHERE id = $1 FOR NO KEY UPDATE)
-  UPDATE reporting_attempts a SET reports = NULL FROM taken t WHERE a.id = t.id RETURNING t.reports`;
+  UPDATE reporting_attempts a SET reports = NULL FROM taken t WHERE a.id = t.id RETURNING t.reports, a.refusal`;
+
+/** $1: the attempt, or null for all; $2: workspace; $3: why. Once the reports are taken, nothing is noted. */
+const REFUSE = `
+  UPDATE reporting_attempts SET refusal = coalesce(refusal, $3)
+   WHERE ($1::uuid IS NULL OR id = $1) AND workspace_id = $2 AND reports IS NOT NULL`;
 
 const NOW = `SELECT ${ms('clock_timestamp()')} AS "nowMs"`;
 const CLOCK_SAMPLES = 5;
@@ -59,17 +66,23 @@ export class ToolCallsRepository {
     return (await this.database.query<LockedAttempt>(LOCK, [attemptId, workspaceId]))[0];
   }
 
+  async refuse(attemptId: string | null, workspaceId: string, why: string): Promise<void> {
+    await this.database.query(REFUSE, [attemptId, workspaceId, why]);
+  }
+
   async store(attemptId: string, reports: readonly Report[]): Promise<void> {
     await this.database.query(STORE, [attemptId, JSON.stringify(reports)]);
   }
 
   /** The reports of an attempt, which accepts no more. */
-  async take(attemptId: string): Promise<ReportedToolCall[]> {
-    const [row] = await this.database.query<Pick<LockedAttempt, 'reports'>>(TAKE, [attemptId]);
-    const reports = row?.reports ?? [];
+  async take(attemptId: string): Promise<Reports> {
+    const [row] = await this.database.query<Taken>(TAKE, [attemptId]);
+    const { reports, refusal = null } = row ?? {};
+    if (!reports) return { calls: [], refusal };
     const aheadMs = reports.length > 0 ? await this.aheadMs() : 0;
     // Times are truncated to milliseconds.
-    return reports.map(({ id: _, at, ...report }) => ({ ...report, agoMs: performance.now() + aheadMs - at - 0.5 }));
+    const ago = (at: number) => performance.now() + aheadMs - at - 0.5;
+    return { calls: reports.map(({ id: _, at, ...report }) => ({ ...report, agoMs: ago(at) })), refusal };
   }
 
   /** By how much the clock of the database is ahead of `performance`, by the fastest of some requests. */

@@ -1,4 +1,4 @@
-import { notShown, type ReportedToolCall, type TakeReports, unknownTools } from '../../conversation/reported-tools.js';
+import { notShown, type ReportedToolCall, type TakeReports, timeOf, unknownTools } from '../../conversation/reported-tools.js';
 import type { Clock } from '../../time/clock.js';
 import { parseArguments } from '../../timeline/text.js';
 import type { ToolCallFact, VoiceFacts } from '../facts/facts.js';
@@ -24,11 +24,12 @@ export async function withReports(
   const answeredAt = startedAt === undefined ? clock.now() - end.atMs : startedAt - streamStartMs;
   const reports = await clock.awaitExternal(takeReports());
   const now = clock.now();
-  const fact = ({ name: tool, arguments: args, rawArguments = '', result, agoMs }: ReportedToolCall): ToolCallFact => ({
-    atMs: Math.min(Math.max(now - agoMs - answeredAt, 0), end.atMs),
+  const fact = ({ name: tool, arguments: args, rawArguments = '', result, ...of }: ReportedToolCall): ToolCallFact => ({
+    atMs: Math.min(Math.max(now - of.agoMs - answeredAt, 0), end.atMs),
     name: tool,
     json: args === null ? rawArguments : JSON.stringify(args),
     ...(result !== undefined && { result }),
+    reported: timeOf(of),
   });
   const shown = toolCalls.map(({ name: tool, json }) => {
     const args = json === null ? null : parseArguments(json);
@@ -36,7 +37,7 @@ export async function withReports(
   });
   return {
     ...facts,
-    toolCalls: [...toolCalls, ...notShown(reports, shown).map(fact)],
+    toolCalls: [...toolCalls, ...notShown(reports.calls, shown).map(fact)],
     unknownTools: unknownTools(name, reports),
   };
 }

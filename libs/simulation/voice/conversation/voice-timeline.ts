@@ -60,7 +60,8 @@ type ShownEvent = PlatformEvent & { readonly type: PlatformEntry['event'] };
 const isShown = (event: PlatformEvent, index: number): event is ShownEvent =>
   event.type === 'transfer' || (event.type === 'note' && index < MAX_NOTES);
 
-function toolEntryOf({ atMs, name, json, result, answeredMs = atMs }: ToolCallFact, turn: number): ToolCallEntry {
+function toolEntryOf(fact: ToolCallFact, turn: number): ToolCallEntry {
+  const { atMs, name, json, result, answeredMs = atMs, reported } = fact;
   const args = json === null ? null : parseArguments(json);
   return {
     type: 'tool_call',
@@ -68,6 +69,7 @@ function toolEntryOf({ atMs, name, json, result, answeredMs = atMs }: ToolCallFa
     arguments: args,
     ...(args === null && json !== null && { rawArguments: truncate(json, 2_000) }),
     ...(result !== undefined && { result }),
+    ...(reported && { reported }),
     start: tenth(atMs),
     end: tenth(answeredMs),
     turn,

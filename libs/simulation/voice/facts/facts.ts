@@ -1,6 +1,6 @@
 import type { Failure } from '../../timeline/failure.js';
 import type { JsonValue } from '../../timeline/text.js';
-import type { EndCode, EndEntry, ScriptSource } from '../../timeline/timeline.js';
+import type { EndCode, EndEntry, ScriptSource, ToolCallEntry } from '../../timeline/timeline.js';
 
 /**
  * What was observed on a voice call: plain data, from which timeline, measures and checks are computed. All times are
@@ -234,6 +234,7 @@ export interface ToolCallFact {
   /** What the tester answered; absent if the platform runs its tools itself. */
   readonly result?: JsonValue;
   readonly answeredMs?: number;
+  readonly reported?: ToolCallEntry['reported'];
 }
 
 /** A message with audio: when it arrived and which span of the playout it became. */
