@@ -1,7 +1,7 @@
 import type { Violation } from '../../json-input/index.js';
 import { canonical } from '../definition/canonical.js';
 import type { ToolResult } from '../definition/definition.js';
-import { LIMITS } from '../definition/limits.js';
+import { DEFAULTS, LIMITS } from '../definition/limits.js';
 import type { PatternChecker } from '../matching/pattern.js';
 import { ToolViolations } from './tool-violations.js';
 
@@ -9,6 +9,8 @@ import { ToolViolations } from './tool-violations.js';
 export function toolResultViolations(value: object, patterns: Pick<PatternChecker, 'violationOf'>): Violation[] {
   const entries: unknown = 'toolResults' in value ? value.toolResults : undefined;
   if (!Array.isArray(entries)) return [];
+  const { maxDurationSeconds }: { maxDurationSeconds?: unknown } = value;
+  const maxMs = 1000 * (typeof maxDurationSeconds === 'number' ? maxDurationSeconds : DEFAULTS.maxDurationSeconds);
   const tools = new ToolViolations(patterns);
   const first = new Map<string, number>();
   return (entries as unknown[]).flatMap((entry, index) => {
@@ -22,6 +24,10 @@ export function toolResultViolations(value: object, patterns: Pick<PatternChecke
     if (own.length > 0) return own;
     const conflict = CONFLICTS.find((names) => names.every((name) => entry[name] !== undefined));
     if (conflict) return [{ path: [...path, conflict[0]], text: `cannot be combined with ${conflict[1]}` }];
+    if (entry.delayMs !== undefined && entry.delayMs >= maxMs) {
+      const text = `must be less than maxDurationSeconds (${maxMs / 1000}): the call would end before the result comes`;
+      return [{ path: [...path, 'delayMs'], text }];
+    }
     const key = canonical([tool, wanted, argumentsSchema, same]);
     const earlier = first.get(canonical([tool, {}, undefined, undefined])) ?? first.get(key);
     if (earlier !== undefined) return [{ path, text: `never applies: toolResults[${earlier}] fits the same calls` }];

@@ -3,6 +3,7 @@ import type { Scenario } from '../callers/persona.js';
 import { verdictsOn, withVerdicts } from '../checks/criterion.js';
 import { judgeCall } from '../judge/judge-call.js';
 import type { JudgeSamples } from '../judge/judge.js';
+import { mistakenResult } from '../conversation/tool-results.js';
 import { JUDGE_PROMPT_VERSION } from '../judge/prompt.js';
 import { ModelMeter, totalCostUsd } from '../measures/tester-usage.js';
 import type { LanguageModel } from '../model/llm.js';
@@ -47,12 +48,13 @@ export async function rejudge(options: RejudgeOptions): Promise<CallResult> {
   });
   const verdicts = verdictsOn(criteriaIn(definition.checks), judged.inChecks);
   const again = await withVerdicts(definition.checks, checks, verdicts, wordSource === 'recogniser');
+  const mistaken = mistakenResult(definition.toolResults, entries);
   const { tester } = recorded.measures;
   const costUsd = totalCostUsd([tester.caller, meter.use]);
   const hasJudged = meter.use.requests > 0;
   return {
     ...recorded,
-    ...decide({ checks: again, end, failure: undefined, causes: rootCauses(view), ...judged }),
+    ...decide({ checks: again, end, failure: undefined, causes: rootCauses(view), mistaken, ...judged }),
     checks: again,
     criteria: judged.criteria,
     invalidity: judged.invalidity ?? null,

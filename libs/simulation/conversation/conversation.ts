@@ -6,6 +6,7 @@ import { type Caller, type CallerAction, CallerUnusable } from '../callers/calle
 import type { Clock } from '../time/clock.js';
 import { truncate } from '../timeline/text.js';
 import { CallFailure, type Failure, failure } from '../timeline/failure.js';
+import { lateResult } from './tool-results.js';
 import { EventQueue } from './event-queue.js';
 import { ExchangeRecorder } from './exchange-recorder.js';
 import { notShown, recordReport, type TakeReports, unknownTools } from './reported-tools.js';
@@ -83,6 +84,8 @@ class Conversation {
   /** Call time of the agent's latest action. */
   private lastHeard = 0;
   private answer = '';
+  /** The tool call whose result comes last, and when. */
+  private awaited: { readonly tool: string; readonly until: number } | undefined;
 
   constructor(private readonly options: ConversationOptions) {
     this.clock = options.clock;
@@ -285,6 +288,7 @@ class Conversation {
       case 'warning':
         return this.timeline.warned(event, at);
       case 'tool_call':
+        this.awaitResult(event);
         return this.timeline.toolCalled(toolCall(event), at, this.time.at(event.endedAt));
       case 'turn_end':
         return this.timeline.agentPaused(at);
@@ -295,16 +299,23 @@ class Conversation {
     }
   }
 
+  private awaitResult({ name: tool, delayMs = 0, endedAt }: Extract<AgentEvent, { type: 'tool_call' }>): void {
+    const until = this.time.at(endedAt) + delayMs;
+    if (delayMs > 0 && until > (this.awaited?.until ?? 0)) this.awaited = { tool, until };
+  }
+
   /**
-   * Ends the call while the caller waits for an answer. A caller would have given up on an agent that has been quiet for so
+   * Ends the call while the caller waits for an answer. The agent cannot help it if the tester has not returned a result yet. A caller would have given up on an agent that has been quiet for so
    * long; the maximum duration must not hide that.
    * @param since call time at which the agent's turn started
    */
   private stopAtMaxDuration(since: number): void {
-    const quietMs = this.time.now() - Math.max(since, this.lastHeard);
+    const now = this.time.now();
+    if (this.awaited && this.awaited.until >= now) return this.fail(lateResult(this.awaited.tool), now);
+    const quietMs = now - Math.max(since, this.lastHeard, this.awaited?.until ?? 0);
     if (quietMs < MAX_SILENCES * this.options.patienceMs) return this.stop('tester', 'max_duration');
     const detail = `nothing for ${Math.floor(quietMs / 1000)} s, until the maximum duration of the call`;
-    this.fail(failure('timeout', detail), this.time.now());
+    this.fail(failure('timeout', detail), now);
   }
 
   private stop(by: EndEntry['by'], code: EndCode, reason = '', at = this.time.now()): void {

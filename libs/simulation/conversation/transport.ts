@@ -18,10 +18,13 @@ export type AgentEvent =
   | { readonly type: 'speech_split'; readonly at: number }
   /** A tool call begins, whose `tool_call` follows when it is complete; this is its place among the words. */
   | { readonly type: 'tool_start'; readonly at: number }
-  | ({ readonly type: 'tool_call'; readonly at: number; readonly endedAt: number } & Pick<
-      ToolCallEntry,
-      'name' | 'arguments' | 'rawArguments' | 'result' | 'isBesideWords'
-    >)
+  | ({
+      readonly type: 'tool_call';
+      readonly at: number;
+      readonly endedAt: number;
+      /** How long the tester takes to return the result. */
+      readonly delayMs?: number;
+    } & Pick<ToolCallEntry, 'name' | 'arguments' | 'rawArguments' | 'result' | 'isBesideWords'>)
   /** A deviation that does not change what is heard. */
   | ({ readonly type: 'warning'; readonly at: number } & Pick<FindingEntry, 'code' | 'detail'>)
   /** The end of an answer was waited for, which does not count as time of the call. */

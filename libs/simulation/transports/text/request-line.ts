@@ -17,6 +17,8 @@ interface SaidToolCall {
   /** Absent if the agent does not wait for it. */
   readonly result?: JsonValue | undefined;
   readonly isBesideWords?: boolean;
+  /** How long the tester takes to return it. */
+  readonly delayMs?: number;
 }
 
 /** A conversation in requests over HTTP: one for each turn of the agent, or more. */
@@ -102,7 +104,8 @@ export abstract class RequestLine implements Line {
   }
 
   /** @throws CallFailure */
-  protected calledTool({ name, json, result, isBesideWords }: SaidToolCall, at = this.now, endedAt = at): void {
+  protected calledTool(call: SaidToolCall, at = this.now, endedAt = at): void {
+    const { name, json, result, isBesideWords, delayMs = 0 } = call;
     const exceeded = this.arguments.push(json);
     if (exceeded !== undefined) throw new CallFailure('answer_too_large', exceeded);
     const args = parseArguments(json);
@@ -111,6 +114,7 @@ export abstract class RequestLine implements Line {
       ...(args === null && { rawArguments: json }),
       ...(result !== undefined && { result }),
       ...(isBesideWords && { isBesideWords }),
+      ...(delayMs > 0 && { delayMs }),
     });
   }
 

@@ -1,10 +1,11 @@
 import { structureOf } from '../../../json-input/index.js';
-import { type ToolAnswer, type ToolAnswers, toolAnswers } from '../../conversation/tool-results.js';
+import { lateResult, type ToolAnswer, type ToolAnswers, toolAnswers } from '../../conversation/tool-results.js';
 import type { Failure } from '../../timeline/failure.js';
 import { parseArguments, sanitizeText } from '../../timeline/text.js';
 import type { HeardCallerFact, SaidFact, ToolCallFact, VoiceFacts } from '../facts/facts.js';
 import type { VoiceCallPlan } from '../facts/plan.js';
 import type { WireSide } from '../wire/wire.js';
+import type { CallEnd } from './closing.js';
 
 /** Maximum number of reports of each kind, and of characters in one. */
 const MAX_REPORTS = 10_000;
@@ -80,6 +81,12 @@ export class AgentReports {
       send(id, JSON.stringify(result), isError);
     }
     return undefined;
+  }
+
+  /** Why a call that ended says nothing about the agent. */
+  lateAt({ code }: Pick<CallEnd, 'code'>): Failure | undefined {
+    const [next] = this.due;
+    return code === 'max_duration' && next ? lateResult(next.call.name) : undefined;
   }
 
   /** Approximate memory of the reports in bytes. */

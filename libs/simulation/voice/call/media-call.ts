@@ -289,7 +289,7 @@ export class MediaCall {
     const sent = this.callerLine.pass(now, dueMs, this.frame, sound, heard);
     this.recordFrame(sent, heard);
     this.frame++;
-    if (this.policy.end) this.finish(now, this.policy.end, this.policy.failure);
+    if (this.policy.end) this.finish(now, this.policy.end, this.policy.failure ?? this.reports.lateAt(this.policy.end));
   }
 
   private finish(now: number, end: CallEnd, broken?: Failure): void {

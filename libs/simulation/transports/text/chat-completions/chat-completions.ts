@@ -181,7 +181,7 @@ class ChatLine extends RequestLine {
     const calls = toolCalls.map((call) => this.answered(call, isWaiting));
     this.rememberAnswer(text, calls);
     for (const { arguments: json, start, end, answer, ...call } of calls) {
-      this.calledTool({ ...call, json, result: answer?.result }, start, end);
+      this.calledTool({ ...call, json, result: answer?.result, delayMs: answer?.delayMs ?? 0 }, start, end);
     }
     const isAnswered = await this.awaitTools(calls.flatMap(({ answer }) => answer ?? []));
     const hangUp = toolCalls.find(({ name }) => HANG_UP_TOOLS.has(name));
