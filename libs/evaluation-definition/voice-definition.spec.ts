@@ -109,7 +109,7 @@ describe('steps of voice calls', () => {
       [{ say: ['a', { pauseMs: 0 }, 7, { pauseMs: 1.5, x: 1 }, ' ', 'b'] }],
       [
         'script[0].say[1].pauseMs must not be less than 1',
-        'script[0].say[2] must be a string or an object',
+        'script[0].say[2] must be a string or an object; put it in quotation marks',
         'script[0].say[3].pauseMs must be a whole number',
         'script[0].say[3].x is not a known field',
       ],
@@ -125,7 +125,7 @@ describe('steps of voice calls', () => {
       [{ say: ['x'.repeat(1_500), 'y'.repeat(501)] }],
       ['script[0].say must have at most 2000 characters in all its texts'],
     ],
-    ['a line of another type', [{ say: 7 }], ['script[0].say must be a string or a list']],
+    ['a line of another type', [{ say: 7 }], ['script[0].say must be a string or a list; put it in quotation marks']],
     [
       'a hesitating otherwise',
       [{ answers: [{ when: { says: { text: 'a' } }, say: 'b' }], until: { says: { text: 'c' } }, otherwise: ['d'] }],

@@ -166,7 +166,7 @@ describe('files of evaluations and personalities', () => {
       expect(status).toBe(400);
       expect(messages(body)).toEqual([
         'personalities[1].name is required',
-        'personalities[1].prompt must be a string',
+        'personalities[1].prompt must be a string; put it in quotation marks',
         'personalities[2].age is not a known field (name "Ben")',
         'personalities[2].temperature must not be greater than 2 (name "Ben")',
         'evaluations[1].maxTurns must not be less than 1 (key "b")',

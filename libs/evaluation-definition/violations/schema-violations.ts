@@ -94,7 +94,7 @@ function requirement(
   const limit = String(params['limit']);
   switch (keyword) {
     case 'type':
-      return `must be ${typeName(params['type'])}`;
+      return `must be ${typeName(params['type'])}${unquoted(params['type'], error.data)}`;
     case 'minLength':
       return limit === '1' ? 'must not be empty' : `must have at least ${limit} characters`;
     case 'maxLength':
@@ -143,6 +143,12 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 
 const typeName = (type: unknown): string =>
   (Array.isArray(type) ? (type as string[]) : [String(type)]).map((name) => TYPE_NAMES[name] ?? name).join(' or ');
+
+/** The fix of a text that YAML reads as a number, or as true or false. */
+const unquoted = (type: unknown, value: unknown): string =>
+  [type].flat().includes('string') && (typeof value === 'number' || typeof value === 'boolean')
+    ? '; put it in quotation marks'
+    : '';
 
 const choicesOf = (branches: unknown): string =>
   (branches as { required?: string[] }[]).flatMap(({ required = [] }) => required).join(', ');

@@ -134,6 +134,49 @@ describe('suites with typical mistakes of people who come from another tool', ()
   });
 });
 
+describe('unquoted texts that YAML divides or cuts off', () => {
+  it.each([
+    // nodeca/js-yaml#355
+    ['checks:\n  - type: calls_tool\n    tool: book\n»    arguments: { name: Rossi, Anna }', 'checks[0].arguments.Anna'],
+    // go-yaml/yaml#771
+    ['toolResults:\n  - tool: find\n    result: {}\n»    same: { day:Friday }', 'toolResults[0].same.day:Friday'],
+    ['»criteria: [Polite, and short]', 'criteria[1]'],
+    // pleaseai/shunt#535
+    ['script:\n»  - say: Room #5, please', 'script[0].say'],
+    // monarch-initiative/dismech#12094
+    ['criteria:\n»  - The agent confirms the order (number #8889)', 'criteria[0]'],
+    // Chemaclass/agnostic-ai#317
+    ['history:\n»  - caller: The order number, #1234', 'history[0].caller'],
+  ])('are refused with their line: %j', (fields, path) => {
+    const { text, at, line } = suiteWith(fields, 3);
+    const messages = messagesOf(text).filter((message) => message.startsWith(`evaluations[${at}].${path} `));
+    expect(messages).toEqual([expect.stringMatching(new RegExp(`quotation marks.*\\(line ${line}\\)$`))]);
+  });
+
+  it.each([
+    'checks:\n  - { type: calls_tool, tool: book, arguments: { name: "Rossi, Anna", at: null } }',
+    'criteria: [Polite, Short]',
+    'criteria: [polite, short]',
+    'criteria: ["Polite, and short"]',
+    'tags: [Smoke, nightly]',
+    'script:\n  - say: Hello # a comment\n  - say: "Room #5"\n  - say: Channel C#',
+  ])('are not what only looks like them: %j', (fields) =>
+    expect(messagesOf(suiteWith(fields, 3).text)).toEqual([]),
+  );
+});
+
+describe('a text that YAML reads as another type', () => {
+  it.each([
+    ['script:\n»  - say: 19.30', 'script[0].say'],
+    ['checks:\n»  - { type: says, text: 42 }', 'checks[0].text'],
+    ['checks:\n»  - { type: says, text: true }', 'checks[0].text'],
+  ])('is refused with the fix: %j', (fields, path) => {
+    const { text, at } = suiteWith(fields, 4);
+    const messages = messagesOf(text).filter((message) => message.startsWith(`evaluations[${at}].${path} `));
+    expect(messages).toEqual([expect.stringContaining('put it in quotation marks')]);
+  });
+});
+
 describe('what only looks like a mistake', () => {
   it.each([
     "'(?i)/(seven|eight)'",

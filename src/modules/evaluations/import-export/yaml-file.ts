@@ -16,6 +16,7 @@ import { fileContents, type FileContents } from './file-item.js';
 import { MAX_DEPTH } from './json-depth.js';
 import type { FileList, ListWriter } from './list-writer.js';
 import { YamlLines } from './yaml-lines.js';
+import { yamlTraps } from './yaml-traps.js';
 
 /** Far more than in hand-written files; their resolved size is limited by the validation. */
 const MAX_ALIASES = 10_000;
@@ -35,7 +36,8 @@ export function readYaml(text: string): FileContents {
   if ((text.match(DOCUMENT_START)?.length ?? 0) > 1) throw invalidInput('body must hold one YAML document');
   const { value, events } = parse(text);
   const lines = new YamlLines(text, events);
-  return fileContents(value, (path) => lines.lineOf(path));
+  const contents = fileContents(value, (path) => lines.lineOf(path));
+  return { ...contents, violations: [...contents.violations, ...yamlTraps(text, events)] };
 }
 
 function parse(text: string): { value: unknown; events: Event[] } {
