@@ -148,6 +148,11 @@ describe('an evaluation with dates', () => {
     toolResults: [
       { tool: 'find', same: { date: '{{friday}}' }, result: { free: ['{{+1d}}'], say: '{{friday|spoken}}' } },
     ],
+    history: [
+      { caller: 'A table on {{friday}}.' },
+      { tool: 'find', arguments: { date: '{{friday}}' }, result: { free: ['{{+1d}}'] } },
+      { agent: 'On {{friday}}?' },
+    ],
     agentVariables: { today: '{{today}}' },
   };
   const replaced = {
@@ -165,6 +170,11 @@ describe('an evaluation with dates', () => {
     ],
     toolResults: [
       { tool: 'find', same: { date: '2026-12-04' }, result: { free: ['2026-11-30'], say: 'Friday, December 4th' } },
+    ],
+    history: [
+      { caller: 'A table on Friday, December 4th.' },
+      { tool: 'find', arguments: { date: '2026-12-04' }, result: { free: ['2026-11-30'] } },
+      { agent: 'On Friday, December 4th?' },
     ],
     agentVariables: { today: '2026-11-29' },
   };
