@@ -68,7 +68,12 @@ describe('a result of a tool that may have been the wrong one', () => {
     const recorded = await call({ script, criteria }, { transport: agentSaying(['We are full.']), model });
     expect(recorded.outcome).toBe('failed');
     const [line, ...rest] = recorded.timeline;
-    const asked = { type: 'tool_call', name: 'find_table', arguments: { time: '7 pm' }, result: { times: [] } } as const;
+    const asked = {
+      type: 'tool_call',
+      name: 'find_table',
+      arguments: { time: '7 pm' },
+      result: { times: [] },
+    } as const;
     const timeline = [line!, { ...asked, start: 0, end: 0, turn: 1 }, ...rest];
     const toolResults = [
       { tool: 'find_table', arguments: { time: '19:00' }, result: { times: ['19:00'] } },

@@ -71,7 +71,10 @@ export function recordReport(timeline: Timeline, report: Omit<ReportedToolCall, 
   const start = Math.min(Math.round(at * 10) / 10, entries.at(-1)?.start ?? 0);
   const place = entries.findIndex((entry) => entry.start >= start);
   const reported = timeOf(report);
-  timeline.observed({ type: 'tool_call', ...call, reported, start, end: start, turn: entries[place - 1]?.turn ?? 0 }, place);
+  timeline.observed(
+    { type: 'tool_call', ...call, reported, start, end: start, turn: entries[place - 1]?.turn ?? 0 },
+    place,
+  );
 }
 
 const NOT_ALL = 'Not all tool calls of the agent are known';

@@ -94,7 +94,10 @@ function answerOf({ result, results, error, noAnswer, delayMs = 0 }: ToolResult,
 
 /** Why a call that ended at its maximum duration says nothing about the agent: the tester had not returned a result yet. */
 export const lateResult = (tool: string): Failure =>
-  failure('tool_result_missing', `that of ${truncate(tool, 255)} (delayMs) comes after the maximum duration of the call`);
+  failure(
+    'tool_result_missing',
+    `that of ${truncate(tool, 255)} (delayMs) comes after the maximum duration of the call`,
+  );
 
 const missing = (what: string): ToolAnswer => ({ failure: failure('tool_result_missing', what), delayMs: 0 });
 

@@ -21,7 +21,8 @@ export class RefusalFilter extends ErrorFilter {
     const { callId } = (request.body ?? {}) as { readonly callId?: unknown };
     const caller = request.identity?.kind === 'caller' ? request.identity.caller : undefined;
     // Without the database nothing can be noted, and the answer says that the report is not stored.
-    if (caller && covers(caller.role, 'EDITOR')) await this.service.refuse(caller, callId, error).catch(() => undefined);
+    if (caller && covers(caller.role, 'EDITOR'))
+      await this.service.refuse(caller, callId, error).catch(() => undefined);
     return super.catch(error, host);
   }
 }

@@ -47,7 +47,10 @@ export class ToolCallsService {
       // Clocks differ: only a time of the call counts.
       const given = Date.parse(input.at ?? '');
       const isGiven = given >= startedMs && given <= nowMs + SKEW_MS;
-      const time = { at: Math.trunc(isGiven ? Math.min(given, nowMs) : nowMs), ...(!isGiven && { isArrival: true as const }) };
+      const time = {
+        at: Math.trunc(isGiven ? Math.min(given, nowMs) : nowMs),
+        ...(!isGiven && { isArrival: true as const }),
+      };
       const index = reports.findIndex((known) => isSame(known, call));
       if (index === -1 && reports.length >= MAX_REPORTED)
         throw conflict(`At most ${MAX_REPORTED} tool calls of a call can be reported`);

@@ -1,4 +1,10 @@
-import { notShown, type ReportedToolCall, type TakeReports, timeOf, unknownTools } from '../../conversation/reported-tools.js';
+import {
+  notShown,
+  type ReportedToolCall,
+  type TakeReports,
+  timeOf,
+  unknownTools,
+} from '../../conversation/reported-tools.js';
 import type { Clock } from '../../time/clock.js';
 import { parseArguments } from '../../timeline/text.js';
 import type { ToolCallFact, VoiceFacts } from '../facts/facts.js';

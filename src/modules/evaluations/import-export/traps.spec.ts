@@ -137,7 +137,10 @@ describe('suites with typical mistakes of people who come from another tool', ()
 describe('unquoted texts that YAML divides or cuts off', () => {
   it.each([
     // nodeca/js-yaml#355
-    ['checks:\n  - type: calls_tool\n    tool: book\n»    arguments: { name: Rossi, Anna }', 'checks[0].arguments.Anna'],
+    [
+      'checks:\n  - type: calls_tool\n    tool: book\n»    arguments: { name: Rossi, Anna }',
+      'checks[0].arguments.Anna',
+    ],
     // go-yaml/yaml#771
     ['toolResults:\n  - tool: find\n    result: {}\n»    same: { day:Friday }', 'toolResults[0].same.day:Friday'],
     ['»criteria: [Polite, and short]', 'criteria[1]'],
@@ -160,9 +163,7 @@ describe('unquoted texts that YAML divides or cuts off', () => {
     'criteria: ["Polite, and short"]',
     'tags: [Smoke, nightly]',
     'script:\n  - say: Hello # a comment\n  - say: "Room #5"\n  - say: Channel C#',
-  ])('are not what only looks like them: %j', (fields) =>
-    expect(messagesOf(suiteWith(fields, 3).text)).toEqual([]),
-  );
+  ])('are not what only looks like them: %j', (fields) => expect(messagesOf(suiteWith(fields, 3).text)).toEqual([]));
 });
 
 describe('a text that YAML reads as another type', () => {
