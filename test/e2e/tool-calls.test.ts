@@ -270,7 +270,7 @@ describe('tool calls that the backend of an agent reports', () => {
     expect(await report({ callId: ids[0] })).toMatchObject({ status: 409 });
   });
 
-  it('are kept when the call is judged again, and deleted with their run', async () => {
+  it('are deleted with their run', async () => {
     const { client, report, run } = await prepare();
     act = (callId) => report({ callId, arguments: ARGUMENTS, result: 'Zanzibar' });
     const { runId, call } = await run();

@@ -28,7 +28,7 @@ describe('the result of a tool that comes late', () => {
   const talk = (delayMs: number) =>
     call({ script: [{ say: 'A table, please.' }], maxDurationSeconds: 20 }, { transport: waiting(delayMs) });
 
-  it('is no fault of the agent when the call reaches its maximum duration before it', async () => {
+  it('is not the fault of the agent when the call reaches its maximum duration before it', async () => {
     expect(await talk(30_000)).toMatchObject({
       outcome: 'error',
       failure: { code: 'tool_result_missing', message: expect.stringContaining('that of find_table (delayMs)') },
@@ -40,7 +40,7 @@ describe('the result of a tool that comes late', () => {
     expect(await talk(1_000)).toMatchObject({ failure: { code: 'timeout' } });
   });
 
-  it('is no fault of the agent on a voice call, either', () => {
+  it('is not the fault of the agent on a voice call, either', () => {
     const toolResults = [{ tool: 'find_table', result: 1, delayMs: 5_000 }];
     const reports = new AgentReports({ toolResults } as unknown as VoiceCallPlan);
     reports.callTool(0, { id: 'a', name: 'find_table', json: '{}' }, true);

@@ -137,7 +137,7 @@ describe('reported tool calls', () => {
     expect(takeReports).not.toHaveBeenCalled();
   });
 
-  it('are no results of the tester, which might have been the wrong ones', async () => {
+  it('are not results of the tester, which might have been the wrong ones', async () => {
     const toolResults = [
       { tool: 'book', arguments: { time: '19:00' }, result: {} },
       { tool: 'book', result: {} },
