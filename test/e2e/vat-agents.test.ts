@@ -79,7 +79,7 @@ describe('vat agent', () => {
   it('create leaves no agent whose connection is refused, and names the option', async () => {
     const refused = await run('create', '--name', 'My agent', '--address', 'ftp://127.0.0.1/');
     expect([refused.code, refused.stdout]).toEqual([3, '']);
-    expect(refused.stderr).toContain('url must be an absolute address');
+    expect(refused.stderr).toContain('--address: url must be an absolute address');
     expect((await client.get<any>('/agents')).body.meta.total).toBe(0);
   });
 

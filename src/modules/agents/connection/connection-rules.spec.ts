@@ -26,16 +26,18 @@ const STORED: StoredConnection = {
 const check = (input: Partial<ConnectionInput>, stored?: StoredConnection) =>
   new ConnectionCheck({ url: URL, headers: {}, options: {}, ...input }, PROTOCOL, new OutboundClient(), stored);
 
+const messagesOf = ({ issues }: ConnectionCheck) => issues.map(({ message }) => message);
+
 describe('the rules of a connection', () => {
   it('follow the table of the protocol: schemes, and which options are secret', () => {
     const checked = check({ options: { sampleRate: 8_000, authToken: 'token-1' } });
     expect(checked.issues).toEqual([]);
     expect(checked.options).toEqual({ sampleRate: 8_000 });
     expect(checked.secrets.options).toEqual({ authToken: 'token-1' });
-    expect(check({ url: 'https://voice.example.com/' }).issues).toEqual([
+    expect(messagesOf(check({ url: 'https://voice.example.com/' }))).toEqual([
       'url must be an absolute address that begins with ws:// or wss://',
     ]);
-    expect(check({ url: 'ws://10.0.0.1/' }).issues).toEqual([
+    expect(messagesOf(check({ url: 'ws://10.0.0.1/' }))).toEqual([
       expect.stringMatching(/^url must not point to a private/),
     ]);
   });
@@ -49,7 +51,15 @@ describe('the rules of a connection', () => {
     ['a mask', { authToken: '••••en-1' }, 'options.authToken must not begin with ••••'],
     ['null without a stored secret', { authToken: null }, 'options.authToken must not be null'],
   ])('refuse %s', (_what, options, issue) => {
-    expect(check({ options }).issues).toEqual([expect.stringContaining(issue)]);
+    expect(messagesOf(check({ options }))).toEqual([expect.stringContaining(issue)]);
+  });
+
+  it('name the field of each issue, so that vat can name the option', () => {
+    const headers = { Host: 'x' };
+    const { issues } = check({ url: 'ftp://x/', headers, options: { colour: 'red' } });
+    expect(issues.map(({ field }) => field)).toEqual(['url', 'headers.Host', 'options.colour']);
+    const tooMany = Object.fromEntries(Array.from({ length: 33 }, (_, n) => [`X-${n}`, 'x']));
+    expect(check({ headers: tooMany }).issues).toEqual([{ field: 'headers', message: expect.any(String) as string }]);
   });
 
   const nulls = { headers: { 'x-token': null }, options: { authToken: null } };
@@ -64,7 +74,7 @@ describe('the rules of a connection', () => {
       'wss://voice.example.com.evil.test/',
     ]) {
       const refused = check({ ...nulls, url }, STORED);
-      expect(refused.issues).toEqual([
+      expect(messagesOf(refused)).toEqual([
         expect.stringMatching(/^headers\.x-token must be given again/),
         expect.stringMatching(/^options\.authToken must be given again/),
       ]);

@@ -2,6 +2,7 @@ import { codePoints, shownName } from '../../../../libs/json-input/index.js';
 import type { OutboundClient } from '../../../../libs/outbound-http/index.js';
 import { type ProtocolModule, PROTOCOLS } from '../../../../libs/simulation/index.js';
 import { isMasked, MASK } from '../../../platform/encryption/mask.js';
+import { about, type Issue } from '../../../platform/errors/domain-error.js';
 import { addressViolation, originOf } from './address-rules.js';
 import type { ConnectionSecrets } from './agent-connection.entity.js';
 
@@ -34,8 +35,8 @@ export interface StoredConnection {
 
 /** Checks a connection, and completes it by the stored secrets that it keeps. */
 export class ConnectionCheck {
-  /** One sentence for each violation; empty if the connection is valid. */
-  readonly issues: string[] = [];
+  /** One for each violation; empty if the connection is valid. */
+  readonly issues: Issue[] = [];
   /** Without secret ones. */
   readonly options: Record<string, unknown> = {};
   readonly secrets: { readonly headers: Record<string, string>; readonly options: Record<string, unknown> } = {
@@ -52,7 +53,7 @@ export class ConnectionCheck {
     private readonly stored: StoredConnection | undefined,
   ) {
     const violation = addressViolation(input.url, protocol.schemes, outbound);
-    if (violation !== undefined) this.issues.push(`url ${violation}`);
+    if (violation !== undefined) this.issues.push(about('url', violation));
     this.isSameOrigin = violation === undefined && stored !== undefined && originOf(stored.url) === originOf(input.url);
     this.checkHeaders(input.headers);
     for (const [name, value] of Object.entries(input.options)) this.checkOption(name, value);
@@ -61,7 +62,7 @@ export class ConnectionCheck {
   private checkHeaders(headers: ConnectionInput['headers']): void {
     const names = Object.keys(headers);
     if (names.length > MAX_HEADERS) {
-      this.issues.push(`headers must have at most ${MAX_HEADERS} entries`);
+      this.issues.push(about('headers', `must have at most ${MAX_HEADERS} entries`));
       return;
     }
     const stored = new Map(
@@ -77,13 +78,13 @@ export class ConnectionCheck {
         (seen.has(lower) ? 'must be given once: names are compared without regard to letter case' : undefined) ??
         (value === null ? this.keepingViolation(kept) : valueViolation(value));
       seen.add(lower);
-      if (violation !== undefined) this.issues.push(`headers.${shownName(name)} ${violation}`);
+      if (violation !== undefined) this.issues.push(about(`headers.${shownName(name)}`, violation));
       else this.secrets.headers[name] = (value === null ? kept : value) as string;
     }
   }
 
   private checkOption(name: string, value: unknown): void {
-    const issue = (text: string) => this.issues.push(`options.${shownName(name)} ${text}`);
+    const issue = (text: string) => this.issues.push(about(`options.${shownName(name)}`, text));
     const option = Object.hasOwn(this.protocol.options, name) ? this.protocol.options[name] : undefined;
     if (!option) return void issue('is not an option of the protocol');
     if (!option.isSecret) {
