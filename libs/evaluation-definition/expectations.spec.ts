@@ -83,7 +83,18 @@ describe('expect', () => {
       [{ say: 'Hi', expect: [{ ...ONCE, after: { text: 'hi', speaker: 'caller' } }] }],
       'script[0].expect[0].after.speaker must be agent: expect is about what the agent does after the line; write others in checks',
     ],
-    [[{ waitSeconds: 1, expect: [ONCE] }], 'script[0] must have at least one of say, answers'],
+    ...[{ waitSeconds: 1 }, { noise: 'door' }, { press: '1' }, { end: 'Done' }].map((step): [object[], string] => [
+      [{ say: 'Hi' }, { ...step, expect: [ONCE] }],
+      'script[1] must have at least one of say, answers: write expect under the line before this step, which lasts until the caller speaks again',
+    ]),
+    [
+      [{ say: 'Hi', expect: ['The agent says hello'] }],
+      'script[0].expect[0] must be an object, such as "criterion: The agent names the price"',
+    ],
+    [
+      [{ say: 'Hi', expect: [{ type: 'calls_tool', tool: 'find', args: { people: 2 } }] }],
+      'script[0].expect[0].args is not a known field; write arguments',
+    ],
     [[{ say: 'Hi', expect: [ONCE, ONCE] }], 'script[0].expect[1] duplicates script[0].expect[0]'],
     [
       [{ say: 'Hi', expect: [ONCE, { ...ONCE, type: 'never_calls_tool', times: { min: 2, max: 3 } }] }],

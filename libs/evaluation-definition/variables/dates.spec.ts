@@ -224,6 +224,12 @@ describe('an evaluation with dates', () => {
     ['white space', { script: [{ say: '{{ today }}' }] }, [unknown('script[0].say', ' today ')]],
     ['a typing error', { criteria: [{ text: '{{tomorow}}' }] }, [unknown('criteria[0].text', 'tomorow')]],
     ['weeks', { scenarioText: '{{+2w}}' }, [unknown('scenarioText', '+2w')]],
+    ...['next friday', 'in 7 days', '7d', 'this Monday | iso', 'yesterday'].map((name): [string, object, string[]] => [
+      `words beside a day, or days without a sign: ${name}`,
+      { script: [{ say: `On {{${name}}}.` }] },
+      [unknown('script[0].say', name)],
+    ]),
+    ['names that contain a day', { scenarioText: '{{friday_hours}} {{table7d}} {{mondays off}}' }, []],
     ['too many days', { scenarioText: '{{+366d}}' }, [unknown('scenarioText', '+366d')]],
     ['another format', { scenarioText: '{{today | long}}' }, [unknown('scenarioText', 'today | long')]],
     [

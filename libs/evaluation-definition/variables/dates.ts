@@ -26,6 +26,10 @@ export type DateValues = (name: string, usual: DateFormat) => string | undefined
 const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 const WORDS = ['today', 'tomorrow', ...WEEKDAYS];
 const FORMULA = new RegExp(`^(${WORDS.join('|')}|[+-]\\d{1,3}d)(?: ?\\| ?(spoken|iso))?$`);
+/** Words beside that of a day, and a number of days without its sign: `next friday`, `in 7 days`. */
+const LIKE_FORMULA = new RegExp(
+  `(?:^|\\s)(?:${[...WORDS, 'yesterday'].join('|')}|\\d+ ?(?:d|days?|w|weeks?))(?:\\s|$)`,
+);
 /** No date has a longer name. */
 export const MAX_DATE_NAME = 40;
 const MAX_DAYS = 365;
@@ -40,11 +44,11 @@ export function readDate(name: string): { readonly day: string; readonly format?
   return { day, ...(format !== undefined && { format: format as DateFormat }) };
 }
 
-/** Whether a name is a date or is probably meant as one: `Friday`, `tomorow`, `+2w`. */
+/** Whether a name is a date or is probably meant as one: `Friday`, `tomorow`, `next friday`, `+2w`. */
 export function isLikeDate(name: string): boolean {
   if (name.length > MAX_DATE_NAME) return false;
   const [day = '', format = ''] = name.split('|').map((part) => part.trim().toLowerCase());
-  return /^[+-] ?\d+ ?[a-z]*$/.test(day) || /^(spoken|iso)$/.test(format) || isLikeWord(day);
+  return /^[+-] ?\d+ ?[a-z]*$/.test(day) || /^(spoken|iso)$/.test(format) || isLikeWord(day) || LIKE_FORMULA.test(day);
 }
 
 /** With one character more, less or other, or in another order. */

@@ -50,9 +50,29 @@ const WORDS: ReadonlyMap<string, string> = new Map(
   }),
 );
 
+/** Fields of other tools, and the field here that they mean where there is one. */
+const FIELDS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    user: 'caller',
+    human: 'caller',
+    customer: 'caller',
+    assistant: 'agent',
+    bot: 'agent',
+    ai: 'agent',
+    args: 'arguments',
+    params: 'arguments',
+    parameters: 'arguments',
+    returns: 'result',
+    response: 'result',
+    output: 'result',
+  }),
+);
+
 /** `; write …` for a word of another tool, or nothing. @param known names that exist in its place */
 export function foreignWord(given: string, known: readonly string[]): string {
   const word = given.toLowerCase().replaceAll('-', '_');
+  const field = FIELDS.get(word);
+  if (field !== undefined && known.includes(field)) return `; write ${field}`;
   const positive = word.replace(/^not_/, '');
   const meant = WORDS.get(positive);
   if (positive === word) return meant === undefined ? '' : `; write ${meant}`;

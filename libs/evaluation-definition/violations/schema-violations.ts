@@ -94,7 +94,7 @@ function requirement(
   const limit = String(params['limit']);
   switch (keyword) {
     case 'type':
-      return `must be ${typeName(params['type'])}${unquoted(params['type'], error.data)}`;
+      return `must be ${typeName(params['type'])}${criterionHint(error) || unquoted(params['type'], error.data)}`;
     case 'minLength':
       return limit === '1' ? 'must not be empty' : `must have at least ${limit} characters`;
     case 'maxLength':
@@ -123,13 +123,24 @@ function requirement(
       if (propertyNames(error.parentSchema).length === 0) return 'must not be empty';
       return `must have at least one of ${propertyNames(error.parentSchema).join(', ')}`;
     case 'anyOf':
-      return `must have at least one of ${choicesOf(error.schema)}`;
+      return `must have at least one of ${choicesOf(error.schema)}${hasExpect(error.data) ? EXPECT_HINT : ''}`;
     case 'oneOf':
       return `must have exactly one of ${choicesOf(error.schema)}`;
     default:
       return error.message ?? 'is not valid';
   }
 }
+
+/** What the agent does during a wait, a noise or keys belongs to the line before. */
+const EXPECT_HINT = ': write expect under the line before this step, which lasts until the caller speaks again';
+
+const hasExpect = (step: unknown): boolean => typeof step === 'object' && step !== null && 'expect' in step;
+
+/** In a list of criteria a text is a criterion; among checks it needs its name. */
+const criterionHint = ({ data, instancePath }: ErrorObject): string =>
+  typeof data === 'string' && /\/(checks|expect)\/\d+$/.test(instancePath)
+    ? ', such as "criterion: The agent names the price"'
+    : '';
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
   string: 'a string',
