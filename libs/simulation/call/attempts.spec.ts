@@ -177,7 +177,7 @@ describe('afterAttempt', () => {
           failure: { code, message: `${message}, in three of three attempts`, fault: 'agent', retryable: false },
           reason:
             `${message}, in three of three attempts. ` +
-            'Not met: Agent says "booked" (The agent never said "booked").',
+            'Not met: Agent says "booked" (The agent never said "booked", but "Welcome!").',
         },
       });
       expect(result).toMatchObject({ outcome: 'error', score: null, failure: { retryable } });

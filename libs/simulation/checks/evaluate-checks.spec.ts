@@ -46,6 +46,9 @@ const evaluate = (checks: CheckInput[], timeline: readonly TimelineEntry[] = TIM
   );
 const check = async (input: CheckInput, timeline = TIMELINE) => (await evaluate([input], timeline))[0]!;
 
+/** Of the agent. */
+const ALL_SAID = '"Welcome to Da Mario.", "Let me look. Your table is BOOKED. For four people.", "Bye!"';
+
 describe('checks', () => {
   // openclaw/openclaw#65601: ws.terminate() of a healthy agent and a crash look alike.
   it.each([
@@ -122,12 +125,16 @@ describe('checks', () => {
   it.each<[CheckInput, boolean, string]>([
     [{ type: 'says', text: 'table  is booked' }, true, 'The agent said "Your table is BOOKED."'],
     [{ type: 'says', text: 'look. your' }, true, 'The agent said "Let me look. Your table is BOOKED."'],
-    [{ type: 'says', text: 'book' }, false, 'The agent never said "book"'],
+    [{ type: 'says', text: 'book' }, false, `The agent never said "book", but ${ALL_SAID}`],
     [{ type: 'says', text: 'book', partOfWord: true }, true, 'The agent said "Your table is BOOKED."'],
     [{ type: 'never_says', text: 'our tab' }, true, 'The agent never said "our tab"'],
     [{ type: 'never_says', text: 'our tab', partOfWord: true }, false, 'The agent said "Your table is BOOKED."'],
-    [{ type: 'says', pattern: 'booked' }, false, 'The agent never said /booked/'],
-    [{ type: 'says', text: 'booked', speaker: 'caller' }, false, 'The caller never said "booked"'],
+    [{ type: 'says', pattern: 'booked' }, false, `The agent never said /booked/, but ${ALL_SAID}`],
+    [
+      { type: 'says', text: 'booked', speaker: 'caller' },
+      false,
+      'The caller never said "booked", but "A table for 4, please.", "Thanks, goodbye."',
+    ],
     [{ type: 'never_says', pattern: '(?i)\\bfour\\b' }, false, 'The agent said "For four people."'],
     [{ type: 'never_says', text: 'prompt' }, true, 'The agent never said "prompt"'],
     [

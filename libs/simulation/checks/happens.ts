@@ -149,10 +149,13 @@ function absence(spec: Spec, where: string, view: CallView): Pick<Finding, 'deta
   return { detail: `The ${spec.speaker} never said ${quoteOf(spec)}${where}`, evidence: [] };
 }
 
-/** What was said where words are missing, as `, but "We close at ten"`; empty if they could be anywhere in the call. */
+/**
+ * What was said where words are missing, as `, but "We close at ten"`; empty if they could be anywhere in a call of more than
+ * a few utterances, none of which is the place.
+ */
 function saidInstead(spec: Spec, { occurrences, after, before }: Findings, view: CallView): string {
   const isAnywhere = spec.turn === undefined && !after && !before && !view.part;
-  if ('tool' in spec || occurrences.length > 0 || isAnywhere) return '';
+  if ('tool' in spec || occurrences.length > 0) return '';
   const isChosen = inTurn(spec, view) ?? (() => true);
   const said = view.said(spec.speaker).filter((utterance) => {
     const [first, last] = [utterance.parts[0]!, utterance.parts.at(-1)!];
@@ -161,7 +164,7 @@ function saidInstead(spec: Spec, { occurrences, after, before }: Findings, view:
     return isPlaced && isChosen(utterance) && utterance.text.trim() !== '';
   });
   const quotes = said.slice(0, MAX_SAID).map(({ text }) => `"${truncate(text.trim(), MAX_QUOTE)}"`);
-  if (quotes.length === 0) return '';
+  if (quotes.length === 0 || (isAnywhere && said.length > MAX_SAID)) return '';
   return `, but ${quotes.join(', ')}${said.length > MAX_SAID ? ` and ${said.length - MAX_SAID} more` : ''}`;
 }
 

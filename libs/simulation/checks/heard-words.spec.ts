@@ -217,7 +217,7 @@ describe('a check on words where some of the agent are not known', () => {
       met: null,
       undecided: 'words_unknown',
       detail:
-        'The agent never said "booked", which cannot be decided because not all words of the agent are known (at 24.0 s)',
+        'The agent never said "booked", but "Good evening, this call is recorded.", "A table for four, shall I book it?", "Goodbye, and thank you.", which cannot be decided because not all words of the agent are known (at 24.0 s)',
       evidence: [{ entry: 4, quote: '' }],
     });
   });

@@ -47,9 +47,18 @@ describe('the detail of words that are missing', () => {
     expect(result?.detail).toBe('The agent never said "closed", but "On Mondays we are open from noon to ten."');
   });
 
-  it('shows nothing where nothing was said, where all of the call counts, and where words are found or forbidden', async () => {
+  it('shows all that was said if words may be anywhere in a call of a few utterances, and nothing if there are more', async () => {
+    const all = '"Da Mario.", "On Mondays we are open from noon to ten.", "Goodbye."';
+    expect(await detailOf({})).toBe(`The agent never said "closed", but ${all}`);
+    const longer = [...TIMELINE, speech('caller', 'Hello?', 5_000, 3), speech('agent', 'Yes?', 6_000, 3)];
+    expect(await detailOf({}, longer)).toBe('The agent never said "closed"');
+    expect(await detailOf({ speaker: 'caller' }, longer)).toMatch(/^The caller never said "closed", but "Are you/);
+    expect(await detailOf({ type: 'never_says' })).toBe('The agent never said "closed"');
+  });
+
+  it('shows nothing where nothing was said, and where words are found or forbidden', async () => {
     expect(await detailOf({ turn: 7 })).toBe('The agent never said "closed" in turn 7');
-    expect(await detailOf({})).toBe('The agent never said "closed"');
+    expect(await detailOf({}, TIMELINE.slice(1, 2))).toBe('The agent never said "closed"');
     expect(await detailOf({ type: 'never_says', turn: 1 })).toBe('The agent never said "closed" in turn 1');
     expect(await detailOf({ text: 'noon', turn: 1 })).not.toContain(', but ');
   });
