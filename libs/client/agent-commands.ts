@@ -162,10 +162,13 @@ async function readObject(file: string): Promise<object> {
 const reachedText = ({ id, name, provider }: Agent, connection: Connection | undefined): string => {
   const agent = `agent "${plain(name ?? id, 120)}"`;
   if (!connection) return `${agent}, which has no address yet: vat agent connect --agent ${id} --address URL`;
-  const { protocol, url, headers } = connection;
-  const names = Object.keys(headers).map((header) => plain(header));
-  const sent = names.length > 0 ? `, headers: ${names.join(', ')}` : '';
-  return `${agent}: ${protocol}, ${url === null ? `the address of ${provider}` : plain(url, 1_000)}${sent}`;
+  const { protocol, url, headers, options } = connection;
+  const namesOf = (what: string, fields: object) => {
+    const names = Object.keys(fields).map((name) => plain(name));
+    return names.length > 0 ? `, ${what}: ${names.join(', ')}` : '';
+  };
+  const address = url === null ? `the address of ${provider}` : plain(url, 1_000);
+  return `${agent}: ${protocol}, ${address}${namesOf('headers', headers)}${namesOf('options', options)}`;
 };
 
 const KEY_CURE = 'Set it to the key of the agent, or VAT_PROVIDER_KEY_FILE to a file that contains the key.';

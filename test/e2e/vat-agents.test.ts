@@ -106,6 +106,7 @@ describe('vat agent', () => {
       url: 'https://other.example.com/',
       firstSpeaker: 'agent',
       headers: { 'X-Tenant': 'tenant-secret-1' },
+      options: { toolCalls: 'reported' },
     };
     const connected = await run(
       'connect',
@@ -118,7 +119,7 @@ describe('vat agent', () => {
     );
     expect([connected.code, connected.stdout]).toEqual([
       0,
-      `Connected agent "My agent": chat-completions, ${agent.url}, headers: X-Tenant\n`,
+      `Connected agent "My agent": chat-completions, ${agent.url}, headers: X-Tenant, options: toolCalls\n`,
     ]);
     expect(await connectionOf(id)).toMatchObject({
       url: agent.url,
@@ -126,7 +127,7 @@ describe('vat agent', () => {
       headers: { 'X-Tenant': null },
     });
     expect((await run('connect', '--agent', id, '--address', agent.url)).code).toBe(0);
-    expect(await connectionOf(id)).toMatchObject({ firstSpeaker: 'caller', headers: {} });
+    expect(await connectionOf(id)).toMatchObject({ firstSpeaker: 'caller', headers: {}, options: {} });
   });
 
   it('connect changes the id at the platform and, on request, the key, and keeps the connection', async () => {

@@ -26,7 +26,7 @@ export const COMMON_OPTIONS = {
     isSecret: false,
     description:
       '`reported`: the backend of the agent reports its tool calls (`POST /tool-calls`), which count beside those that the protocol shows',
-    violation: (value) => (value === 'reported' ? undefined : 'must be reported'),
+    violation: (value) => (value === 'reported' ? undefined : 'must be "reported"'),
   },
 } as const satisfies Readonly<Record<string, ProtocolOption>>;
 

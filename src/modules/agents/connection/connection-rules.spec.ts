@@ -44,6 +44,7 @@ describe('the rules of a connection', () => {
 
   it.each<[string, Record<string, unknown>, string]>([
     ['an unknown option', { colour: 'red' }, 'options.colour is not an option of the protocol'],
+    ['a misspelt option', { samplerate: 8_000 }, 'is not an option of the protocol; did you mean sampleRate?'],
     ['a name of every object', { toString: 'x' }, 'options.toString is not an option of the protocol'],
     ['a wrong value', { sampleRate: 1 }, 'options.sampleRate must be 8000'],
     ['null for an option that is not a secret', { sampleRate: null }, 'options.sampleRate must be 8000'],

@@ -1,4 +1,4 @@
-import { codePoints, shownName } from '../../../../libs/json-input/index.js';
+import { codePoints, shownName, suggestion } from '../../../../libs/json-input/index.js';
 import type { OutboundClient } from '../../../../libs/outbound-http/index.js';
 import { type ProtocolModule, PROTOCOLS } from '../../../../libs/simulation/index.js';
 import { isMasked, MASK } from '../../../platform/encryption/mask.js';
@@ -86,7 +86,9 @@ export class ConnectionCheck {
   private checkOption(name: string, value: unknown): void {
     const issue = (text: string) => this.issues.push(about(`options.${shownName(name)}`, text));
     const option = Object.hasOwn(this.protocol.options, name) ? this.protocol.options[name] : undefined;
-    if (!option) return void issue('is not an option of the protocol');
+    if (!option) {
+      return void issue(`is not an option of the protocol${suggestion(name, Object.keys(this.protocol.options))}`);
+    }
     if (!option.isSecret) {
       const violation = option.violation(value);
       if (violation === undefined) this.options[name] = value;
