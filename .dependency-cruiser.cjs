@@ -1,7 +1,7 @@
 /** The dependency rules of docs/architecture.md; each comment gives the reason. */
 // Modules about runs, each of which may import those before it (docs/architecture.md, "Runs").
 const IN_ORDER = [
-  ...['capacity', 'agents', 'runs', 'calls', 'comparison', 'retention', 'starts', 'call-imports'],
+  ...['capacity', 'agents', 'runs', 'calls', 'comparison', 'case-history', 'retention', 'starts', 'call-imports'],
   ...['run-ends', 'rejudging', 'results', 'execution'],
 ];
 

@@ -11,6 +11,7 @@ import { RecordingsModule } from './modules/recordings/recordings.module.js';
 import { ResultsModule } from './modules/results/results.module.js';
 import { CallsModule } from './modules/calls/calls.module.js';
 import { ComparisonModule } from './modules/comparison/comparison.module.js';
+import { CaseHistoryModule } from './modules/case-history/case-history.module.js';
 import { RetentionModule } from './modules/retention/retention.module.js';
 import { StartsModule } from './modules/starts/starts.module.js';
 import { CallImportsModule } from './modules/call-imports/call-imports.module.js';
@@ -69,6 +70,7 @@ export class AppModule {
         RunsModule,
         CallsModule,
         ComparisonModule,
+        CaseHistoryModule,
         RetentionModule,
         StartsModule,
         CallImportsModule,

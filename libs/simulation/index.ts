@@ -54,6 +54,7 @@ export { type Clock, RealClock } from './time/clock.js';
 export { type Blame, CallFailure, failure, type Failure, type FailureCode, FAILURES } from './timeline/failure.js';
 export { CallView } from './timeline/call-view.js';
 export type { CriterionResult } from './judge/criterion-result.js';
+export { JUDGE_PROMPT_VERSION } from './judge/prompt.js';
 export { LanguageModel, type LanguageModelOptions } from './model/llm.js';
 export { historySide, historyText } from './timeline/history-text.js';
 export { type CallerLanguages, misfitOf, needsWords } from './call/protocol-fit.js';

@@ -7,7 +7,7 @@ export {
   type ServerVoices,
   type VoiceServers,
 } from './caller-voice.js';
-export { FliteEngine } from './flite/flite-engine.js';
+export { FLITE_VERSION, FliteEngine } from './flite/flite-engine.js';
 export {
   HttpRecogniser,
   type HttpRecogniserOptions,

@@ -14,6 +14,7 @@ import { ReportingAttemptEntity } from '../modules/tool-calls/reporting-attempt.
 import { CallEntity } from '../modules/runs/call.entity.js';
 import { CallAttemptEntity } from '../modules/runs/call-attempt.entity.js';
 import { CallResultEntity } from '../modules/runs/call-result.entity.js';
+import { CaseResultEntity } from '../modules/case-history/case-result.entity.js';
 import { RunBaselineEntity } from '../modules/comparison/run-baseline.entity.js';
 import { DeletedRunEntity } from '../modules/retention/deleted-run.entity.js';
 import { ReportLinkEntity } from '../modules/results/report-links/report-link.entity.js';
@@ -45,6 +46,7 @@ const ENTITIES = [
   RunEntity,
   RunEvaluationEntity,
   RunBaselineEntity,
+  CaseResultEntity,
   ReportLinkEntity,
   CallEntity,
   CallImportEntity,

@@ -7,7 +7,7 @@ import { FLITE_VOICES, isFliteVoice } from './voices.js';
 import type { FliteAnswer, FliteTask } from './flite-thread.js';
 
 /** Version of flite's package, and of what is done with its audio here: raise the second number when that changes. */
-const VERSION = '0.1.1/1';
+export const FLITE_VERSION = '0.1.1/1';
 
 /** A text of the greatest length takes less than half of it on a busy machine. */
 const TIMEOUT_MS = 60_000;
@@ -22,7 +22,7 @@ const ATTEMPTS = 2;
  */
 export class FliteEngine implements SpeechEngine {
   readonly name = 'flite';
-  readonly version = VERSION;
+  readonly version = FLITE_VERSION;
   /** One thread for the process, since a second one would take processor time from calls. */
   private readonly threads: ThreadPool<FliteTask, FliteAnswer>;
   private readonly queue = new FairQueue();

@@ -4,6 +4,7 @@ import { inBatches } from '../../platform/queue/in-batches.js';
 import type { JobContext } from '../../platform/queue/job.js';
 import { Queue } from '../../platform/queue/queue.js';
 import { ERASE_AGENTS, ErasedAgentsService } from '../agents/erased-agents.service.js';
+import { CaseHistoryService } from '../case-history/case-history.service.js';
 import { EvaluationsService } from '../evaluations/evaluations.service.js';
 import { WebhooksService } from '../webhooks/webhooks.service.js';
 import { PRUNE_RUNS } from './prune-job.js';
@@ -24,6 +25,7 @@ export class AgentEraser {
     private readonly agents: ErasedAgentsService,
     private readonly evaluations: EvaluationsService,
     private readonly webhooks: WebhooksService,
+    private readonly history: CaseHistoryService,
     private readonly runs: RetentionRepository,
   ) {
     queue.handle(ERASE_AGENTS, (_, context) => this.erase(context));
@@ -56,6 +58,10 @@ export class AgentEraser {
       await this.queue.enqueue(PRUNE_RUNS, {}, { runAt });
       return runs;
     }
-    return (await this.evaluations.eraseAgent(agentId)) || this.webhooks.eraseAgent(agentId);
+    return (
+      (await this.evaluations.eraseAgent(agentId)) ||
+      (await this.history.eraseAgent(agentId)) ||
+      this.webhooks.eraseAgent(agentId)
+    );
   }
 }

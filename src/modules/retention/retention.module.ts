@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AgentsModule } from '../agents/agents.module.js';
 import { EvaluationsModule } from '../evaluations/evaluations.module.js';
+import { CaseHistoryModule } from '../case-history/case-history.module.js';
 import { RecordingsModule } from '../recordings/recordings.module.js';
 import { RunsModule } from '../runs/runs.module.js';
 import { WebhooksModule } from '../webhooks/webhooks.module.js';
@@ -13,7 +14,7 @@ import { TranscriptPruner } from './transcript-pruner.js';
 import { TranscriptsRepository } from './transcripts.repository.js';
 
 @Module({
-  imports: [AgentsModule, EvaluationsModule, RecordingsModule, RunsModule, WebhooksModule],
+  imports: [AgentsModule, CaseHistoryModule, EvaluationsModule, RecordingsModule, RunsModule, WebhooksModule],
   controllers: [RetentionController],
   providers: [RunDeletionService, RunPruner, TranscriptPruner, TranscriptsRepository, AgentEraser, RetentionRepository],
   exports: [RunDeletionService],

@@ -3,6 +3,7 @@ import type { Caller } from '../../platform/access/caller.js';
 import { Database } from '../../platform/database/database.js';
 import { conflict, notFound } from '../../platform/errors/domain-error.js';
 import { Queue } from '../../platform/queue/queue.js';
+import { CaseHistoryService } from '../case-history/case-history.service.js';
 import { hasEnded, RunsService } from '../runs/runs.service.js';
 import { PRUNE_RUNS } from './prune-job.js';
 import { RetentionRepository } from './retention.repository.js';
@@ -17,6 +18,7 @@ export class RunDeletionService {
     private readonly queue: Queue,
     private readonly repository: RetentionRepository,
     private readonly runs: RunsService,
+    private readonly history: CaseHistoryService,
   ) {}
 
   /** Whether no call of the run has been deleted. */
@@ -35,6 +37,7 @@ export class RunDeletionService {
     await this.database.transaction(async () => {
       // Otherwise another request has deleted it in the meantime.
       if (!(await this.repository.delete(run.id))) throw notFound();
+      await this.history.forgetRun(run.id);
       // Without a key: the deletion of another run must not postpone this job.
       const runAt = new Date(Date.now() + this.repository.pruneDelayMs);
       await this.queue.enqueue(PRUNE_RUNS, {}, { runAt });

@@ -5,10 +5,11 @@ import { inBatches } from '../../platform/queue/in-batches.js';
 import type { JobContext } from '../../platform/queue/job.js';
 import { Queue } from '../../platform/queue/queue.js';
 import { RecordingsService } from '../recordings/recordings.service.js';
+import { CaseHistoryService } from '../case-history/case-history.service.js';
 import { PRUNE_RUNS } from './prune-job.js';
 import { RetentionRepository } from './retention.repository.js';
 
-/** Runs the prune job: applies RUN_RETENTION_DAYS and deletes calls and recordings of deleted runs. */
+/** Runs the prune job: applies RUN_RETENTION_DAYS, deletes results of cases that are too old, and calls and recordings of deleted runs. */
 @Injectable()
 export class RunPruner {
   private readonly logger = new Logger('Runs');
@@ -17,6 +18,7 @@ export class RunPruner {
     private readonly queue: Queue,
     private readonly repository: RetentionRepository,
     private readonly recordings: RecordingsService,
+    private readonly history: CaseHistoryService,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {
     queue.handle(PRUNE_RUNS, (_, context) => this.prune(context));
@@ -24,7 +26,10 @@ export class RunPruner {
 
   /** Continues in another job when its time is over, so that other maintenance takes turns. */
   private async prune({ signal }: JobContext): Promise<void> {
-    const isComplete = (await this.deleteExpired(signal)) && (await inBatches(() => this.pruneBatch(), signal));
+    const isComplete =
+      (await this.deleteExpired(signal)) &&
+      (await inBatches(() => this.history.deleteExpired(), signal)) &&
+      (await inBatches(() => this.pruneBatch(), signal));
     if (!isComplete) await this.queue.enqueue(PRUNE_RUNS, {}, { jobKey: PRUNE_RUNS.name });
   }
 

@@ -7,6 +7,7 @@ import { Database } from '../../platform/database/database.js';
 import { RecordingUploadsService } from '../recordings/recording-uploads.service.js';
 import { WebhooksService } from '../webhooks/webhooks.service.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
+import { CaseHistoryService } from '../case-history/case-history.service.js';
 import { BaselinesService } from '../comparison/baselines.service.js';
 import type { RunEntity } from '../runs/run.entity.js';
 import { RunsService, toRunData } from '../runs/runs.service.js';
@@ -26,6 +27,7 @@ export class RunFinisher {
     private readonly repository: FinishRepository,
     private readonly runs: RunsService,
     private readonly baselines: BaselinesService,
+    private readonly history: CaseHistoryService,
     private readonly uploads: RecordingUploadsService,
     private readonly webhooks: WebhooksService,
     private readonly workspaces: WorkspacesService,
@@ -33,8 +35,8 @@ export class RunFinisher {
   ) {}
 
   /**
-   * Evaluates the run's gate, stores its result and emits its events, in one transaction; derived and imported runs have
-   * none. Idempotent: does nothing if the run has ended already or has calls left.
+   * Evaluates the run's gate, stores its result and those of its cases, and emits its events, in one transaction; derived and
+   * imported runs have no events and no results of cases. Idempotent: does nothing if the run has ended already or has calls left.
    */
   async finish(runId: string): Promise<void> {
     const isImported = await this.database.transaction(() => this.finishOpen(runId));
@@ -63,6 +65,7 @@ export class RunFinisher {
     if (!ended) return false;
     // What was observed of the agent was reported when it was called, or the agent was not called by the service.
     if (ended.derivedFrom !== null || ended.isImported) return ended.isImported;
+    await this.history.record(ended);
     await this.sendOutcome(ended);
     if (score !== null) await this.sendDrop(ended);
     const failed = new Set(calls.flatMap(({ caseKey, outcome }) => (outcome === 'failed' ? caseKey : [])));

@@ -15,6 +15,7 @@ import { PlatformCallsOutliveCalls1795993200000 } from './migrations/17959932000
 import { ToolCalls1795993660497 } from './migrations/1795993660497-tool-calls.js';
 import { EvaluationTimezones1795995027001 } from './migrations/1795995027001-evaluation-timezones.js';
 import { History1796002000000 } from './migrations/1796002000000-history.js';
+import { CaseResults1796005800100 } from './migrations/1796005800100-case-results.js';
 import { ToolCallRefusals1796003000000 } from './migrations/1796003000000-tool-call-refusals.js';
 
 export interface DataSourceInput {
@@ -46,6 +47,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       ToolCalls1795993660497,
       EvaluationTimezones1795995027001,
       History1796002000000,
+      CaseResults1796005800100,
       ToolCallRefusals1796003000000,
     ],
   });

@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
+import type { RunEntity } from '../runs/run.entity.js';
+import type { Tester } from './tester.js';
+
+/** Rows deleted by one statement. */
+const MAX_ROWS = 1_000;
+
+/** What of a snapshot decides what is asked of the agent; names, tags and the origin of dates do not. */
+const DEFINITION = `e.snapshot - '{key,name,tags,critical,dates}'::text[]`;
+
+/**
+ * $1: the run; $2: its cases and $3: their names, in plan order; $4: the tester of a text call and $5: of a voice call. Results of
+ * calls, which are large, are not read.
+ */
+const RECORD = `
+  WITH asked AS MATERIALIZED (
+    SELECT e.evaluation_id, e.snapshot ->> 'key' AS key, (${DEFINITION})::text AS definition
+      FROM run_evaluations e WHERE e.run_id = $1),
+  ended AS (
+    SELECT c.case_key, c.evaluation_id, c.variables, c.medium, c.id, c.position, c.outcome,
+           CASE WHEN c.outcome IN ('passed', 'failed') THEN
+             (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY ms) FROM unnest(c.latencies) l (ms)) END AS latency
+      FROM calls c WHERE c.run_id = $1),
+  cases AS (
+    SELECT c.case_key, c.evaluation_id, c.variables, max(c.medium) AS medium,
+           count(*) FILTER (WHERE outcome = 'passed') AS passed, count(*) FILTER (WHERE outcome = 'failed') AS failed,
+           count(*) FILTER (WHERE outcome = 'invalid') AS invalid, count(*) FILTER (WHERE outcome = 'error') AS error,
+           coalesce(array_agg(latency) FILTER (WHERE latency IS NOT NULL), '{}') AS latencies,
+           (array_agg(c.id ORDER BY outcome <> 'failed', outcome = 'passed', c.position))[1] AS call_id
+      FROM ended c GROUP BY c.case_key, c.evaluation_id, c.variables)
+  INSERT INTO case_results (id, workspace_id, agent_id, run_id, case_key, evaluation_key, name, position, ended_at,
+                            agent_version, definition_hash, tester, passed, failed, invalid, error, latencies, call_id)
+  SELECT gen_random_uuid(), r.workspace_id, r.agent_id, r.id, c.case_key, a.key, n.name, n.ordinal - 1, r.ended_at,
+         r.agent_version,
+         encode(sha256(convert_to(a.definition || coalesce(c.variables::text, ''), 'UTF8')), 'hex'),
+         CASE c.medium WHEN 'voice' THEN $5::jsonb ELSE $4::jsonb END,
+         c.passed, c.failed, c.invalid, c.error, c.latencies, c.call_id
+    FROM runs r CROSS JOIN cases c
+    JOIN asked a ON a.evaluation_id = c.evaluation_id
+    JOIN unnest($2::text[], $3::text[]) WITH ORDINALITY AS n (case_key, name, ordinal) ON n.case_key = c.case_key
+   WHERE r.id = $1`;
+
+const FORGET_RUN = 'DELETE FROM case_results WHERE run_id = $1';
+
+/** $1: an agent; $2: maximum number of rows. */
+const ERASE = `
+  DELETE FROM case_results WHERE id = ANY (ARRAY(SELECT id FROM case_results WHERE agent_id = $1 LIMIT $2)) RETURNING id`;
+
+/** $1: days since the end of the run; $2: maximum number of rows. */
+const DELETE_EXPIRED = `
+  DELETE FROM case_results WHERE id = ANY (ARRAY(
+    SELECT id FROM case_results WHERE ended_at < now() - $1 * interval '24 hours'
+     ORDER BY ended_at LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING id`;
+
+/** SQL for the results of cases over time. */
+@Injectable()
+export class CaseHistoryRepository {
+  constructor(private readonly database: Database) {}
+
+  /** @param cases of the run, in plan order */
+  async record(
+    { id }: Pick<RunEntity, 'id'>,
+    cases: readonly { readonly caseKey: string; readonly name: string }[],
+    testers: { readonly text: Tester; readonly voice: Tester },
+  ): Promise<void> {
+    const [keys, names] = [cases.map(({ caseKey }) => caseKey), cases.map(({ name }) => name)];
+    await this.database.query(RECORD, [id, keys, names, JSON.stringify(testers.text), JSON.stringify(testers.voice)]);
+  }
+
+  async forgetRun(runId: string): Promise<void> {
+    await this.database.query(FORGET_RUN, [runId]);
+  }
+
+  /** Deletes a batch of the rows of an agent that is being erased. @returns their number */
+  async eraseAgent(agentId: string): Promise<number> {
+    return (await this.database.query(ERASE, [agentId, MAX_ROWS])).length;
+  }
+
+  /** Deletes a batch of rows whose runs ended more than `days` ago. @returns their number */
+  async deleteExpired(days: number): Promise<number> {
+    return (await this.database.query(DELETE_EXPIRED, [days, MAX_ROWS])).length;
+  }
+}
