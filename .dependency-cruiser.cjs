@@ -1,8 +1,8 @@
 /** The dependency rules of docs/architecture.md; each comment gives the reason. */
 // Modules about runs, each of which may import those before it (docs/architecture.md, "Runs").
 const IN_ORDER = [
-  ...['capacity', 'agents', 'runs', 'calls', 'comparison', 'case-history', 'retention', 'starts', 'call-imports'],
-  ...['run-ends', 'rejudging', 'results', 'execution'],
+  ...['capacity', 'agents', 'runs', 'calls', 'comparison', 'case-history', 'retention', 'starts', 'schedules'],
+  ...['call-imports', 'run-ends', 'rejudging', 'results', 'execution'],
 ];
 
 module.exports = {

@@ -25,6 +25,8 @@ import { WebhookEndpointEntity } from '../modules/webhooks/webhook-endpoint.enti
 import { WebhookEventEntity } from '../modules/webhooks/webhook-event.entity.js';
 import { PlanRateEntity } from '../modules/workspaces/plan-rate.entity.js';
 import { UserEntity } from '../modules/workspaces/user.entity.js';
+import { ScheduleEntity } from '../modules/schedules/schedule.entity.js';
+import { ScheduleSlotEntity } from '../modules/schedules/schedule-slot.entity.js';
 import { WorkspaceEntity } from '../modules/workspaces/workspace.entity.js';
 import { EncryptionCanaryEntity } from '../platform/encryption/canary.entity.js';
 import { IdempotencyEntity } from '../platform/idempotency/idempotency.entity.js';
@@ -57,6 +59,8 @@ const ENTITIES = [
   AgentCapacityEntity,
   RecordingEntity,
   DeletedRunEntity,
+  ScheduleEntity,
+  ScheduleSlotEntity,
   WebhookEndpointEntity,
   WebhookEventEntity,
   WebhookDeliveryEntity,

@@ -42,6 +42,7 @@ export interface AgentSnapshot {
 @Index('runs_derived_transcripts_idx', ['derivedFrom'], {
   where: 'derived_from IS NOT NULL AND transcripts_deleted_at IS NULL',
 })
+@Index('runs_schedule_idx', ['scheduleId', 'createdAt', 'id'], { where: 'schedule_id IS NOT NULL' })
 @Index('runs_ended_at_idx', ['endedAt'], { where: 'ended_at IS NOT NULL' })
 @Check('runs_label_check', `label IN ('READ')`)
 @Check('runs_status_check', `status IN (${RUN_STATUSES.map((s) => `'${s}'`).join(', ')})`)
@@ -140,6 +141,10 @@ export class RunEntity extends UpdatedRow {
   /** Attempts at a call that a platform may bill. */
   @Column({ name: 'max_paid_attempts', type: 'smallint', default: MAX_PAID_ATTEMPTS })
   maxPaidAttempts: number;
+
+  /** The schedule that started it. No foreign key: a deleted schedule leaves its runs. Null for others, also derived ones. */
+  @Column({ name: 'schedule_id', type: 'uuid', nullable: true })
+  scheduleId: string | null;
 
   /** The run whose calls it judges again; it may be deleted. Null for a run with calls of its own. */
   @Column({ name: 'derived_from', type: 'uuid', nullable: true })

@@ -106,6 +106,7 @@ export type NewRun = Pick<
       | 'maxPaidAttempts'
       | 'agentVariables'
       | 'assistantVersion'
+      | 'scheduleId'
     >
   >;
 
@@ -113,9 +114,9 @@ const INSERT = `
   INSERT INTO runs AS r (id, workspace_id, agent_id, user_id, label, name, status, score, total_calls, repeat,
                          concurrency, minimum_score, minimum_pass_rate, allowed_uncounted, agent_snapshot, reasons,
                          not_worse_than, baseline_id, agent_version, medium, derived_from, derived_kind, warnings,
-                         max_paid_attempts, agent_variables, assistant_version, is_imported)
+                         max_paid_attempts, agent_variables, assistant_version, is_imported, schedule_id)
   VALUES ($1, $2, $3, $4, 'READ', $5, 'QUEUED', 0, $6, $7, $8, $9, $10, $11, $12, '{}', $13, $14, $15, $16, $17, $18,
-          $19, $20, $21, $22, $23)
+          $19, $20, $21, $22, $23, $24)
   RETURNING ${RUN_COLUMNS}`;
 
 const NOTIFY = 'SELECT pg_notify(channel, $2) FROM unnest($1::text[]) channel';
@@ -205,6 +206,7 @@ export class RunsRepository {
       JSON.stringify(run.agentVariables ?? {}),
       run.assistantVersion ?? null,
       run.isImported ?? false,
+      run.scheduleId ?? null,
     ];
     const [row] = await this.database.query<RunEntity>(INSERT, values);
     return row!;

@@ -17,6 +17,7 @@ import { EvaluationTimezones1795995027001 } from './migrations/1795995027001-eva
 import { History1796002000000 } from './migrations/1796002000000-history.js';
 import { CaseResults1796005800100 } from './migrations/1796005800100-case-results.js';
 import { ToolCallRefusals1796003000000 } from './migrations/1796003000000-tool-call-refusals.js';
+import { Schedules1796004000000 } from './migrations/1796004000000-schedules.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -49,6 +50,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       History1796002000000,
       CaseResults1796005800100,
       ToolCallRefusals1796003000000,
+      Schedules1796004000000,
     ],
   });
 }
