@@ -97,7 +97,7 @@ describe('the test of a connection over Twilio Media Streams', () => {
       options,
     });
     expect(response.status).toBe(400);
-    expect(response.body.issues).toEqual([{ message: expect.stringContaining(issue) }]);
+    expect(response.body.issues).toEqual([{ message: expect.stringContaining(issue), field: issue.split(' ')[0] }]);
   });
 
   it('shows each step from the webhook to the first sound', async () => {
