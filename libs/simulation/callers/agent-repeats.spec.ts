@@ -41,6 +41,23 @@ describe('an agent that repeats its line', () => {
     expect(result).toMatchObject({ outcome: 'passed', reason: `${REASON}. The only requirement was met.` });
   });
 
+  // Agents that ask in turn what was answered: jwvhewitt/gearhead-caramel#165.
+  it.each([
+    ['two lines', [QUESTION, 'How about noon?']],
+    ['three lines', [QUESTION, 'How about noon?', 'How about one?']],
+  ])('ends the call after %s that came three times in turn', async (_what, lines) => {
+    const result = await playing(Array.from({ length: 38 }, (_, index) => lines[index % lines.length]!));
+    const reason = `${REASON}, with the same in between`;
+    expect(result).toMatchObject({ outcome: 'failed', invalidity: null, end: { code: 'agent_repeats', reason } });
+    expect(said(result, 'Friday.')).toHaveLength(3);
+  });
+
+  it('is not to blame if the script has no answer to a line between', async () => {
+    const result = await playing(Array.from({ length: 38 }, (_, index) => (index % 2 ? 'Well.' : QUESTION)));
+    expect(result).toMatchObject({ outcome: 'invalid', end: { code: 'no_answer' } });
+    expect(result.end.reason).toContain('"Well."');
+  });
+
   it('is not an end by the caller', async () => {
     const result = await playing(Array<string>(9).fill(QUESTION), [{ type: 'ends_by', by: 'caller' }]);
     expect(result).toMatchObject({ outcome: 'failed', checks: [{ met: false }] });
@@ -53,6 +70,7 @@ describe('an agent that repeats its line', () => {
 
   it.each<[string, readonly string[]]>([
     ['a question that it understands the third time', [QUESTION, QUESTION, QUESTION]],
+    ['questions about each of three guests', Array<string[]>(3).fill([QUESTION, 'How about noon?']).flat()],
     ['the same question with another line between', [QUESTION, QUESTION, QUESTION, 'How about noon?', QUESTION]],
     [
       'the same question with a line between that the script does not know',
@@ -81,7 +99,7 @@ describe('an agent that repeats its line', () => {
       'Which day could you like?',
       'Well, which day would you likes',
     ];
-    const heard = lines.map((line) => ({ heard: line, said: 'Friday.' }));
+    const heard = lines.map((line) => ({ heard: line, said: 'Friday.', isOtherwise: false }));
     expect(agentRepeats('Uh, which day would you like?', heard)).toMatchObject({ code: 'agent_repeats' });
     expect(
       agentRepeats(

@@ -12,14 +12,12 @@ import {
 import { normaliseText } from '../../text/index.js';
 import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
 import { holds } from '../matching/matching.js';
-import { truncate } from '../timeline/text.js';
 import type { ScriptSource } from '../timeline/timeline.js';
-import { agentRepeats, type Exchange } from './agent-repeats.js';
+import { agentRepeats, type Exchange, noAnswer } from './agent-repeats.js';
 import type { AgentReply, Caller, CallerAction, CallerLine, ScriptedSound } from './caller.js';
 
 /** How often in a row the caller says `otherwise` to the same line of the agent, and to any lines. */
 const MAX_OTHERWISE = { sameLine: 3, anyLine: 6 } as const;
-const MAX_QUOTE = 300;
 
 interface ScriptLine {
   readonly line: CallerLine;
@@ -33,8 +31,8 @@ interface Progress {
   readonly lastLine: ScriptLine | undefined;
   /** The agent's lines to which the caller has said `otherwise` since it last had an answer, normalised. */
   readonly unanswered: readonly string[];
-  /** The latest answers of the script, since the caller last said anything else. */
-  readonly answered: readonly Exchange[];
+  /** What the caller said in the present step with answers. */
+  readonly exchanges: readonly Exchange[];
   /** The agent's latest words; undefined before the caller was asked. */
   readonly answer: string | undefined;
 }
@@ -44,7 +42,7 @@ const BEGINNING: Progress = {
   hasStarted: false,
   lastLine: undefined,
   unanswered: [],
-  answered: [],
+  exchanges: [],
   answer: undefined,
 };
 
@@ -114,8 +112,7 @@ export class ScriptedCaller implements Caller {
       const line = await this.lineOf(step, answer);
       if (line?.script.otherwise && this.isStuck(answer)) return noAnswer(answer);
       if (!line) return undefined;
-      const repeats = line.script.otherwise ? undefined : agentRepeats(answer, this.now.answered);
-      return repeats ?? this.speak(line, answer);
+      return agentRepeats(answer, this.now.exchanges) ?? this.speak(line, answer);
     }
     if ('end' in step) return { type: 'hang_up', code: 'caller_done', reason: step.end, script };
     this.advance();
@@ -134,9 +131,10 @@ export class ScriptedCaller implements Caller {
 
   /** @param heard what the line answers, in an `answers` step */
   private speak(line: ScriptLine, heard?: string) {
-    const isAnswer = heard !== undefined && !line.script.otherwise;
-    const answered = isAnswer ? [...this.now.answered, { heard, said: lineText(line.line) }] : [];
-    this.note({ lastLine: line, answered, ...(!line.script.otherwise && { unanswered: [] }) });
+    const { otherwise: isOtherwise = false } = line.script;
+    const said = lineText(line.line);
+    const exchanges = heard === undefined ? [] : [...this.now.exchanges, { heard, said, isOtherwise }];
+    this.note({ lastLine: line, exchanges, ...(!isOtherwise && { unanswered: [] }) });
     return { type: 'speak', ...line } as const;
   }
 
@@ -182,9 +180,3 @@ function soundOf(step: BackchannelStep | NoiseStep | PressStep): ScriptedSound {
   if ('noise' in step) return { kind: 'noise', name: step.noise };
   return { kind: 'keys', name: step.press };
 }
-
-const noAnswer = (answer: string): CallerAction => ({
-  type: 'hang_up',
-  code: 'no_answer',
-  reason: `The script has no answer to "${truncate(answer, MAX_QUOTE)}"`,
-});
