@@ -43,6 +43,25 @@ describe('transfers', () => {
     expect(await check({ as }, [asked, tool(name, args)])).toMatchObject({ met: true });
   });
 
+  // twilio/twilio-python#210: several numbers ring at the same time.
+  it('finds a number among those that are dialled together', async () => {
+    const together = dialled('555-0143, +1 555 0142');
+    expect(await check(TO, [asked, together])).toMatchObject({ met: true });
+    expect(await check({ to: '+15550144' }, [asked, together])).toMatchObject({ met: false });
+    expect(await check({ to: 'Sales, north' }, [asked, dialled('sales, north')])).toMatchObject({ met: true });
+  });
+
+  it.each([
+    // hkjarral/AVA-AI-Voice-Agent-for-Asterisk#119, livekit/agents#3923: what the model names is not the number.
+    ['transfer_call', { destination: 'sales' }],
+    ['transfer_call', { participant_identity: 'sip_guest', room_name: 'room-1' }],
+    // vocodedev/vocode-core#561: the number stands in the settings of the tool.
+    ['transfer_call', { reason: 'asked for a human' }],
+  ])('is undecided about the number if the arguments of %s %j name none', async (name, args) => {
+    expect(await check(TO, [asked, tool(name, args)])).toMatchObject({ met: null, undecided: 'evidence' });
+    expect(await check({}, [asked, tool(name, args)])).toMatchObject({ met: true });
+  });
+
   it('is not met by another number, another tool, a transfer that came too early, or none', async () => {
     for (const entries of [
       [asked, dialled('+15550143')],

@@ -1,5 +1,6 @@
 import { TRANSFER_TOOLS, type TransfersSpec } from '../../evaluation-definition/index.js';
 import { capital } from '../../text/index.js';
+import type { CallView } from '../timeline/call-view.js';
 import type { TimelineEntry } from '../timeline/timeline.js';
 import { truncate } from '../timeline/text.js';
 import { toolCallText } from '../timeline/tool-call-text.js';
@@ -17,13 +18,10 @@ async function transfersWithin({ to, after, as = [] }: TransfersSpec, finder: Ev
   const { view } = finder;
   const start = after && (await finder.first(after));
   if (after && !start) return { met: false, detail: `${never(after)}, so nothing came after it`, evidence: [] };
-  const tools: ReadonlySet<string> = new Set([...TRANSFER_TOOLS, ...as]);
   const where = start ? ` after ${start.text}` : '';
   let open: Occurrence | undefined;
   const others: Occurrence[] = [];
-  for (const [index, entry] of view.entries.entries()) {
-    if (!view.counts({ index }) || !isTransfer(entry, tools)) continue;
-    const transfer = occurrenceOf(entry, index);
+  for (const { entry, ...transfer } of transfersIn(view, as)) {
     if (start && !isAfter(transfer, start)) continue;
     const found = to === undefined ? 'same' : goesTo(to, entry);
     if (found === 'same')
@@ -33,35 +31,45 @@ async function transfersWithin({ to, after, as = [] }: TransfersSpec, finder: Ev
   }
   const target = to === undefined ? '' : ` to ${truncate(to, 120)}`;
   if (open) return undecided(`${capital(open.text)}${where}; whether that is${target} is not known`, [open.evidence]);
-  const instead =
-    others.length === 0
-      ? ''
-      : `, but ${others
-          .slice(0, 5)
-          .map(({ text }) => text)
-          .join(', ')}`;
-  const evidence = others.slice(0, 5).map((each) => each.evidence);
-  // A backend may transfer by the platform's own API, such as calls.update of Twilio, of which the stream shows nothing.
   if (others.length === 0 && view.unknownTools != null)
-    return undecided(`Whether the agent transferred the call${target}${where} is not known. ${view.unknownTools}`);
+    return undecided(notSeen(`${target}${where}`, view.unknownTools));
+  const first = others.slice(0, 5);
+  const instead = first.length === 0 ? '' : `, but ${first.map(({ text }) => text).join(', ')}`;
+  const evidence = first.map((each) => each.evidence);
   return { met: false, detail: `The agent did not transfer the call${target}${where}${instead}`, evidence };
 }
 
-type Transfer = Extract<TimelineEntry, { type: 'platform' | 'tool_call' }>;
+/** A backend may transfer by the platform's own API, such as calls.update of Twilio, of which the stream shows nothing. */
+export const notSeen = (what: string, unknownTools: string): string =>
+  `Whether the agent transferred the call${what} is not known. ${unknownTools}`;
 
-const isTransfer = (entry: TimelineEntry, tools: ReadonlySet<string>): entry is Transfer =>
+type TransferEntry = Extract<TimelineEntry, { type: 'platform' | 'tool_call' }>;
+
+export interface Transfer extends Occurrence {
+  readonly entry: TransferEntry;
+}
+
+/** All transfers that count. @param as names of further tools that transfer the call */
+export function transfersIn(view: CallView, as: readonly string[] = []): Transfer[] {
+  const tools: ReadonlySet<string> = new Set([...TRANSFER_TOOLS, ...as]);
+  return view.entries.flatMap((entry, index) =>
+    view.counts({ index }) && isTransfer(entry, tools) ? [transferOf(entry, index)] : [],
+  );
+}
+
+const isTransfer = (entry: TimelineEntry, tools: ReadonlySet<string>): entry is TransferEntry =>
   entry.type === 'tool_call' ? tools.has(entry.name) : entry.type === 'platform' && entry.event === 'transfer';
 
-function occurrenceOf(entry: Transfer, index: number): Occurrence {
+function transferOf(entry: TransferEntry, index: number): Transfer {
   const quote = entry.type === 'tool_call' ? toolCallText(entry) : entry.detail;
   const to = quote === '' ? '' : ` to ${truncate(quote, 120)}`;
   const text = entry.type === 'tool_call' ? `the agent called ${quote}` : `the agent transferred the call${to}`;
-  return { position: 0, evidence: { entry: index, quote }, text };
+  return { entry, position: 0, evidence: { entry: index, quote }, text };
 }
 
 /** Whether a transfer goes to a target. @throws NotKnown if the platform does not tell the arguments of its tool */
-function goesTo(to: string, entry: Transfer): Sameness {
-  const targets = entry.type === 'tool_call' ? textsIn(argumentsOf(entry)) : [entry.detail].filter(Boolean);
+export function goesTo(to: string, entry: TransferEntry): Sameness {
+  const targets = entry.type === 'tool_call' ? textsIn(argumentsOf(entry)) : dialled(entry.detail);
   const found = targets.map((target) => compareTargets(to, target));
   if (found.includes('same')) return 'same';
   // Where the target stands in the tool's own settings, its arguments name none.
@@ -69,6 +77,9 @@ function goesTo(to: string, entry: Transfer): Sameness {
     entry.type === 'platform' ? targets.length > 0 : targets.some((target) => isNumber(target) === isNumber(to));
   return found.includes('unknown') || !isNamed ? 'unknown' : 'different';
 }
+
+/** The target, or those that ring at the same time. */
+const dialled = (detail: string): string[] => [detail, ...detail.split(', ')].filter(Boolean);
 
 function compareTargets(to: string, target: string): Sameness {
   const [wanted, given] = [withoutScheme(to), withoutScheme(target)];

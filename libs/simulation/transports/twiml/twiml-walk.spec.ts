@@ -126,6 +126,30 @@ describe('TwiML after the stream', () => {
     ]);
   });
 
+  it.each([
+    // twilio/twilio-agent-connect-python#67: a hand-over to the queue of a contact centre, whose text is the task.
+    ['<Enqueue workflowSid="WW0123"><Task>{"handoffData":"a human"}</Task></Enqueue>', 'WW0123'],
+    ['<Enqueue>support</Enqueue>', 'support'],
+    // Twilio's page of <Refer>: a transfer by SIP REFER.
+    ['<Refer><Sip>sip:alice@example.com</Sip></Refer>', 'sip:alice@example.com'],
+    // twilio/twilio-python#210: all ring at the same time.
+    ['<Dial><Number>415-123-4567</Number><Number>415-123-4568</Number></Dial>', '415-123-4567, 415-123-4568'],
+    ['<Dial timeout="20"><Client><Identity>anna</Identity></Client></Dial>', 'anna'],
+    // dograh-hq/pipecat#27
+    ['<Say>Connecting you now.</Say><Dial><Conference>transfer-CA1</Conference></Dial>', 'transfer-CA1'],
+  ])('passes the call on with %s', async (verbs, target) => {
+    const { walk, afterStream } = walkOf(`${STREAM}${verbs}<Pause length="40"/>`);
+    await afterStream();
+    expect(walk.events.at(-1)).toMatchObject({ type: 'transfer', detail: target });
+  });
+
+  // twilio/voice-quickstart-android#437
+  it('passes no call on with a <Dial> that has no number', async () => {
+    const { walk, afterStream } = walkOf(`${STREAM}<Dial callerId="+12025550177"><Number/></Dial>`);
+    await afterStream();
+    expect(walk.events.map(({ type }) => type)).toEqual(['note', 'hang_up']);
+  });
+
   it('ends with the longest duration of the call, also if it would go on without end', async () => {
     const { afterStream, requested } = walkOf(`${STREAM}<Redirect>/again</Redirect>`, {
       '/again': '<Pause length="10"/><Redirect>/again</Redirect>',

@@ -147,7 +147,7 @@ export class TwimlWalk {
       case 'reject':
         return 'it rejects the call (<Reject>)';
       case 'dial':
-        return `it transfers the call (<Dial>) to ${this.shown(verb.to)} before it connects a stream`;
+        return `it transfers the call (<${verb.name}>) to ${this.shown(verb.to)} before it connects a stream`;
       case 'connect':
         return `it connects <${this.shown(verb.noun)}>, not <Stream>`;
       default:

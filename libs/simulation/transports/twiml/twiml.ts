@@ -29,7 +29,8 @@ export type Verb =
       readonly action: string | undefined;
       readonly method: HttpMethod;
     }
-  | { readonly verb: 'dial'; readonly to: string }
+  /** Passes the call on: `<Dial>`, `<Refer>`, `<Enqueue>`. Targets that ring at the same time are separated by commas. */
+  | { readonly verb: 'dial'; readonly name: string; readonly to: string }
   /** `onEmpty` is requested if the caller does nothing. */
   | {
       readonly verb: 'gather';
@@ -71,7 +72,13 @@ function readVerb(element: Element): Verb {
     case 'Start':
       return { verb: 'start' };
     case 'Dial':
-      return { verb: 'dial', to: textOf(element) };
+    case 'Refer': {
+      const to = targetsOf(element);
+      return to === '' ? { verb: 'other', name } : { verb: 'dial', name, to };
+    }
+    case 'Enqueue':
+      // With a workflow its text is the task, not a queue.
+      return { verb: 'dial', name, to: attributes.workflowSid ?? textOf(element) };
     case 'Gather':
       return readGather(element);
     case 'Hangup':
@@ -118,6 +125,9 @@ const textOf = ({ children }: Element): string =>
     .join('')
     .replace(/\s+/g, ' ')
     .trim();
+
+const targetsOf = (element: Element): string =>
+  elementsOf(element).map(textOf).filter(Boolean).join(', ') || textOf(element);
 
 const methodOf = ({ method }: Element['attributes']): HttpMethod => (/^get$/i.test(method ?? '') ? 'GET' : 'POST');
 

@@ -22,6 +22,47 @@ describe('hears_keys', () => {
     expect(await check(spec('+15550199'), { ...pressed, ...transferAt(3_000) })).toMatchObject({ met: false });
     expect(await check(spec(true), { ...pressed, agent: [agentSound(3_000, 4_000)] })).toMatchObject({ met: false });
   });
+
+  const putThrough = (transfer: true | string): CheckSpec => ({ type: 'hears_keys', keys: '1', then: { transfer } });
+
+  it('compares the number of a transfer as a number, or finds its words', async () => {
+    const dialled = { ...pressed, platformEvents: [{ type: 'transfer' as const, atMs: 3_000, detail: '+1 555 0100' }] };
+    expect(await check(putThrough('+15550100'), dialled)).toMatchObject({ met: true });
+    expect(await check(putThrough('0100'), dialled)).toMatchObject({ met: true });
+    expect(await check(putThrough('+15550199'), dialled)).toMatchObject({ met: false });
+    const unnamed = { ...dialled, platformEvents: [{ type: 'transfer' as const, atMs: 3_000, detail: '' }] };
+    expect(await check(putThrough('+15550100'), unnamed)).toMatchObject({ met: null });
+  });
+
+  // vocodedev/vocode-core#276, dograh-hq/pipecat#27: the backend asks Twilio's API for the transfer, and the stream just ends.
+  it('is undecided about a transfer that cannot be seen, unless another one was seen', async () => {
+    const unknownTools = 'Tool calls are not known';
+    const agent = [agentSound(3_000, 4_000)];
+    expect(await check(putThrough(true), { ...pressed, agent, unknownTools })).toMatchObject({
+      ...{ met: null, undecided: 'evidence' },
+      detail: 'Whether the agent transferred the call is not known. Tool calls are not known',
+    });
+    expect(await check(putThrough(true), { ...pressed, ...transferAt(3_000), unknownTools })).toMatchObject({
+      met: true,
+    });
+    const elsewhere = { ...pressed, ...transferAt(3_000), unknownTools };
+    expect(await check(putThrough('+15550199'), elsewhere)).toMatchObject({ met: false });
+    expect(await check(putThrough(true), { ...pressed, agent, unknownTools: null })).toMatchObject({ met: false });
+  });
+
+  it('counts a transfer that the backend of the agent reports as a tool call', async () => {
+    const call = (name: string, number: string, at: number) => ({
+      ...{ type: 'tool_call' as const, name, arguments: { number }, reported: 'given' as const },
+      ...{ start: at, end: at, turn: 1 },
+    });
+    const found = async (transfer: true | string, ...tools: ReturnType<typeof call>[]) =>
+      (await check(putThrough(transfer), { ...pressed, unknownTools: null }, tools)).met;
+    expect(await found(true, call('transfer_call', '+15550100', 3_000))).toBe(true);
+    expect(await found('+15550100', call('transfer_call', '+15550100', 3_000))).toBe(true);
+    expect(await found('+15550100', call('transfer_call', '+15550199', 3_000))).toBe(false);
+    expect(await found(true, call('transfer_call', '+15550100', 1_000))).toBe(false);
+    expect(await found(true, call('find_customer', '+15550100', 3_000))).toBe(false);
+  });
 });
 
 describe('hears_keys around sounds and the end of the call', () => {

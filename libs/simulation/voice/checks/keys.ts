@@ -1,6 +1,8 @@
 import type { HearsKeysSpec } from '../../../evaluation-definition/index.js';
+import { capital } from '../../../text/index.js';
 import type { Finding } from '../../checks/check-result.js';
-import { type EventFinder, known } from '../../checks/occurrences.js';
+import { type EventFinder, known, NotKnown } from '../../checks/occurrences.js';
+import { goesTo, notSeen, type Transfer, transfersIn } from '../../checks/transfers.js';
 import type { CallerAct, PressAct, Span } from '../facts/facts.js';
 import { at, notExercised } from './finding.js';
 import type { Sounds, VoiceEvidence } from './kind.js';
@@ -34,26 +36,32 @@ function reactionTime(press: PressAct, { facts }: VoiceEvidence): Span {
 
 const isDuringSpeech = (act: CallerAct): boolean => 'afterMs' in act && act.afterMs !== null;
 
-/** What the agent did, as a clause; undefined if nothing fits. */
+/** What the agent did, as a clause; undefined if nothing fits. @throws NotKnown */
 async function reactionTo(
   { then }: HearsKeysSpec,
   span: Span,
   { facts }: VoiceEvidence,
   finder: EventFinder,
 ): Promise<string | undefined> {
+  const { view } = finder;
   const isWithin = (ms: number) => ms >= span.startMs && ms < span.endMs;
-  const transfers = facts.platformEvents.filter(({ type, atMs }) => type === 'transfer' && isWithin(atMs));
-  const transfer = transfers.find(
-    ({ detail }) => !then || !('transfer' in then) || then.transfer === true || detail.includes(then.transfer),
-  );
-  if (!then) {
-    if (transfer) return `the agent transferred the call (${transfer.detail})`;
-    return facts.agent.some(({ startMs }) => isWithin(startMs)) ? 'the agent answered' : undefined;
+  if (!then || 'transfer' in then) {
+    const transfers = transfersIn(view).filter(({ entry }) => isWithin(entry.start));
+    const to = then?.transfer ?? true;
+    // Words of a target are enough, such as the end of its number.
+    const compared = ({ entry, evidence }: Transfer) =>
+      to === true || evidence.quote.includes(to) ? 'same' : goesTo(to, entry);
+    const transfer = transfers.find((each) => compared(each) === 'same');
+    if (transfer) return transfer.text;
+    if (!then) return facts.agent.some(({ startMs }) => isWithin(startMs)) ? 'the agent answered' : undefined;
+    const open = transfers.find((each) => compared(each) === 'unknown');
+    if (open) throw new NotKnown(`${capital(open.text)}; whether that is to ${to} is not known`);
+    if (transfers.length === 0 && view.unknownTools != null) throw new NotKnown(notSeen('', view.unknownTools));
+    return undefined;
   }
-  if ('transfer' in then) return transfer && `the agent transferred the call (${transfer.detail})`;
   for await (const occurrence of finder.occurrences(then)) {
     const { evidence, text } = known(occurrence);
-    if (isWithin(finder.view.entries[evidence.entry]!.start)) return text;
+    if (isWithin(view.entries[evidence.entry]!.start)) return text;
   }
   return undefined;
 }

@@ -8,7 +8,7 @@ import { heardTimes, voiceMeasures } from '../measures/index.js';
 import { factsOf } from './facts.js';
 
 /** The entries that such facts have on a timeline, as far as checks look at them. */
-function entriesOf({ caller, agent, wireFindings, end }: VoiceFacts): TimelineEntry[] {
+function entriesOf({ caller, agent, wireFindings, platformEvents, end }: VoiceFacts): TimelineEntry[] {
   const entries: TimelineEntry[] = [
     ...caller.map((act): TimelineEntry => {
       const span = { start: act.startMs, end: act.endMs, turn: act.turn };
@@ -35,16 +35,23 @@ function entriesOf({ caller, agent, wireFindings, end }: VoiceFacts): TimelineEn
       end: atMs ?? 0,
       turn: 0,
     })),
+    ...platformEvents.flatMap(({ type, detail, atMs }): TimelineEntry[] =>
+      type === 'transfer' ? [{ type: 'platform', event: type, detail, start: atMs, end: atMs, turn: 0 }] : [],
+    ),
     { type: 'end', by: end.by, code: end.code, reason: end.reason, start: end.atMs, end: end.atMs, turn: 1 },
   ];
   return entries.sort((a, b) => a.start - b.start);
 }
 
 /** What a check finds on a voice call of such facts. */
-export async function check(spec: CheckSpec, given: Partial<VoiceFacts>) {
+export async function check(
+  spec: CheckSpec,
+  { unknownTools, ...given }: Partial<VoiceFacts>,
+  tools: readonly TimelineEntry[] = [],
+) {
   const facts = factsOf(given);
-  const entries = entriesOf(facts);
-  const view = CallView.of(entries, [], heardTimes(facts, entries));
+  const entries = [...entriesOf(facts), ...tools].sort((a, b) => a.start - b.start);
+  const view = CallView.of(entries, [], heardTimes(facts, entries), unknownTools);
   const checks = voiceChecks({ facts, voice: voiceMeasures(facts) });
   const [result] = await evaluateChecks([{ ...spec, weight: 1, required: true }], view, async () => {}, checks);
   return result!;
