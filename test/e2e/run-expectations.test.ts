@@ -2,6 +2,7 @@ import { stubModel } from '../simulators/model/llm-stub.js';
 import { TestServers } from '../simulators/servers.js';
 import {
   EXPECTATION_FAULTS,
+  type GuideExpectations,
   guideExpectations,
   startTurnsAgent,
   turnsWith,
@@ -16,9 +17,11 @@ const {
   personality: _,
   personalityId: __,
   ...EVALUATION
-} = guideExpectations(readFileSync(path.resolve(__dirname, '../../docs/guides/expectations.md'), 'utf8')) as ReturnType<
-  typeof guideExpectations
-> & { personality: string };
+} = guideExpectations(
+  readFileSync(path.resolve(__dirname, '../../docs/guides/expectations.md'), 'utf8'),
+)[0] as GuideExpectations & {
+  personality: string;
+};
 const FAULT = 'Books what was agreed';
 
 describe('expectations of lines in runs', () => {

@@ -4,12 +4,14 @@ import type { AgentAction } from '../../../../libs/simulation/index.js';
 import { delta, event, type TestServers } from '../../servers.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The evaluation that the guide to expectations shows. @param markdown the text of docs/guides/expectations.md */
-export function guideExpectations(markdown: string): EvaluationInput & { readonly key: string } {
-  const [, yaml = ''] = /```yaml\n(- key[^]*?)```/.exec(markdown) ?? [];
-  const [evaluation] = load(yaml) as [EvaluationInput & { readonly key: string }];
-  return { ...evaluation, personalityId: 'any' };
-}
+export type GuideExpectations = EvaluationInput & { readonly key: string };
+
+/** The evaluations that the guide to expectations shows. @param markdown the text of docs/guides/expectations.md */
+export const guideExpectations = (markdown: string): GuideExpectations[] =>
+  [...markdown.matchAll(/```yaml\n(- key[^]*?)```/g)].map(([, yaml = '']) => ({
+    ...(load(yaml) as [GuideExpectations])[0],
+    personalityId: 'any',
+  }));
 
 /** As a run takes it. */
 export const expected = (evaluation: EvaluationInput) => withExpectations(authored(evaluation, ''));
@@ -44,11 +46,49 @@ export const EXPECTATION_FAULTS: Readonly<Record<string, Readonly<Record<number,
   'Says goodbye in plain words': { 3: [{ say: 'Goodbye, see www.bella-vista.com for more.' }] },
 };
 
-export const turnsWith = (fault?: string): readonly Turn[] => {
-  const changes = fault === undefined ? {} : EXPECTATION_FAULTS[fault]!;
-  const count = Math.max(HEALTHY.length, ...Object.keys(changes).map((turn) => Number(turn) + 1));
-  return Array.from({ length: count }, (_, turn) => changes[turn] ?? HEALTHY[turn] ?? []);
+const NAME: Turn = [{ say: 'May I have your name?' }];
+const RULE: AgentAction = { tool: 'find_rule', arguments: { about: 'dogs' } };
+const DOGS = { say: 'Dogs are welcome on the terrace.' };
+const THROUGH: AgentAction = { say: 'I put you through.' };
+const transfer = (number: string): AgentAction => ({ tool: 'transfer_call', arguments: { number } });
+
+/** What the agent does that the caller asks for a human. */
+const HEALTHY_TRANSFER: readonly Turn[] = [
+  NAME,
+  [{ say: 'Thank you. How can I help you?' }],
+  [RULE, DOGS],
+  [transfer('+1 555 0142'), THROUGH],
+];
+
+/** As EXPECTATION_FAULTS, and for the criterion. */
+const TRANSFER_FAULTS: typeof EXPECTATION_FAULTS = {
+  'Knows the rule or finds it out': { 2: [DOGS] },
+  'Says it once': { 2: [RULE, DOGS, DOGS] },
+  'Passes the call on': { 3: [transfer('+1 555 0143'), THROUGH] },
+  'Does nothing else': { 3: [{ tool: 'delete_booking' }, transfer('+1 555 0142'), THROUGH] },
+  'The agent stays polite.': { 3: [transfer('+1 555 0142'), { say: 'A human, for such nonsense.' }] },
 };
+
+/** The agents of the evaluations that the guide shows, by their key. */
+export const EXPECTATION_AGENTS: Readonly<
+  Record<string, { readonly healthy: readonly Turn[]; readonly faults: typeof EXPECTATION_FAULTS }>
+> = {
+  'seven-or-eight': { healthy: HEALTHY, faults: EXPECTATION_FAULTS },
+  human: { healthy: HEALTHY_TRANSFER, faults: TRANSFER_FAULTS },
+};
+
+/** The same fault by voice, where words that are said twice without a silence are one answer. */
+export const SAID_AGAIN = { 'Says it once': { asks: { afterMs: 1_200, words: DOGS.say } } } as const;
+
+/** An agent that asks again what was answered. */
+export const REPEATING: readonly Turn[] = Array<Turn>(12).fill(NAME);
+
+export function turnsWith(fault?: string, key = 'seven-or-eight'): readonly Turn[] {
+  const { healthy, faults } = EXPECTATION_AGENTS[key]!;
+  const changes = fault === undefined ? {} : faults[fault]!;
+  const count = Math.max(healthy.length, ...Object.keys(changes).map((turn) => Number(turn) + 1));
+  return Array.from({ length: count }, (_, turn) => changes[turn] ?? healthy[turn] ?? []);
+}
 
 /** The agent over chat completions, which runs its tools itself. */
 export const startTurnsAgent = (servers: TestServers, turns: readonly Turn[]): Promise<string> =>

@@ -21,9 +21,9 @@ export interface VoiceAgentOptions {
   readonly turnEndMs?: number;
   /**
    * Asks once whether the caller is still there, when neither side was heard for `afterMs` milliseconds. With `instead`, it
-   * does not answer until it has asked.
+   * does not answer until it has asked. With `words`, it says those.
    */
-  readonly asks?: { readonly afterMs: number; readonly instead?: boolean };
+  readonly asks?: { readonly afterMs: number; readonly instead?: boolean; readonly words?: string };
   /** Milliseconds that the fault `slow-answer` adds. */
   readonly slowMs?: number;
   readonly voice: Pick<Voice, 'say'>;
@@ -247,7 +247,7 @@ export class VoiceAgent {
     this.hasAsked = true;
     this.pending = undefined;
     this.ear.drop();
-    this.say(now, { text: STILL_THERE });
+    this.say(now, { text: asks.words ?? STILL_THERE });
   }
 
   private answerKeys(now: number): void {

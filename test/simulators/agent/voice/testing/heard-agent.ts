@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { SpeechEngine, TranscribedWord } from '../../../../../libs/speech/index.js';
 import { SentenceListener } from '../../../transcription/transcription-double.js';
 import type { PreparedVoice } from '../prepare.js';
-import type { Dialogue } from '../spoken-dialogue.js';
+import type { Dialogue, ToolRequest } from '../spoken-dialogue.js';
 import type { VoiceCalls } from './voice-call.js';
 
 /** An agent, and what recognises everything that it says from its sound. */
@@ -11,10 +11,11 @@ export interface HeardAgent {
   readonly listener: SentenceListener;
 }
 
-/** @param prepare synthesises all sentences of the agent */
+/** @param prepare synthesises all sentences of the agent @param onTool called with each tool that it runs */
 export async function heardAgent(
   { synthesiser }: Pick<VoiceCalls, 'synthesiser'>,
   prepare: (calls: Pick<VoiceCalls, 'synthesiser'>) => Promise<PreparedVoice>,
+  onTool: OnTool = () => undefined,
 ): Promise<HeardAgent> {
   const sounds: Awaited<ReturnType<SpeechEngine['synthesise']>>[] = [];
   const noted: SpeechEngine = {
@@ -27,15 +28,18 @@ export async function heardAgent(
   };
   const { dialogue, ...prepared } = await prepare({ synthesiser: noted });
   return {
-    prepared: { ...prepared, ...(dialogue && { dialogue: () => withOwnTools(dialogue()) }) },
+    prepared: { ...prepared, ...(dialogue && { dialogue: () => withOwnTools(dialogue(), onTool) }) },
     listener: new RememberingListener(sounds),
   };
 }
 
+type OnTool = (tool: ToolRequest) => void;
+
 /** On the telephone an agent runs its tools itself. */
-const withOwnTools = (dialogue: Dialogue): Dialogue => ({
+const withOwnTools = (dialogue: Dialogue, onTool: OnTool): Dialogue => ({
   answer: (said) => {
     const answer = dialogue.answer(said);
+    answer.calls?.forEach(onTool);
     return answer.calls ? dialogue.answer() : answer;
   },
   result: (id, content) => dialogue.result(id, content),

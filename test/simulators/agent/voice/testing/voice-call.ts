@@ -12,6 +12,7 @@ import {
   type InProcessMediaAgentFactory,
   type LanguageModel,
   type RecordingSink,
+  type TakeReports,
   transportTo,
   virtualCalls,
   type VirtualCallOptions,
@@ -45,7 +46,7 @@ const sid = (prefix: string, digit: string): string => prefix + digit.repeat(32)
 
 export interface TestCallOptions
   extends
-    Pick<VoiceAgentOptions, 'fault' | 'wordFault' | 'responseMs' | 'onAnswer'>,
+    Pick<VoiceAgentOptions, 'fault' | 'wordFault' | 'responseMs' | 'asks' | 'onAnswer'>,
     Pick<VirtualCallOptions, 'stalls'> {
   readonly recording?: RecordingSink;
   /** What it speaks and hears with, if it is not that of all calls. */
@@ -56,6 +57,8 @@ export interface TestCallOptions
   readonly model?: LanguageModel;
   /** Whether the words come after they are awaited; they take no time by default. */
   readonly areWordsLate?: boolean;
+  /** What the backend of the agent reports. */
+  readonly takeReports?: TakeReports;
   /** Speaks the lines of the caller, if it is not what synthesises all voices. */
   readonly speech?: SpeechEngine;
   /** Puts something between the agent and its line. */
@@ -64,7 +67,7 @@ export interface TestCallOptions
 
 export interface RealtimeCallOptions extends Pick<
   RealtimeSessionOptions,
-  'fault' | 'responseMs' | 'oneWayMs' | 'onTruncate' | 'onAnswer'
+  'fault' | 'responseMs' | 'asks' | 'oneWayMs' | 'onTruncate' | 'onAnswer'
 > {
   /** What it speaks and hears with, if it is not that of all calls. */
   readonly prepared?: PreparedVoice;
@@ -101,6 +104,7 @@ interface Execution {
   readonly interrupts?: boolean | undefined;
   readonly recogniser?: Recogniser | undefined;
   readonly areWordsLate?: boolean | undefined;
+  readonly takeReports?: TakeReports | undefined;
   readonly speech?: SpeechEngine | undefined;
   readonly onSynthesised?: RealtimeCallOptions['onSynthesised'];
 }
@@ -132,7 +136,8 @@ export class VoiceCalls {
   call(evaluation: EvaluationInput, voice: string, options: TestCallOptions = {}): Promise<CallResult> {
     const { prepared = this.prepared } = options;
     if (!prepared) throw new Error('prepare() was not called');
-    const { stalls, recording, recogniser, model, areWordsLate, speech, around = (inner) => inner, ...agent } = options;
+    const { stalls, recording, recogniser, model, areWordsLate, takeReports, speech, ...rest } = options;
+    const { around = (inner) => inner, ...agent } = rest;
     const stream = { accountSid: sid('AC', '0'), callSid: sid('CA', '1'), streamSid: sid('MZ', '2') };
     const transport = virtualCalls({
       wire: twilioWire({ ...stream, customParameters: {}, secrets: [] }),
@@ -140,7 +145,7 @@ export class VoiceCalls {
       ...(stalls && { stalls }),
     });
     return this.execute(evaluation, voice, transport, {
-      ...{ recording, recogniser, model, areWordsLate, speech },
+      ...{ recording, recogniser, model, areWordsLate, takeReports, speech },
       ...((recogniser ?? speech) && { clock: new VirtualClock() }),
     });
   }
@@ -228,7 +233,7 @@ export class VoiceCalls {
     execution: Execution = {},
   ): Promise<CallResult> {
     const { recording, firstSpeaker = null, clock, model, interrupts = false, onSynthesised } = execution;
-    const { recogniser, areWordsLate, speech = this.speech } = execution;
+    const { recogniser, areWordsLate, takeReports, speech = this.speech } = execution;
     if (evaluation.conditions?.noise?.type === 'babble') this.babble ??= babbleLoop(this.speech);
     return executeCall({
       definition: normalise(evaluation),
@@ -237,6 +242,7 @@ export class VoiceCalls {
       transport,
       ...(clock && { clock }),
       ...(model && { model }),
+      ...(takeReports && { takeReports }),
       voice: {
         sounds: {
           synthesise: async (request, signal) => {
