@@ -1,6 +1,7 @@
 /** Outcomes of calls and the statistics of runs: scores, pass rates, latencies, comparison of runs, gate. Pure functions. */
 export { accountLimitNote } from './account-limit.js';
 export { comparisonWarnings, NO_PREVIOUS_RUN } from './baseline.js';
+export { CASE_STATES, type CaseState, caseState, redSince } from './case-state.js';
 export {
   type Change,
   CHANGES,

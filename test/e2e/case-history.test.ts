@@ -6,6 +6,7 @@ import {
   type ScriptedAgent,
   startScriptedAgent,
 } from '../simulators/agent/testing/scripted-agent.js';
+import { expectNotFound } from '../support/expect.js';
 import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
@@ -75,6 +76,33 @@ describe('the history of cases', () => {
     expect(calls.map(({ id }: { id: string }) => id)).toContain(rows[1].call_id);
   });
 
+  it('is in the list of runs as counts, also of runs of earlier versions, open ones and cancelled ones', async () => {
+    const { client, agentId } = await prepareEvaluations(app, [saying('Hello'), saying('Fail'), saying('Refuse')]);
+    const ended = await executeRun(client, agentId, { agentVersion: 'a1b2c3d' });
+    const list = async () => (await client.get(`/agents/${agentId}/runs`)).body.data;
+    const outcomes = { passed: 1, failed: 1, invalid: 0, error: 1, cancelled: 0, pending: 0 };
+    const expected = { id: ended.id, status: 'FAILED', outcomes, score: 50, passRate: 0.5 };
+    expect(await list()).toEqual([
+      expect.objectContaining({ ...expected, agentVersion: 'a1b2c3d', endedAt: ended.endedAt }),
+    ]);
+    await sql(app.databaseUrl, 'UPDATE runs SET outcomes = NULL WHERE id = $1', [ended.id]);
+    expect(await list()).toMatchObject([expected]);
+
+    const { id } = (await client.post(`/agents/${agentId}/runs`, { repeat: 50, concurrency: 1 })).body.data;
+    const [open] = await list();
+    expect(open).toMatchObject({ id, status: expect.stringMatching(/QUEUED|RUNNING/), endedAt: null });
+    const { data: details } = (await client.post(`/runs/${id}/cancel`)).body;
+    expect((await list())[0]).toMatchObject({ id, status: 'CANCELLED', outcomes: details.counts });
+    expect(details.counts.cancelled).toBeGreaterThan(0);
+  });
+
+  it('has no score and no pass rate until a call counts', async () => {
+    const { client, agentId } = await prepareEvaluations(app, [saying('Refuse')]);
+    await executeRun(client, agentId);
+    const [run] = (await client.get(`/agents/${agentId}/runs`)).body.data;
+    expect(run).toMatchObject({ status: 'FAILED', outcomes: { error: 1 }, score: null, passRate: null });
+  });
+
   it('has the same hash of a case until what is asked changes; its name and tags are not asked', async () => {
     const { client, agentId, evaluationIds } = await prepareEvaluations(app);
     const hash = async () => (await rowsOf((await executeRun(client, agentId)).id))[0].definition_hash;
@@ -85,6 +113,44 @@ describe('the history of cases', () => {
       checks: [{ name: 'Greets', type: 'says', text: 'welcome', weight: 2 }],
     });
     expect(await hash()).not.toBe(first);
+  });
+
+  it('is read by the case, or by the key of its evaluation, newest first', async () => {
+    const word = (say: string) => ({ name: '{{word}}', script: [{ say: '{{word}}' }], variables: [{ word: say }] });
+    const { client, agentId, evaluationIds } = await prepareEvaluations(app, [
+      saying('Hello', { key: 'greets / you?' }),
+      shortEvaluation(word('Fail')),
+      saying('Refuse'),
+    ]);
+    const first = await executeRun(client, agentId, { repeat: 2 });
+    await client.patch(`/evaluations/${evaluationIds[0]}`, { script: [{ say: 'Fail' }] });
+    const second = await executeRun(client, agentId, { agentVersion: 'b' });
+    const history = async (key: string, query = '') =>
+      (await client.get(`/agents/${agentId}/cases/${encodeURIComponent(key)}/history${query}`)).body;
+
+    const { data, meta, message } = await history('greets / you?');
+    expect([message, meta.total]).toEqual(['History of the case retrieved successfully', 2]);
+    const outcomes = { passed: 0, failed: 1, invalid: 0, error: 0 };
+    expect(data).toEqual([
+      expect.objectContaining({ runId: second.id, agentVersion: 'b', state: 'failed', outcomes, passRate: 0 }),
+      expect.objectContaining({ runId: first.id, state: 'passed', passRate: 1, endedAt: first.endedAt, name: 'Hello' }),
+    ]);
+    expect(data[1].latency).toMatchObject({ count: 2, p50: expect.any(Number), p95: null });
+    expect((await client.get(`/calls/${data[0].callId}`)).body.data).toMatchObject({
+      runId: second.id,
+      outcome: 'failed',
+    });
+
+    const { caseKey } = (await history('greets / you?')).data[0];
+    expect((await history(caseKey, '?limit=1&page=2')).data).toEqual([data[1]]);
+    const [{ case_key: row }] = (await rowsOf(first.id)).filter(({ name }: { name: string }) => name.includes('word'));
+    expect((await history(row)).data.map(({ state }: any) => state)).toEqual(['failed', 'failed']);
+    expect((await history(evaluationIds[2]!)).data[0]).toMatchObject({ state: 'not_judged', passRate: null });
+
+    for (const unknown of ['unknown', '%00', '..%2F..'])
+      expectNotFound(await client.get(`/agents/${agentId}/cases/${unknown}/history`));
+    await sql(app.databaseUrl, 'DELETE FROM runs WHERE id = $1', [first.id]);
+    expect((await history(caseKey)).data[1]).toMatchObject({ runId: first.id, callId: null, state: 'passed' });
   });
 
   it('is written in the transaction that ends the run: without its rows, the run has not ended', async () => {

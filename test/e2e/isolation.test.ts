@@ -133,7 +133,10 @@ describe('every operation of the OpenAPI document', () => {
 
   it('has a second path parameter only for a resource below the first one, whose owner is checked', () => {
     const nested = operations.filter(({ template }) => (template.match(/\{/g) ?? []).length > 1);
-    expect(nested.map(({ name }) => name)).toEqual(['DELETE /runs/{id}/report-links/{linkId}']);
+    expect(nested.map(({ name }) => name)).toEqual([
+      'GET /agents/{id}/cases/{key}/history',
+      'DELETE /runs/{id}/report-links/{linkId}',
+    ]);
   });
 
   it("returns 404 for a resource below another workspace's one by way of an own one", async () => {
@@ -141,6 +144,8 @@ describe('every operation of the OpenAPI document', () => {
     const own = await pathFor(app, owner, '/runs/{id}/report-links');
     expectNotFound(await owner.admin.delete(`${own}/${path.split('/').at(-1)}`));
     expect(await exists(path, foreign.admin)).toBe(true);
+    const history = (await pathFor(app, foreign, '/agents/{id}/cases/{key}/history')).split('/').slice(3).join('/');
+    expectNotFound(await owner.admin.get(`${await pathFor(app, owner, '/agents/{id}')}/${history}`));
   });
 
   it('shows nothing of another workspace where it takes no id', async () => {

@@ -22,11 +22,13 @@ describe('runs', () => {
 
   const insert = (values = {}) => insertRun(app.nest.get(Database).manager, owner, agentId, values);
 
-  it('are listed with exactly the fields of the contract', async () => {
+  it('are listed with the fields of the contract and their outcomes', async () => {
     const { id } = await insert({
       name: 'Nightly ☾',
       createdAt: new Date('2026-03-01T12:00:00.001Z'),
       updatedAt: new Date('2026-03-02T12:00:00.020Z'),
+      endedAt: new Date('2026-03-02T12:00:00.010Z'),
+      agentVersion: 'a1b2c3d',
     });
     const { status, body } = await client.get(`/agents/${agentId}/runs?limit=100`);
     expect(status).toBe(200);
@@ -39,6 +41,12 @@ describe('runs', () => {
       userId: owner.userId,
       workspaceId: owner.workspaceId,
       agentId,
+      status: 'COMPLETED',
+      outcomes: { passed: 0, failed: 0, invalid: 0, error: 0, cancelled: 0, pending: 0 },
+      score: null,
+      passRate: null,
+      agentVersion: 'a1b2c3d',
+      endedAt: '2026-03-02T12:00:00.010Z',
     });
   });
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
+import { CaseResultEntity } from '../../src/modules/case-history/case-result.entity.js';
 import { EvaluationEntity } from '../../src/modules/evaluations/evaluation.entity.js';
 import { PersonalityEntity } from '../../src/modules/personalities/personality.entity.js';
 import { RunEntity } from '../../src/modules/runs/run.entity.js';
@@ -93,6 +94,41 @@ export async function insertRun(
       reasons: [],
       startedAt: new Date(),
       endedAt: new Date(),
+      ...values,
+    }),
+  );
+}
+
+/** Inserts how a case of a run that was deleted since ended. */
+export async function insertCaseResult(
+  manager: EntityManager,
+  { workspaceId }: Pick<Owner, 'workspaceId'>,
+  agentId: string,
+  values: Partial<CaseResultEntity> = {},
+): Promise<CaseResultEntity> {
+  const endedAt = values.endedAt ?? new Date();
+  return manager.save(
+    manager.create(CaseResultEntity, {
+      id: randomUUID(),
+      workspaceId,
+      agentId,
+      runId: randomUUID(),
+      scheduleId: null,
+      caseKey: randomUUID(),
+      evaluationKey: null,
+      name: 'Books a table for four',
+      position: 0,
+      endedAt,
+      createdAt: endedAt,
+      agentVersion: null,
+      definitionHash: 'a'.repeat(64),
+      tester: { service: '1.0.0', judge: null, transcription: null, speech: [] },
+      passed: 1,
+      failed: 0,
+      invalid: 0,
+      error: 0,
+      latencies: [],
+      callId: randomUUID(),
       ...values,
     }),
   );

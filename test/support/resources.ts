@@ -13,7 +13,7 @@ import { SETTINGS } from '../../src/platform/config/settings.module.js';
 import type { Settings } from '../../src/platform/config/settings.js';
 import { EXAMPLE_ID } from '../../src/platform/http/dto/example-ids.js';
 import { agentBody, personalityBody } from '../factories/bodies.js';
-import { insertEvaluation, type Owner } from '../factories/rows.js';
+import { insertCaseResult, insertEvaluation, type Owner } from '../factories/rows.js';
 import { HttpClient } from './http.js';
 import { insertRecording } from './recordings.js';
 
@@ -131,6 +131,8 @@ const CREATE_BELOW: Readonly<
   Record<string, (service: Service, workspace: WorkspaceWithKey, parentId: string) => Promise<string>>
 > = {
   'report-links': async (service, workspace, runId) => (await createReportLink(service, workspace, runId)).id,
+  cases: async (service, workspace, agentId) =>
+    (await insertCaseResult(managerOf(service), workspace, agentId)).caseKey,
 };
 
 /**

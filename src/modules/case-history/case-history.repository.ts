@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
+import { readPage } from '../../platform/database/page-query.js';
 import type { RunEntity } from '../runs/run.entity.js';
+import type { CaseResultEntity } from './case-result.entity.js';
 import type { Tester } from './tester.js';
 
 /** Rows deleted by one statement. */
@@ -53,6 +55,20 @@ const DELETE_EXPIRED = `
     SELECT id FROM case_results WHERE ended_at < now() - $1 * interval '24 hours'
      ORDER BY ended_at LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING id`;
 
+/** $2: `caseKey` of a case, or key of an evaluation. */
+const LIST = {
+  columns: `h.id, h.created_at AS "createdAt", h.run_id AS "runId", h.case_key AS "caseKey", h.evaluation_key AS "evaluationKey",
+    h.name, h.ended_at AS "endedAt", h.agent_version AS "agentVersion", h.passed, h.failed, h.invalid, h.error, h.latencies,
+    CASE WHEN EXISTS (SELECT FROM runs r WHERE r.id = h.run_id) THEN h.call_id END AS "callId"`,
+  from: 'case_results h',
+  where: 'h.agent_id = $1 AND (h.case_key = $2 OR h.evaluation_key = $2)',
+};
+
+export type CaseResultRow = Omit<CaseResultEntity, 'callId' | 'tester' | 'definitionHash'> & {
+  /** Null once the run was deleted. */
+  readonly callId: string | null;
+};
+
 /** SQL for the results of cases over time. */
 @Injectable()
 export class CaseHistoryRepository {
@@ -66,6 +82,15 @@ export class CaseHistoryRepository {
   ): Promise<void> {
     const [keys, names] = [cases.map(({ caseKey }) => caseKey), cases.map(({ name }) => name)];
     await this.database.query(RECORD, [id, keys, names, JSON.stringify(testers.text), JSON.stringify(testers.voice)]);
+  }
+
+  /** @param key `caseKey` of a case, or key of an evaluation */
+  page(
+    agentId: string,
+    key: string,
+    page: { limit: number; offset: number },
+  ): Promise<{ rows: CaseResultRow[]; total: number }> {
+    return readPage<CaseResultRow>(this.database, LIST, [agentId, key], page);
   }
 
   async forgetRun(runId: string): Promise<void> {

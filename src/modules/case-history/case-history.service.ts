@@ -1,10 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { caseState, latencyMeasures } from '../../../libs/statistics/index.js';
 import { caseName } from '../../../libs/text/index.js';
+import type { Caller } from '../../platform/access/caller.js';
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
+import { type Page, type PageRequest, window } from '../../platform/database/page.js';
+import { notFound } from '../../platform/errors/domain-error.js';
+import { AgentsService } from '../agents/agents.service.js';
 import type { RunEntity } from '../runs/run.entity.js';
 import { RunsService } from '../runs/runs.service.js';
-import { CaseHistoryRepository } from './case-history.repository.js';
+import { CaseHistoryRepository, type CaseResultRow } from './case-history.repository.js';
+import type { CaseResult } from './dto/case-history.response.js';
 import { testerOf } from './tester.js';
 
 /** Days after the end of its run for which the result of a case is kept. */
@@ -16,6 +22,7 @@ export class CaseHistoryService {
   constructor(
     private readonly repository: CaseHistoryRepository,
     private readonly runs: RunsService,
+    private readonly agents: AgentsService,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -25,6 +32,21 @@ export class CaseHistoryService {
     const cases = plan.map(({ caseKey, name, variables }) => ({ caseKey, name: caseName(name, variables, caseKey) }));
     const testers = { text: testerOf(this.settings, 'text'), voice: testerOf(this.settings, 'voice') };
     await this.repository.record(run, cases, testers);
+  }
+
+  /**
+   * The results of a case, or of all cases of an evaluation, newest first.
+   * @param key `caseKey` of the case, or key of the evaluation
+   * @throws DomainError NOT_FOUND or FORBIDDEN for the agent; NOT_FOUND without a result
+   */
+  async history(caller: Caller, agentId: string, key: string, query: PageRequest): Promise<Page<CaseResult>> {
+    await this.agents.require(caller, agentId);
+    const { page, limit, offset } = window(query);
+    // No key has U+0000, which the database refuses.
+    if (key.includes('\0')) throw notFound();
+    const { rows, total } = await this.repository.page(agentId, key, { limit, offset });
+    if (total === 0) throw notFound();
+    return { items: rows.map(toResponse), total, page, limit };
   }
 
   /** Deletes the results of a run that is deleted on request. */
@@ -41,4 +63,20 @@ export class CaseHistoryService {
   deleteExpired(): Promise<number> {
     return this.repository.deleteExpired(RETENTION_DAYS);
   }
+}
+
+function toResponse({ passed, failed, invalid, error, latencies, ...row }: CaseResultRow): CaseResult {
+  return {
+    runId: row.runId,
+    callId: row.callId,
+    caseKey: row.caseKey,
+    key: row.evaluationKey,
+    name: row.name,
+    endedAt: row.endedAt.toISOString(),
+    agentVersion: row.agentVersion,
+    state: caseState({ passed, failed }),
+    outcomes: { passed, failed, invalid, error },
+    passRate: passed + failed === 0 ? null : passed / (passed + failed),
+    latency: latencyMeasures(latencies),
+  };
 }

@@ -9,6 +9,9 @@ import type { Tester } from './tester.js';
 @Entity('case_results')
 @Index('case_results_run_key', ['runId', 'caseKey'], { unique: true })
 @Index('case_results_list_idx', ['agentId', 'caseKey', 'createdAt', 'id'])
+@Index('case_results_key_idx', ['agentId', 'evaluationKey', 'createdAt', 'id'], {
+  where: 'evaluation_key IS NOT NULL',
+})
 @Index('case_results_agent_idx', ['agentId', 'endedAt'])
 @Index('case_results_schedule_idx', ['scheduleId', 'endedAt'], { where: 'schedule_id IS NOT NULL' })
 @Index('case_results_ended_at_idx', ['endedAt'])

@@ -1,4 +1,5 @@
-import type { RunEntity } from './run.entity.js';
+import { hasEnded, type RunEntity } from './run.entity.js';
+import type { ListedRun } from './runs.repository.js';
 
 /** A run as defined in the contract. */
 export const toRun = (row: RunEntity) => ({
@@ -11,6 +12,22 @@ export const toRun = (row: RunEntity) => ({
   workspaceId: row.workspaceId,
   agentId: row.agentId,
 });
+
+/** A run as listed, with what is known of its calls. */
+export function toListedRun(row: ListedRun) {
+  const { outcomes, status, meanScore } = row;
+  const counted = outcomes.passed + outcomes.failed;
+  const score = hasEnded(status) ? row.score : meanScore;
+  return {
+    ...toRun(row),
+    status,
+    outcomes,
+    score: counted === 0 ? null : score,
+    passRate: counted === 0 ? null : outcomes.passed / counted,
+    agentVersion: row.agentVersion,
+    endedAt: row.endedAt?.toISOString() ?? null,
+  };
+}
 
 /** The run that a run was derived from; null for a run with calls of its own. */
 export const toDerivedFrom = ({ derivedFrom, derivedKind }: Pick<RunEntity, 'derivedFrom' | 'derivedKind'>) =>

@@ -32,6 +32,16 @@ export interface AgentSnapshot {
   readonly type?: AgentType | null;
 }
 
+/** Calls of a run by outcome. */
+export interface Outcomes {
+  readonly passed: number;
+  readonly failed: number;
+  readonly invalid: number;
+  readonly error: number;
+  readonly cancelled: number;
+  readonly pending: number;
+}
+
 /** One execution of an agent's evaluations. */
 @Entity('runs')
 @Index('runs_list_idx', ['agentId', 'createdAt', 'id'])
@@ -176,6 +186,10 @@ export class RunEntity extends UpdatedRow {
   /** What a derived run leaves out, and what the gate could not compare once the run has ended, one sentence each. */
   @Column({ type: 'text', array: true, default: () => `'{}'` })
   warnings: string[];
+
+  /** Its calls by outcome; null until it has ended, and for runs of earlier versions. */
+  @Column({ type: 'jsonb', nullable: true })
+  outcomes: Outcomes | null;
 
   @Column({ name: 'started_at', type: 'timestamptz', precision: 3, nullable: true })
   startedAt: Date | null;

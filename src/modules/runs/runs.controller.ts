@@ -7,7 +7,7 @@ import { lifetimeSignal } from '../../platform/http/responses/close-signal.js';
 import { Operation } from '../../platform/openapi/operation.decorator.js';
 import { KeyWatchService } from '../api-keys/key-watch.service.js';
 import { ListRunsQuery, ReadRunQuery } from './dto/run.queries.js';
-import { Run, RunDetails, RunMetrics } from './dto/run.responses.js';
+import { ListedRun, RunDetails, RunMetrics } from './dto/run.responses.js';
 import { RunsService } from './runs.service.js';
 
 const tag = 'Runs';
@@ -21,19 +21,19 @@ export class RunsController {
 
   @Operation({
     summary: "List an agent's runs",
-    description: 'Returns the runs of the agent, newest first.',
+    description: 'Returns the runs of the agent with their outcomes, newest first.',
     tag,
     access: 'VIEWER',
     path: { agentId: 'Identifier of the agent' },
     query: true,
-    response: { shape: 'page', type: Run, message: 'Runs retrieved successfully' },
+    response: { shape: 'page', type: ListedRun, message: 'Runs retrieved successfully' },
   })
   @Get('agents/:agentId/runs')
   listRuns(
     @CurrentCaller() caller: Caller,
     @Param('agentId') agentId: string,
     @Query() query: ListRunsQuery,
-  ): Promise<Page<Run>> {
+  ): Promise<Page<ListedRun>> {
     return this.service.list(caller, agentId, query);
   }
 

@@ -4,7 +4,7 @@ import { Database } from '../../platform/database/database.js';
 import { notErased } from '../../platform/database/erased-agents.js';
 import { readPage } from '../../platform/database/page-query.js';
 import type { CallEntity } from './call.entity.js';
-import { MAX_PAID_ATTEMPTS, type RunEntity, type RunStatus } from './run.entity.js';
+import { MAX_PAID_ATTEMPTS, type Outcomes, type RunEntity, type RunStatus } from './run.entity.js';
 import type { EvaluationSnapshot } from './run-evaluation.entity.js';
 import { RUN_COLUMNS } from './runs.columns.js';
 
@@ -12,14 +12,8 @@ import { RUN_COLUMNS } from './runs.columns.js';
 export const RUN_CANCELLED = 'run_cancelled';
 export const RUN_ENDED = 'run_ended';
 
-/** Calls of a run by outcome. */
-export interface CallCounts {
-  readonly passed: number;
-  readonly failed: number;
-  readonly invalid: number;
-  readonly error: number;
-  readonly cancelled: number;
-  readonly pending: number;
+/** Calls of a run by outcome, and what else is known of them. */
+export interface CallCounts extends Outcomes {
   /** Calls that needed a second attempt. */
   readonly retriedCalls: number;
   /** Over all attempts; null if no call is billed. */
@@ -32,20 +26,25 @@ export interface CallCounts {
 
 const FIND = `SELECT ${RUN_COLUMNS} FROM runs r WHERE r.id = $1 AND ${notErased('r.agent_id')}`;
 
+/** Of the calls `c` of a run. */
+const OUTCOMES = `
+  count(*) FILTER (WHERE outcome = 'passed')::int AS passed, count(*) FILTER (WHERE outcome = 'failed')::int AS failed,
+  count(*) FILTER (WHERE outcome = 'invalid')::int AS invalid, count(*) FILTER (WHERE outcome = 'error')::int AS error,
+  count(*) FILTER (WHERE c.status = 'CANCELLED')::int AS cancelled,
+  count(*) FILTER (WHERE c.status IN ('QUEUED', 'RUNNING'))::int AS pending`;
+const MEAN_SCORE = `round(avg(c.score) FILTER (WHERE outcome IN ('passed', 'failed'))::numeric, 1)::float8 AS "meanScore"`;
+
+/** The outcomes of the run `r` as they are stored with it. */
+const STORED_OUTCOMES = `(SELECT to_jsonb(o) FROM (SELECT ${OUTCOMES} FROM calls c WHERE c.run_id = r.id) o)`;
+
 const FIND_WITH_COUNTS = `
   SELECT ${RUN_COLUMNS}, c.* FROM runs r CROSS JOIN LATERAL (
-    SELECT count(*) FILTER (WHERE outcome = 'passed')::int AS passed,
-           count(*) FILTER (WHERE outcome = 'failed')::int AS failed,
-           count(*) FILTER (WHERE outcome = 'invalid')::int AS invalid,
-           count(*) FILTER (WHERE outcome = 'error')::int AS error,
-           count(*) FILTER (WHERE c.status = 'CANCELLED')::int AS cancelled,
-           count(*) FILTER (WHERE c.status IN ('QUEUED', 'RUNNING'))::int AS pending,
+    SELECT ${OUTCOMES}, ${MEAN_SCORE},
            count(*) FILTER (WHERE c.retries > 0)::int AS "retriedCalls",
            CASE WHEN bool_or(c.bills) THEN (
              SELECT coalesce(round(sum(p.paid_seconds)::numeric, 1), 0)::float8 FROM platform_calls p
               WHERE p.run_id = r.id) END AS "paidSeconds",
-           count(*) FILTER (WHERE c.waited_for_line_ms > 0 OR c.capacity_wait_since IS NOT NULL)::int AS "callsThatWaited",
-           round(avg(c.score) FILTER (WHERE outcome IN ('passed', 'failed'))::numeric, 1)::float8 AS "meanScore"
+           count(*) FILTER (WHERE c.waited_for_line_ms > 0 OR c.capacity_wait_since IS NOT NULL)::int AS "callsThatWaited"
       FROM calls c WHERE c.run_id = r.id) c
    WHERE r.id = $1 AND ${notErased('r.agent_id')}`;
 
@@ -72,6 +71,13 @@ export type CaseOfPlan = Pick<EvaluationSnapshot, 'key' | 'name' | 'tags' | 'cri
     /** Null in runs of earlier versions. */
     readonly language: string | null;
   };
+
+/** A run in a list. */
+export type ListedRun = RunEntity & {
+  readonly outcomes: Outcomes;
+  /** Of the counted calls so far; null without one, and once it has ended. */
+  readonly meanScore: number | null;
+};
 
 /** How a run ends: by its gate. */
 export type RunEnd = Pick<RunEntity, 'status' | 'score' | 'exitCode'> & Pick<Gate, 'reasons' | 'warnings'>;
@@ -122,8 +128,11 @@ const INSERT = `
 const NOTIFY = 'SELECT pg_notify(channel, $2) FROM unnest($1::text[]) channel';
 
 const LIST = {
-  columns: RUN_COLUMNS,
+  columns: `${RUN_COLUMNS}, coalesce(r.outcomes, to_jsonb(o)) AS outcomes, s."meanScore"`,
   from: 'runs r',
+  // The calls of an ended run are not read.
+  joins: `CROSS JOIN LATERAL (SELECT ${OUTCOMES} FROM calls c WHERE c.run_id = r.id AND r.outcomes IS NULL) o
+    CROSS JOIN LATERAL (SELECT ${MEAN_SCORE} FROM calls c WHERE c.run_id = r.id AND r.ended_at IS NULL) s`,
   where: 'r.agent_id = $1',
   total: { list: 'runs' },
 };
@@ -135,6 +144,9 @@ const CANCEL = `
     SELECT round(avg(c.score)::numeric, 1) FROM calls c
      WHERE c.run_id = r.id AND c.outcome IN ('passed', 'failed')), 0)
    WHERE r.id = $1 AND r.status IN ('QUEUED', 'RUNNING') RETURNING id`;
+
+/** After its calls: one may have ended while the run was being cancelled. */
+const COUNT_CANCELLED = `UPDATE runs r SET outcomes = ${STORED_OUTCOMES} WHERE r.id = $1`;
 
 const CANCEL_CALLS = `
   UPDATE calls SET status = 'CANCELLED', claim_id = NULL, lease_until = NULL, ended_at = now(), updated_at = now(),
@@ -150,7 +162,7 @@ const LOCK_OVER = `
 
 const END = `
   UPDATE runs r SET status = $2, score = $3, exit_code = $4, reasons = $5, warnings = r.warnings || $6::text[],
-         ended_at = clock_timestamp(), updated_at = clock_timestamp()
+         outcomes = ${STORED_OUTCOMES}, ended_at = clock_timestamp(), updated_at = clock_timestamp()
    WHERE r.id = $1 AND r.status IN ('QUEUED', 'RUNNING') RETURNING ${RUN_COLUMNS}`;
 
 /** What only the import needed is not kept. */
@@ -175,10 +187,10 @@ export class RunsRepository {
     agentId: string,
     status: RunStatus | undefined,
     page: { limit: number; offset: number },
-  ): Promise<{ rows: RunEntity[]; total: number }> {
+  ): Promise<{ rows: ListedRun[]; total: number }> {
     return status === undefined
-      ? readPage<RunEntity>(this.database, LIST, [agentId], page)
-      : readPage<RunEntity>(this.database, LIST_BY_STATUS, [agentId, status], page);
+      ? readPage<ListedRun>(this.database, LIST, [agentId], page)
+      : readPage<ListedRun>(this.database, LIST_BY_STATUS, [agentId, status], page);
   }
 
   async insert(run: NewRun): Promise<RunEntity> {
@@ -250,6 +262,7 @@ export class RunsRepository {
     // The run first, in the same order as finishing it. Claims skip what is locked.
     if ((await this.database.query(CANCEL, [id])).length === 0) return false;
     await this.database.query(CANCEL_CALLS, [id]);
+    await this.database.query(COUNT_CANCELLED, [id]);
     return true;
   }
 }

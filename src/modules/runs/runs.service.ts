@@ -7,8 +7,8 @@ import { type Page, type PageRequest, window } from '../../platform/database/pag
 import { conflict, DomainError } from '../../platform/errors/domain-error.js';
 import { AgentsService } from '../agents/agents.service.js';
 import { RecordingUploadsService } from '../recordings/recording-uploads.service.js';
-import type { Run, RunDetails, RunMetrics } from './dto/run.responses.js';
-import { toDerivedFrom, toMetrics, toRun } from './run-data.js';
+import type { ListedRun, RunDetails, RunMetrics } from './dto/run.responses.js';
+import { toDerivedFrom, toListedRun, toMetrics, toRun } from './run-data.js';
 import { RunWatcher } from './run-watcher.service.js';
 import { hasEnded, type RunEntity, type RunStatus } from './run.entity.js';
 import { type CallCounts, type CaseOfPlan, type NewRun, type RunEnd, RunsRepository } from './runs.repository.js';
@@ -36,11 +36,11 @@ export class RunsService {
     caller: Caller,
     agentId: string,
     query: PageRequest & { readonly status?: RunStatus },
-  ): Promise<Page<Run>> {
+  ): Promise<Page<ListedRun>> {
     await this.agents.require(caller, agentId);
     const { page, limit, offset } = window(query);
     const { rows, total } = await this.repository.page(agentId, query.status, { limit, offset });
-    return { items: rows.map(toRun), total, page, limit };
+    return { items: rows.map(toListedRun), total, page, limit };
   }
 
   /**

@@ -80,6 +80,8 @@ function addPathExample(parameter: Parameter | Reference, path: string): void {
   if (!('in' in parameter) || parameter.in !== 'path' || parameter.example !== undefined) return;
   if (parameter.name === 'provider') parameter.example = AGENT_PROVIDERS[0];
   if (parameter.name === 'token') parameter.example = EXAMPLE_TOKEN;
+  // Without variables, the key of a case is the id of its evaluation.
+  if (parameter.name === 'key') parameter.example = EXAMPLE_ID.evaluation;
   const collection = new RegExp(`([\\w-]+)/\\{${parameter.name}\\}`).exec(path)?.[1] ?? '';
   const kind = KIND_OF_COLLECTION[collection];
   if (kind !== undefined) parameter.example = EXAMPLE_ID[kind];

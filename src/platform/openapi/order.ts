@@ -36,6 +36,7 @@ export const PATHS = [
   '/runs/{id}/report-links/{linkId}',
   '/reports/{token}',
   '/agents/{agentId}/metrics',
+  '/agents/{id}/cases/{key}/history',
   '/workspace',
   '/workspace/api-keys',
   '/workspace/api-keys/{id}',

@@ -20,6 +20,14 @@ import {
   type RunStatus,
 } from '../run.entity.js';
 
+const AgentVersionField = () =>
+  StringField({
+    description: 'Version of the agent as given at the start',
+    example: 'a1b2c3d',
+    maxLength: MAX_LENGTH.name,
+    nullable: true,
+  });
+
 /** A run in responses. */
 export class Run {
   @EnumField(RUN_LABELS, { description: 'Label of the run', example: 'READ' })
@@ -88,6 +96,39 @@ export class CallCounts {
   pending: number;
 }
 
+/** A run in a list, with its outcomes. */
+export class ListedRun extends Run {
+  @EnumField(RUN_STATUSES, { description: 'Status of the run', example: 'COMPLETED' })
+  status: RunStatus;
+
+  @ApiProperty({ type: CallCounts, description: 'Calls by outcome' })
+  outcomes: CallCounts;
+
+  @NumberField({
+    description: 'Mean score of the counted calls so far; null until a call counts',
+    example: 92.5,
+    minimum: 0,
+    maximum: 100,
+    nullable: true,
+  })
+  score: number | null;
+
+  @NumberField({
+    description: 'Share of the counted calls so far that passed; null until a call counts',
+    example: 0.917,
+    minimum: 0,
+    maximum: 1,
+    nullable: true,
+  })
+  passRate: number | null;
+
+  @AgentVersionField()
+  agentVersion: string | null;
+
+  @TimestampField({ description: 'When it ended', nullable: true })
+  endedAt: string | null;
+}
+
 /** The run whose calls a run judges again. */
 export class DerivedFrom {
   @IdField({ kind: 'run', description: 'Identifier of that run; it may have been deleted since' })
@@ -103,12 +144,7 @@ export class DerivedFrom {
 
 /** A run with its settings, progress and results. */
 export class RunDetails extends IntersectionType(Run, RunMetrics, GateFields) {
-  @StringField({
-    description: 'Version of the agent as given at the start',
-    example: 'a1b2c3d',
-    maxLength: MAX_LENGTH.name,
-    nullable: true,
-  })
+  @AgentVersionField()
   agentVersion: string | null;
 
   @AgentVariablesField('Dynamic variables that the run gave to the platform of the agent')

@@ -30,6 +30,8 @@ export class CaseResults1796005800100 implements MigrationInterface {
       );
       CREATE UNIQUE INDEX case_results_run_key ON case_results (run_id, case_key);
       CREATE INDEX case_results_list_idx ON case_results (agent_id, case_key, created_at, id);
+      CREATE INDEX case_results_key_idx ON case_results (agent_id, evaluation_key, created_at, id)
+        WHERE evaluation_key IS NOT NULL;
       CREATE INDEX case_results_agent_idx ON case_results (agent_id, ended_at);
       CREATE INDEX case_results_schedule_idx ON case_results (schedule_id, ended_at) WHERE schedule_id IS NOT NULL;
       CREATE INDEX case_results_ended_at_idx ON case_results (ended_at);
