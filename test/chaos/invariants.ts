@@ -222,23 +222,32 @@ async function callsFinding(database: Client): Promise<Finding> {
 }
 
 async function runsFinding({ ledger }: Evidence, database: Client): Promise<Finding> {
-  const { rows } = await database.query<{ id: string; status: string; events: number }>(`
+  const { rows } = await database.query<{
+    id: string;
+    status: string;
+    events: number;
+    cases: number;
+    results: number;
+  }>(`
     SELECT r.id, r.status, (SELECT count(*)::int FROM webhook_events e
-             WHERE e.type IN ('run.completed', 'run.failed') AND e.body::jsonb #>> '{data,run,id}' = r.id::text) AS events
+             WHERE e.type IN ('run.completed', 'run.failed') AND e.body::jsonb #>> '{data,run,id}' = r.id::text) AS events,
+           (SELECT count(DISTINCT case_key)::int FROM calls c WHERE c.run_id = r.id) AS cases,
+           (SELECT count(*)::int FROM case_results h WHERE h.run_id = r.id) AS results
       FROM runs r`);
   const byId = new Map(rows.map((row) => [row.id, row]));
   const problems: string[] = [];
   for (const { id } of ledger.entries.filter(({ kind, state }) => kind === 'runs' && state === 'there')) {
     if (!byId.has(id)) problems.push(`${id} is lost`);
   }
-  for (const { id, status, events } of rows) {
+  for (const { id, status, events, cases, results } of rows) {
     const isOver = ['COMPLETED', 'FAILED', 'CANCELLED'].includes(status);
     const expected = status === 'CANCELLED' ? 0 : 1;
     if (!isOver || events !== expected) problems.push(`${id} is ${status} with ${events} outcome events`);
+    if (results !== expected * cases) problems.push(`${id} is ${status} with results of ${results} of ${cases} cases`);
   }
   const cancelled = rows.filter(({ status }) => status === 'CANCELLED').length;
   const figures = `${rows.length} runs, ${cancelled} cancelled`;
-  return { name: 'every run has ended, with one event of its outcome', figures, problems };
+  return { name: 'every run has ended, with one event of its outcome and one result of each case', figures, problems };
 }
 
 async function deliveriesFinding({ installation }: Evidence, database: Client): Promise<Finding> {

@@ -35,6 +35,12 @@ const LISTS: Readonly<Record<string, ListKind>> = {
     parents: 'SELECT id FROM runs WHERE workspace_id = $1',
     rows: 'SELECT id FROM calls WHERE run_id = $1',
   },
+  listCaseHistory: {
+    path: '/agents/{id}/history',
+    parents: `SELECT DISTINCT h.agent_id || '/cases/' || replace(h.case_key, '#', '%23') AS id
+                FROM case_results h JOIN agents a ON a.id = h.agent_id AND a.deleted_at IS NULL WHERE h.workspace_id = $1`,
+    rows: `SELECT run_id AS id FROM case_results WHERE agent_id || '/cases/' || replace(case_key, '#', '%23') = $1`,
+  },
   listReportLinks: {
     path: '/runs/{id}/report-links',
     parents: 'SELECT id FROM runs WHERE workspace_id = $1',
@@ -109,7 +115,9 @@ async function pageThrough(url: string, key: string, path: string): Promise<{ to
     const outcome = await send(url, key, { method: 'GET', path: `${path}?page=${page}&limit=${PAGE}` });
     if (outcome.kind !== 'response' || outcome.status !== 200) return { total: NaN, shown };
     const { data, meta } = outcome.body;
-    shown.push(...data.map((item: { id?: string; provider?: string }) => item.id ?? item.provider));
+    shown.push(
+      ...data.map((item: { id?: string; provider?: string; runId?: string }) => item.id ?? item.provider ?? item.runId),
+    );
     if (page >= meta.pageCount) return { total: meta.total, shown };
   }
 }

@@ -78,6 +78,14 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     }),
   },
   getAgentMetrics: { weight: 1, plan: (client) => get(`/agents/${client.base.agentId}/metrics`) },
+  // 404: no run with the evaluation has ended.
+  listCaseHistory: {
+    weight: 1,
+    plan: ({ base }) => ({
+      ...get(`/agents/${base.agentId}/cases/${base.evaluationId}/history`),
+      expect: [200, 404],
+    }),
+  },
   listEvaluations: { weight: 3, plan: (client) => page(client, `/agents/${client.base.agentId}/evaluations`) },
   createEvaluation: {
     weight: 4,

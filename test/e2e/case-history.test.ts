@@ -103,6 +103,19 @@ describe('the history of cases', () => {
     expect(run).toMatchObject({ status: 'FAILED', outcomes: { error: 1 }, score: null, passRate: null });
   });
 
+  it('has the schedule of the run', async () => {
+    const { client, agentId } = await prepareEvaluations(app);
+    const history = app.nest.get(CaseHistoryService);
+    const run = await executeRun(client, agentId);
+    const scheduleId = randomUUID();
+    await sql(app.databaseUrl, 'UPDATE runs SET schedule_id = $2 WHERE id = $1', [run.id, scheduleId]);
+    await history.forgetRun(run.id);
+    await history.record(run);
+    const [{ case_key: key }] = await rowsOf(run.id);
+    expect((await client.get(`/agents/${agentId}/cases/${key}/history`)).body.data).toMatchObject([{ scheduleId }]);
+    expect((await client.get(`/agents/${agentId}/runs`)).body.data).toMatchObject([{ scheduleId }]);
+  });
+
   it('has the same hash of a case until what is asked changes; its name and tags are not asked', async () => {
     const { client, agentId, evaluationIds } = await prepareEvaluations(app);
     const hash = async () => (await rowsOf((await executeRun(client, agentId)).id))[0].definition_hash;

@@ -134,8 +134,8 @@ describe('every operation of the OpenAPI document', () => {
   it('has a second path parameter only for a resource below the first one, whose owner is checked', () => {
     const nested = operations.filter(({ template }) => (template.match(/\{/g) ?? []).length > 1);
     expect(nested.map(({ name }) => name)).toEqual([
-      'GET /agents/{id}/cases/{key}/history',
       'DELETE /runs/{id}/report-links/{linkId}',
+      'GET /agents/{id}/cases/{key}/history',
     ]);
   });
 

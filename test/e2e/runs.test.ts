@@ -46,6 +46,7 @@ describe('runs', () => {
       score: null,
       passRate: null,
       agentVersion: 'a1b2c3d',
+      scheduleId: null,
       endedAt: '2026-03-02T12:00:00.010Z',
     });
   });

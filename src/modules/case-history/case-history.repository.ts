@@ -31,9 +31,9 @@ const RECORD = `
            coalesce(array_agg(latency) FILTER (WHERE latency IS NOT NULL), '{}') AS latencies,
            (array_agg(c.id ORDER BY outcome <> 'failed', outcome = 'passed', c.position))[1] AS call_id
       FROM ended c GROUP BY c.case_key, c.evaluation_id, c.variables)
-  INSERT INTO case_results (id, workspace_id, agent_id, run_id, case_key, evaluation_key, name, position, ended_at,
+  INSERT INTO case_results (id, workspace_id, agent_id, run_id, schedule_id, case_key, evaluation_key, name, position, ended_at,
                             agent_version, definition_hash, tester, passed, failed, invalid, error, latencies, call_id)
-  SELECT gen_random_uuid(), r.workspace_id, r.agent_id, r.id, c.case_key, a.key, n.name, n.ordinal - 1, r.ended_at,
+  SELECT gen_random_uuid(), r.workspace_id, r.agent_id, r.id, r.schedule_id, c.case_key, a.key, n.name, n.ordinal - 1, r.ended_at,
          r.agent_version,
          encode(sha256(convert_to(a.definition || coalesce(c.variables::text, ''), 'UTF8')), 'hex'),
          CASE c.medium WHEN 'voice' THEN $5::jsonb ELSE $4::jsonb END,
@@ -58,7 +58,7 @@ const DELETE_EXPIRED = `
 /** $2: `caseKey` of a case, or key of an evaluation. */
 const LIST = {
   columns: `h.id, h.created_at AS "createdAt", h.run_id AS "runId", h.case_key AS "caseKey", h.evaluation_key AS "evaluationKey",
-    h.name, h.ended_at AS "endedAt", h.agent_version AS "agentVersion", h.passed, h.failed, h.invalid, h.error, h.latencies,
+    h.name, h.ended_at AS "endedAt", h.agent_version AS "agentVersion", h.schedule_id AS "scheduleId", h.passed, h.failed, h.invalid, h.error, h.latencies,
     CASE WHEN EXISTS (SELECT FROM runs r WHERE r.id = h.run_id) THEN h.call_id END AS "callId"`,
   from: 'case_results h',
   where: 'h.agent_id = $1 AND (h.case_key = $2 OR h.evaluation_key = $2)',

@@ -74,6 +74,7 @@ function toResponse({ passed, failed, invalid, error, latencies, ...row }: CaseR
     name: row.name,
     endedAt: row.endedAt.toISOString(),
     agentVersion: row.agentVersion,
+    scheduleId: row.scheduleId,
     state: caseState({ passed, failed }),
     outcomes: { passed, failed, invalid, error },
     passRate: passed + failed === 0 ? null : passed / (passed + failed),

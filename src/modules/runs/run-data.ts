@@ -25,6 +25,7 @@ export function toListedRun(row: ListedRun) {
     score: counted === 0 ? null : score,
     passRate: counted === 0 ? null : outcomes.passed / counted,
     agentVersion: row.agentVersion,
+    scheduleId: row.scheduleId,
     endedAt: row.endedAt?.toISOString() ?? null,
   };
 }

@@ -15,10 +15,10 @@ import { PlatformCallsOutliveCalls1795993200000 } from './migrations/17959932000
 import { ToolCalls1795993660497 } from './migrations/1795993660497-tool-calls.js';
 import { EvaluationTimezones1795995027001 } from './migrations/1795995027001-evaluation-timezones.js';
 import { History1796002000000 } from './migrations/1796002000000-history.js';
-import { CaseResults1796005800100 } from './migrations/1796005800100-case-results.js';
-import { RunOutcomes1796005800200 } from './migrations/1796005800200-run-outcomes.js';
 import { ToolCallRefusals1796003000000 } from './migrations/1796003000000-tool-call-refusals.js';
 import { Schedules1796004000000 } from './migrations/1796004000000-schedules.js';
+import { CaseResults1796005800100 } from './migrations/1796005800100-case-results.js';
+import { RunOutcomes1796005800200 } from './migrations/1796005800200-run-outcomes.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -49,10 +49,10 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       ToolCalls1795993660497,
       EvaluationTimezones1795995027001,
       History1796002000000,
-      CaseResults1796005800100,
-      RunOutcomes1796005800200,
       ToolCallRefusals1796003000000,
       Schedules1796004000000,
+      CaseResults1796005800100,
+      RunOutcomes1796005800200,
     ],
   });
 }

@@ -72,6 +72,13 @@ export class CaseResult {
   })
   agentVersion: string | null;
 
+  @IdField({
+    kind: 'schedule',
+    description: 'The schedule that started the run, which may be deleted; null for other runs',
+    nullable: true,
+  })
+  scheduleId: string | null;
+
   @EnumField(CASE_STATES, {
     description: '`flaky`: some of its counted calls passed, others failed; `not_judged`: none was counted',
     example: 'flaky',

@@ -125,6 +125,13 @@ export class ListedRun extends Run {
   @AgentVersionField()
   agentVersion: string | null;
 
+  @IdField({
+    kind: 'schedule',
+    description: 'The schedule that started it, which may be deleted; null for other runs',
+    nullable: true,
+  })
+  scheduleId: string | null;
+
   @TimestampField({ description: 'When it ended', nullable: true })
   endedAt: string | null;
 }

@@ -12,6 +12,7 @@ export const EXAMPLE_ID = {
   call: '7c9e4b1a-2d56-4f83-b0a7-e3d8f6519c24',
   webhookEvent: '5e7b0c92-d3a1-4f68-b24e-9a6f8d1c3705',
   reportLink: 'd6f3a5b8-1e49-4c72-9a0d-4b7e2c8f6130',
+  schedule: 'a4c8e2f6-5b17-4d39-8f60-2e9b7d1c5a83',
 } as const;
 
 /** Kind of resource that an id belongs to. A new resource needs an entry in `EXAMPLE_ID`. */
