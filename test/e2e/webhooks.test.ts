@@ -62,6 +62,7 @@ describe('webhooks over HTTP', () => {
         url: 'https://example.com/hook',
         description: 'Team channel',
         events: ['run.completed', 'run.failed'],
+        format: 'standard',
         enabled: true,
         disabledReason: null,
         disabledAt: null,

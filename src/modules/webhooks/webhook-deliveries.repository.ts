@@ -5,7 +5,7 @@ import { Queue } from '../../platform/queue/queue.js';
 import { DELIVER, deliveryKey } from './delivery-job.js';
 import type { DeliveryAttempt, DeliveryStatus, WebhookDeliveryEntity } from './webhook-delivery.entity.js';
 import * as sql from './webhook-deliveries.sql.js';
-import type { DisabledReason } from './webhook-endpoint.entity.js';
+import type { DisabledReason, WebhookFormat } from './webhook-endpoint.entity.js';
 import type { WebhookEventType } from './webhook-event.js';
 import { nextDelay, WebhookPolicy } from './webhook-policy.js';
 
@@ -28,7 +28,13 @@ export interface ClaimedDelivery {
   readonly targetId: string;
   readonly endpointId: string | null;
   readonly agentId: string | null;
+  /** The event as stored. */
   readonly body: string;
+  /** The agent that the event is about, and its name; null for a test. */
+  readonly about: string | null;
+  readonly agentName: string | null;
+  /** Of the endpoint; null for an agent. */
+  readonly format: WebhookFormat | null;
   /** Of the endpoint; null for an agent, which has its own address and secret. */
   readonly url: string | null;
   /** Encrypted. */
@@ -244,8 +250,7 @@ export class WebhookDeliveriesRepository {
       return undefined;
     }
     await this.database.query(sql.CLAIM, [deliveryId, claim.by, claim.id]);
-    const { id, eventId, targetId, endpointId, agentId, body, url, secret, previousSecret } = row;
-    return { id, claimId: claim.id, eventId, targetId, endpointId, agentId, body, url, secret, previousSecret };
+    return { ...row, claimId: claim.id };
   }
 
   /** Wakes parked deliveries up to `limit`: claims the first one if `claim` is given, and enqueues the others. */

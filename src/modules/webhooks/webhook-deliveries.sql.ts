@@ -13,11 +13,13 @@ export const FIND_TO_CLAIM = `
   SELECT d.id, d.event_id AS "eventId", d.target_id AS "targetId", d.endpoint_id AS "endpointId",
          d.agent_id AS "agentId", d.status, d.tries, d.is_forced AS "isForced", coalesce(${IS_CLAIMED}, false) AS "isClaimed",
          d.next_attempt_at > now() + interval '1 second' AS "isEarly", ${ACTIVE} AS active, v.body,
+         v.agent_id AS about, a.name AS "agentName", e.format,
          e.url, e.enabled, e.secret, e.failing_since IS NOT NULL AS "isFailing",
          CASE WHEN e.previous_secret_expires_at > now() THEN e.previous_secret END AS "previousSecret"
     FROM webhook_deliveries d
     JOIN webhook_events v ON v.id = d.event_id
     LEFT JOIN webhook_endpoints e ON e.id = d.endpoint_id
+    LEFT JOIN agents a ON a.id = v.agent_id
    WHERE d.id = $1 AND ${notErased('v.agent_id')} FOR UPDATE OF d`;
 
 export const CLAIM = `UPDATE webhook_deliveries SET claimed_by = $2, claim_id = $3, is_parked = false WHERE id = $1`;

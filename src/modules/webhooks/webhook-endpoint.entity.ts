@@ -5,10 +5,15 @@ import { UpdatedRow } from '../../platform/database/timestamps.js';
 export const DISABLED_REASONS = ['GONE', 'FAILING'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
+/** What is sent: the event, or a message about it that Slack and compatible receivers show. */
+export const WEBHOOK_FORMATS = ['standard', 'slack'] as const;
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
+
 /** An address that receives the events of a workspace. */
 @Entity('webhook_endpoints')
 @Index('webhook_endpoints_list_idx', ['workspaceId', 'createdAt', 'id'])
 @Check('webhook_endpoints_events_check', 'cardinality(events) > 0')
+@Check('webhook_endpoints_format_check', `format IN ('standard', 'slack')`)
 @Check('webhook_endpoints_disabled_reason_check', `disabled_reason IN ('GONE', 'FAILING')`)
 export class WebhookEndpointEntity extends UpdatedRow {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'webhook_endpoints_pkey' })
@@ -30,6 +35,9 @@ export class WebhookEndpointEntity extends UpdatedRow {
 
   @Column({ type: 'text', array: true })
   events: string[];
+
+  @Column({ type: 'text', default: 'standard' })
+  format: WebhookFormat;
 
   @Column({ type: 'boolean' })
   enabled: boolean;

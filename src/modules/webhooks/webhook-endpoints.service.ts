@@ -51,6 +51,7 @@ export class WebhookEndpointsService {
         url: input.url,
         description: input.description ?? null,
         events: [...input.events],
+        format: input.format ?? 'standard',
         enabled: input.enabled ?? true,
         disabledReason: null,
         disabledAt: null,
@@ -80,7 +81,11 @@ export class WebhookEndpointsService {
     return this.database.transaction(async (manager) => {
       const endpoint = await this.lock(caller, id);
       if (changes.url !== undefined) checkUrl(this.outbound, 'url', changes.url);
-      manager.merge(WebhookEndpointEntity, endpoint, { url: changes.url, description: changes.description });
+      manager.merge(WebhookEndpointEntity, endpoint, {
+        url: changes.url,
+        description: changes.description,
+        format: changes.format,
+      });
       // `merge` would combine the old and the new list item by item.
       if (changes.events !== undefined) endpoint.events = [...changes.events];
       if (changes.enabled === true && !endpoint.enabled) {
@@ -129,6 +134,7 @@ function toResponse(row: EndpointRow): Webhook {
     description: row.description,
     // Only known types are ever stored.
     events: row.events as WebhookEventType[],
+    format: row.format,
     enabled: row.enabled,
     disabledReason: row.disabledReason,
     disabledAt: row.disabledAt?.toISOString() ?? null,

@@ -1,9 +1,12 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { OutboundClient, OutboundError } from '../../../libs/outbound-http/index.js';
-import { retryAfterMs } from '../../../libs/text/index.js';
+import { clipped, oneLine, retryAfterMs, visible } from '../../../libs/text/index.js';
+import { SETTINGS } from '../../platform/config/settings.module.js';
+import type { Settings } from '../../platform/config/settings.js';
 import { KeyRing } from '../../platform/encryption/key-ring.js';
 import { API_VERSION } from '../../platform/api-version.js';
 import { AgentsService } from '../agents/agents.service.js';
+import { slackBody } from './slack-message.js';
 import type { ClaimedDelivery, Outcome } from './webhook-deliveries.repository.js';
 import { webhookSecretPurpose } from './webhook-endpoint.entity.js';
 import { WebhookPolicy } from './webhook-policy.js';
@@ -23,6 +26,7 @@ export class WebhookSender {
     private readonly keyRing: KeyRing,
     private readonly agents: AgentsService,
     private readonly policy: WebhookPolicy,
+    @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
   /** @returns the outcome, or undefined if `signal` aborted the attempt */
@@ -36,25 +40,32 @@ export class WebhookSender {
     };
     if (!target) return outcome('GONE', null, 'The agent no longer has a webhook address');
     try {
-      const { status, headers } = await this.outbound.request({
+      const body = this.body(delivery);
+      const response = await this.outbound.request({
         url: target.url,
         method: 'POST',
-        headers: this.headers(delivery, target, time),
-        body: delivery.body,
+        headers: this.headers(delivery.eventId, body, target, time),
+        body,
         timeoutMs: this.policy.timeout,
         maxBodyBytes: this.policy.maxResponseBytes,
         signal,
       });
+      const { status, headers } = response;
       if (status >= 200 && status < 300) return outcome('DELIVERED', status, null);
       const retryAfter = retryAfterMs(headers['retry-after']);
-      return { ...outcome(status === 410 ? 'GONE' : 'FAILED', status, refusal(status)), retryAfter };
+      return { ...outcome(status === 410 ? 'GONE' : 'FAILED', status, refusal(status, response.body)), retryAfter };
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
       return error.reason === 'ABORTED' ? undefined : outcome('FAILED', null, error.message);
     }
   }
 
-  private headers({ eventId, body }: ClaimedDelivery, { secrets }: Target, time: Date): Record<string, string> {
+  /** The event as stored, or as a message in the format of the endpoint at the time of the attempt. */
+  private body({ body, format, about: agentId, agentName }: ClaimedDelivery): string {
+    return format === 'slack' ? slackBody(body, { agentId, agentName, publicUrl: this.settings.publicUrl }) : body;
+  }
+
+  private headers(eventId: string, body: string, { secrets }: Target, time: Date): Record<string, string> {
     return {
       'content-type': 'application/json',
       'user-agent': `voice-agent-testing/${API_VERSION}`,
@@ -78,8 +89,20 @@ export class WebhookSender {
   }
 }
 
-function refusal(status: number): string {
-  if (status === 410) return 'The receiver responded with 410: it wants no more events';
-  if (status >= 300 && status < 400) return `The receiver responded with ${status}; redirects are not followed`;
-  return `The receiver responded with ${status}`;
+/** Maximum length of the reason why an attempt failed. */
+const MAX_REFUSAL = 255;
+
+/** Why the receiver refused it, with the receiver's answer. */
+function refusal(status: number, body: Buffer): string {
+  const answer = words(body);
+  const said = `The receiver responded with ${status}${answer === '' ? '' : ` (${answer})`}`;
+  if (status === 410) return clipped(`${said}: it wants no more events`, MAX_REFUSAL);
+  return clipped(status >= 300 && status < 400 ? `${said}; redirects are not followed` : said, MAX_REFUSAL);
+}
+
+/** A response as text on one line; empty for bytes of another kind, and for a page, which is often that of a proxy. */
+function words(body: Buffer): string {
+  // Not by the content type: Slack sends its plain words as `text/html`.
+  const text = oneLine(body.toString('utf8'));
+  return text.startsWith('<') || text.includes('\uFFFD') ? '' : clipped(visible(text), 160);
 }

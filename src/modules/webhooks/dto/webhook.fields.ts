@@ -32,5 +32,10 @@ export function EventTypesField({ optional = false }: { optional?: boolean } = {
 export const webhookFields = {
   url: { description: 'Address that receives the events by POST', example: 'https://example.com/hooks/voice-tests' },
   description: { description: 'Free-text note', example: 'Team channel', maxLength: 255, nullable: true },
+  format: {
+    description:
+      'What is sent: `standard`, the event as JSON, or `slack`, a message with one `text` that Slack, Mattermost and the Slack-compatible address of Discord show',
+    example: 'standard',
+  },
   enabled: { description: 'Whether events are sent', example: true },
 } as const;

@@ -2,6 +2,7 @@ import { PartialType } from '@nestjs/swagger';
 import { BooleanField, EnumField, StringField, UrlField } from '../../../platform/http/dto/fields.js';
 import { PageQuery } from '../../../platform/http/dto/pagination.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../webhook-delivery.entity.js';
+import { WEBHOOK_FORMATS, type WebhookFormat } from '../webhook-endpoint.entity.js';
 import type { WebhookEventType } from '../webhook-event.js';
 import { EventTypesField, webhookFields } from './webhook.fields.js';
 
@@ -14,6 +15,9 @@ export class CreateWebhookRequest {
 
   @StringField({ ...webhookFields.description, optional: true })
   description?: string | null;
+
+  @EnumField(WEBHOOK_FORMATS, { ...webhookFields.format, optional: true, default: 'standard' })
+  format?: WebhookFormat;
 
   @BooleanField({ ...webhookFields.enabled, optional: true, default: true })
   enabled?: boolean;

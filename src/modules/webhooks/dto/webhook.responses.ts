@@ -9,7 +9,12 @@ import {
   UrlField,
 } from '../../../platform/http/dto/fields.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../webhook-delivery.entity.js';
-import { DISABLED_REASONS, type DisabledReason } from '../webhook-endpoint.entity.js';
+import {
+  DISABLED_REASONS,
+  type DisabledReason,
+  WEBHOOK_FORMATS,
+  type WebhookFormat,
+} from '../webhook-endpoint.entity.js';
 import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from '../webhook-event.js';
 import { EventTypesField, webhookFields } from './webhook.fields.js';
 
@@ -26,6 +31,9 @@ export class Webhook {
 
   @EventTypesField()
   events: WebhookEventType[];
+
+  @EnumField(WEBHOOK_FORMATS, webhookFields.format)
+  format: WebhookFormat;
 
   @BooleanField(webhookFields.enabled)
   enabled: boolean;
@@ -79,7 +87,12 @@ export class WebhookAttempt {
   @IntegerField({ description: 'Duration in milliseconds', minimum: 0, example: 120 })
   durationMs: number;
 
-  @StringField({ description: 'Why it failed; null if it succeeded', maxLength: 255, nullable: true, example: null })
+  @StringField({
+    description: "Why it failed, with the receiver's answer; null if it succeeded",
+    maxLength: 255,
+    nullable: true,
+    example: null,
+  })
   error: string | null;
 }
 

@@ -1,0 +1,102 @@
+import { count, number } from '../../../libs/text/index.js';
+import { link, plain } from './slack-escape.js';
+import type { RunData, WebhookEventData, WebhookEventType } from './webhook-event.js';
+
+/** In UTF-16 units. Discord refuses longer texts; Slack and Mattermost accept more. */
+const MAX_TEXT = 2_000;
+const MAX_NAME = 120;
+const MAX_REASON = 500;
+const MAX_CASE_REASON = 160;
+/** Cases or criteria that a message names. */
+const MAX_ITEMS = 5;
+
+/** What an event does not hold. */
+export interface SlackContext {
+  /** The agent that the event is about; null for a test. */
+  readonly agentId: string | null;
+  readonly agentName: string | null;
+  readonly publicUrl: string | undefined;
+}
+
+/** The parts of a message; texts of others are escaped. */
+interface Message {
+  readonly title: string;
+  readonly subject?: string;
+  readonly lines: readonly string[];
+  /** Label and path of each link beside that to the agent. */
+  readonly links: readonly (readonly [label: string, path: string])[];
+}
+
+const report = (runId: string) => [['Report', `/runs/${runId}/report`]] as const;
+
+const listed = (items: readonly string[]): string[] => [
+  ...items.slice(0, MAX_ITEMS).map((item) => `• ${item}`),
+  ...(items.length > MAX_ITEMS ? ['… and more'] : []),
+];
+
+const figures = ({ score, totalCalls }: RunData['metrics']) => `Score ${number(score)}, ${count(totalCalls, 'call')}`;
+
+/** The message of each type of event. */
+const MESSAGES: { readonly [Type in WebhookEventType]: (data: WebhookEventData[Type]) => Message } = {
+  'run.completed': ({ run }) => ({
+    title: 'Run completed',
+    subject: run.name,
+    lines: [figures(run.metrics)],
+    links: report(run.id),
+  }),
+  'run.failed': ({ run, reason, failedCases }) => ({
+    title: 'Run failed',
+    subject: run.name,
+    lines: [
+      plain(reason, MAX_REASON),
+      ...listed(
+        failedCases.map(({ name, outcome, reason: why }) =>
+          [`${plain(name, MAX_NAME)} (${outcome})`, ...(why === null ? [] : [plain(why, MAX_CASE_REASON)])].join(': '),
+        ),
+      ),
+    ],
+    links: report(run.id),
+  }),
+  'agent.score_dropped': ({ runId, score, previousScore, scoreThreshold }) => ({
+    title: 'Score dropped',
+    lines: [`From ${number(previousScore)} to ${number(score)}, below the threshold of ${number(scoreThreshold)}`],
+    links: report(runId),
+  }),
+  'evaluation.critical_failed': ({ runId, failedCriteria }) => ({
+    title: 'Critical evaluation failed',
+    lines: listed(failedCriteria.map((criterion) => plain(criterion, MAX_CASE_REASON))),
+    links: report(runId),
+  }),
+  'webhook.test': ({ endpointId, message }) => ({
+    title: 'Test',
+    lines: [message],
+    links: [
+      ['Webhook', `/workspace/webhooks/${endpointId}`],
+      ['Deliveries', `/workspace/webhooks/${endpointId}/deliveries`],
+    ],
+  }),
+};
+
+/**
+ * The body of an event for an endpoint with format `slack`: one `text` of at most 2,000 characters, with links if `PUBLIC_URL`
+ * is set.
+ * @param body the event as stored
+ */
+export function slackBody(body: string, { agentId, agentName, publicUrl }: SlackContext): string {
+  const { type, data } = JSON.parse(body) as { readonly type: WebhookEventType; readonly data: never };
+  const { title, subject, lines, links } = MESSAGES[type](data);
+  const names = [agentName, subject].map((name) => plain(name ?? '', MAX_NAME)).filter((name) => name !== '');
+  const head = names.length > 0 ? `*${title}*: ${names.join(' · ')}` : `*${title}*`;
+  const all = agentId === null ? links : [...links, ['Agent', `/agents/${agentId}`] as const];
+  const foot = publicUrl === undefined ? [] : [all.map(([label, path]) => link(publicUrl + path, label)).join(' · ')];
+  return JSON.stringify({
+    text: [head, ...fitting(lines, MAX_TEXT - [head, ...foot].join('\n').length), ...foot].join('\n'),
+  });
+}
+
+/** The first lines that fit into a length, each with a line end; an ellipsis stands for the others. */
+function fitting(lines: readonly string[], length: number): string[] {
+  let left = length - '\n…'.length;
+  const end = lines.findIndex((line) => (left -= line.length + 1) < 0);
+  return end === -1 ? [...lines] : [...lines.slice(0, end), '…'];
+}
