@@ -45,7 +45,7 @@ const LONG = [
   '<rootDir>/libs/simulation/transports/**/{calls,contract,fixture-wire,platform-sound}.spec.ts',
   '<rootDir>/libs/json-schema/validate-json.spec.ts',
   '<rootDir>/libs/speech/{flite/flite-engine,server/speech-server,sounds/sounds}.spec.ts',
-  '<rootDir>/libs/statistics/comparison.spec.ts',
+  '<rootDir>/libs/statistics/{comparison,falls-rates}.spec.ts',
   '<rootDir>/libs/text/normalise-text.spec.ts',
 ];
 /** Tests whose expectations depend on the real time, which other processes may delay. */

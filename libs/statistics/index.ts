@@ -11,6 +11,25 @@ export {
   type PassCounts,
   type SharedCase,
 } from './comparison.js';
+export {
+  type CaseLook,
+  type CaseLooks,
+  type Fall,
+  type FallenCase,
+  LOOKS_USED,
+  type Measure,
+  MEASURES,
+} from './fall.js';
+export {
+  type Fallen,
+  findFalls,
+  type Learning,
+  learning,
+  MAX_LOOKS_A_WEEK,
+  NAMED_CASES,
+  recoveredFrom,
+} from './falls.js';
+export { type FindableFall, findableFalls } from './findable-falls.js';
 export { gate, type Gate, gateConditions, type GateExitCode, type GateInput, type GateSettings } from './gate.js';
 export { type LatencyMeasures, latencyMeasures, MIN_TURNS_FOR_PERCENTILES, percentile } from './latency.js';
 export { type CallState, evaluationState, isCounted, type Outcome } from './outcome.js';

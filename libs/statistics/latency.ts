@@ -34,6 +34,6 @@ export function latencyMeasures(latencies: readonly number[]): LatencyMeasures {
  * percentile is within the limit".
  * @param sorted ascending
  */
-export function percentile(sorted: readonly number[], p: number): number | null {
+export function percentile(sorted: ArrayLike<number>, p: number): number | null {
   return sorted[Math.max(1, Math.ceil((p * sorted.length) / 100)) - 1] ?? null;
 }
