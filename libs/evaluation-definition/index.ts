@@ -22,7 +22,7 @@ export { CHECK_DEFINITIONS } from './checks/schema.js';
 export type * from './definition/definition.js';
 export { historyOf } from './definition/history.js';
 export { PERSONAL_DATA_KINDS } from './definition/definition.js';
-export { lineText, startsDuringTurnAfter } from './definition/script.js';
+export { linesOf, lineText, startsDuringTurnAfter } from './definition/script.js';
 export { LIMITS } from './definition/limits.js';
 export { compileMatcher, compileText } from './matching/matcher.js';
 export { everyCheck, withExpectations } from './expectations.js';

@@ -116,7 +116,11 @@ describe('inputViolations', () => {
       'checks[0].percentile 99 requires at least 5 turns, but script has 1',
     ],
     [{ type: 'calls_tool', tool: ' book' }, {}, 'checks[0].tool must not begin or end with white space'],
-    [{ type: 'calls_tool', tool: 'book', arguments: [] }, {}, 'checks[0].arguments must be an object'],
+    [
+      { type: 'calls_tool', tool: 'book', arguments: [] },
+      {},
+      'checks[0].arguments must be an object, such as {"people":4}',
+    ],
     [
       { type: 'calls_tool', tool: 'book', arguments: { a: 'x'.repeat(10_000) } },
       {},
@@ -312,8 +316,8 @@ describe('agentVariables', () => {
   ])('may be %j', (fields) => expect(violations(fields)).toEqual([]));
 
   it.each<[string, unknown, RegExp]>([
-    ['a list', [], /^agentVariables must be an object$/],
-    ['null', null, /^agentVariables must be an object$/],
+    ['a list', [], /^agentVariables must be an object, such as \{"customer"/],
+    ['null', null, /^agentVariables must be an object, such as \{"customer"/],
     ['a value that is null', { a: null }, /^agentVariables\.a must be/],
     ['a name without characters', { '': 'x' }, /^agentVariables/],
     ['a long name', { ['x'.repeat(65)]: 'x' }, /^agentVariables/],

@@ -12,6 +12,7 @@ import { toolResultViolations } from './violations/tool-result-violations.js';
 import { timezoneViolations } from './definition/timezone.js';
 import {
   dateViolations,
+  fileViolations,
   hasVariables,
   partOf,
   rowByRow,
@@ -86,6 +87,7 @@ function violationsOf(
   return [
     ...left,
     ...definitionViolations(parts, patterns, searchBudget),
+    ...fileViolations(value),
     ...historyViolations(value),
     ...toolResultViolations(value, patterns).filter(({ path }) => !exempt.has(partOf(path))),
     ...languageViolations(value),

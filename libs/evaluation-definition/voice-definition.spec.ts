@@ -256,8 +256,8 @@ describe('conditions and turnEndMs', () => {
   });
 
   it.each<[object, string[]]>([
-    [{ conditions: [] }, ['conditions must be an object']],
-    [{ conditions: null }, ['conditions must be an object']],
+    [{ conditions: [] }, [expect.stringMatching(/^conditions must be an object, such as \{"noise"/)]],
+    [{ conditions: null }, [expect.stringMatching(/^conditions must be an object, such as \{"noise"/)]],
     [{ conditions: { colour: 1 } }, ['conditions.colour is not a known field']],
     [{ conditions: { noise: 'white' } }, ['conditions.noise must be an object']],
     [

@@ -49,6 +49,34 @@ const planned = (
 const warningsOf = (definitions: Readonly<Record<string, DefinitionInput>>, equipment: Partial<Equipment> = {}) =>
   evaluationWarnings(planned(definitions), { ...EQUIPMENT, ...equipment });
 
+describe('evaluationWarnings for what a caller says as it is written', () => {
+  const caller = (say: string) => ({ script: [{ say }], checks: [says] });
+
+  // promptfoo (Nunjucks), LangChain, shells and SSML
+  it.each([
+    'Hello {{name}}',
+    '{% if x %}Hello{% endif %}',
+    'Hello {name}',
+    'Hello ${NAME}',
+    'Hello <break time="1s"/>',
+  ])('names an evaluation with the line %j', (say) =>
+    expect(warningsOf({ A: caller(say) })).toEqual([expect.stringMatching(/^"A": its caller says braces or tags/)]),
+  );
+
+  it.each(['On {{friday}}', 'On {{+7d | spoken}}', String.raw`Hello \{{name}}`, 'Two < three', 'Room {5}'])(
+    'has nothing to say of the line %j',
+    (say) => expect(warningsOf({ A: caller(say) })).toEqual([]),
+  );
+
+  it('knows the variables of the cases, and reads no pattern of a condition', () => {
+    const when = { says: { pattern: String.raw`\d{a}` } };
+    const script = [{ say: 'Hello {{name}}' }, { answers: [{ when, say: 'Yes.' }] }];
+    const [evaluation] = planned({ A: { script, checks: [says] } });
+    const cases = [{ variables: { name: 'Anna' } }];
+    expect(evaluationWarnings([{ ...evaluation!, cases }], EQUIPMENT)).toEqual([]);
+  });
+});
+
 describe('evaluationWarnings for anchors of checks', () => {
   const lines = [{ say: 'Yes, please.' }, { say: 'Yes.' }, { say: 'Goodbye.' }];
   const after = (text: string) => ({ type: 'calls_tool', tool: 'book', after: { text, speaker: 'caller' } }) as const;

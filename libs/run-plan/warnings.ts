@@ -3,7 +3,11 @@ import {
   DEFAULT_LANGUAGE,
   type EvaluationDefinition,
   isProhibition,
+  linesOf,
+  lineText,
   personalityFields,
+  placeholders,
+  readDate,
 } from '../evaluation-definition/index.js';
 import { hasCallerWords, PROTOCOLS } from '../simulation/index.js';
 import { callerVoice, type VoiceServers } from '../speech/index.js';
@@ -33,6 +37,10 @@ export function evaluationWarnings(
     [
       'has only checks for what must never happen, so an agent that does nothing useful passes',
       namesOf(evaluations, (evaluation) => asksOnlyNever(evaluation, isJudged)),
+    ],
+    [
+      'its caller says braces or tags as they are written: {{name}} needs variables, and \\{{ stands for braces that are said',
+      namesOf(evaluations, saysMarkup),
     ],
     [
       hasWords
@@ -113,6 +121,16 @@ function textWeaknesses(evaluations: readonly PlannedEvaluation[]): [string, rea
 
 const namesOf = (evaluations: readonly PlannedEvaluation[], matches: (evaluation: PlannedEvaluation) => boolean) =>
   evaluations.filter(matches).map(({ snapshot }) => snapshot.name);
+
+/** What templates of other tools and speech markup look like, besides `{{name}}`. */
+const MARKUP = /\{%|\$\{|\{[a-z_]\w*\}(?!\})|<(?:break|speak|prosody|say-as)\b/i;
+
+function saysMarkup({ snapshot: { definition }, cases }: PlannedEvaluation): boolean {
+  const variables = cases[0]?.variables ?? {};
+  const lines = definition.script.flatMap(linesOf).map(lineText);
+  const isLiteral = ({ name }: { name: string }) => !Object.hasOwn(variables, name) && !readDate(name);
+  return placeholders(lines).some(isLiteral) || lines.some((line) => MARKUP.test(line));
+}
 
 const hasCriteria = ({ criteria, checks }: EvaluationDefinition): boolean =>
   criteria.length + criteriaIn(checks).length > 0;

@@ -40,7 +40,7 @@ export function protocolsWith(need: 'words' | 'toolCalls'): string {
   const names = PROTOCOLS.all.flatMap(({ name, provides }) =>
     (need === 'words' ? provides.words : provides.toolCalls !== 'none') ? [name] : [],
   );
-  return `${names.join(' and ')} ${names.length === 1 ? 'provides' : 'provide'}`;
+  return `${new Intl.ListFormat('en-GB').format(names)} ${names.length === 1 ? 'provides' : 'provide'}`;
 }
 
 /** Whether a variable decides the type of a check or whose words it is about: only then must the rows be examined. */

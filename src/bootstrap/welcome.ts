@@ -10,9 +10,7 @@ export function welcome(address: string, location: FirstKeyLocation): string {
     : `  Your ADMIN API key, shown only once:
 
     ${location.apiKey}`;
-  const header = isFile
-    ? `"Authorization: Bearer $(cat ${quoted(location.file)})"`
-    : `'Authorization: Bearer ${location.apiKey}'`;
+  const variable = isFile ? `VAT_API_KEY_FILE=${quoted(location.file)}` : `VAT_API_KEY=${location.apiKey}`;
   return `
 Voice Agent Testing is ready at ${address}
 
@@ -23,9 +21,9 @@ ${key}
                   (agents on this machine are called only after a start with OUTBOUND_ALLOWED_NETWORKS=127.0.0.0/8)
   Voice call:     docs/guides/first-call.md (Twilio, OpenAI Realtime), docs/guides/elevenlabs.md, docs/guides/vapi.md
 
-  Create a first agent, which is called once it has an address (PUT /agents/{id}/connection):
+  Connect a first agent:
 
-curl -sS -X POST ${address}/agents -H ${header} -H 'Content-Type: application/json' -d '{"provider":"AGENT_PROVIDER_1","assistantId":"assistant-1","apiKey":"provider-key-1","name":"Bella Vista reservations"}'
+VAT_URL=${address} ${variable} npm run --silent vat -- agent create --name "My agent" --address http://127.0.0.1:4010/v1/chat/completions
 `;
 }
 

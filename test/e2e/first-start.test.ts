@@ -24,7 +24,7 @@ describe('the first start', () => {
   });
 
   it('keeps the ADMIN key out of a log, in a file that it names', async () => {
-    await service.waitForOutput('Create a first agent');
+    await service.waitForOutput('Connect a first agent');
     const file = path.join(dataDir, 'first-admin-key');
     const key = (await readFile(file, 'utf8')).trim();
     expect(service.output).toContain(file);

@@ -170,7 +170,7 @@ describe('files of evaluations and personalities', () => {
         'personalities[2].age is not a known field (name "Ben")',
         'personalities[2].temperature must not be greater than 2 (name "Ben")',
         'evaluations[1].maxTurns must not be less than 1 (key "b")',
-        'evaluations[2].tags must be a list (key "c")',
+        'evaluations[2].tags must be a list, such as ["booking","smoke"] (key "c")',
         'evaluations[3] must have exactly one of personality, personalityId (key "d")',
         'evaluations[5] must have exactly one of personality, personalityId (key "f")',
         'evaluations[5].name is required (key "f")',

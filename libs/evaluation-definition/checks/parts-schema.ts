@@ -226,5 +226,6 @@ export const checkParts = {
     },
     additionalProperties: false,
     minProperties: 1,
+    examples: [{ min: 1, max: 1 }],
   },
 } as const;

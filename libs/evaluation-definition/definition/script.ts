@@ -127,3 +127,10 @@ export function mostTurns(script: readonly (ScriptStep | undefined)[]): number |
   if (script.length === 0 || script.some((step) => !step || 'answers' in step)) return undefined;
   return script.filter((step) => step && 'say' in step).length;
 }
+
+/** The lines that the caller may say in a step. */
+export function linesOf(step: ScriptStep): SpokenLine[] {
+  if ('say' in step) return [step.say];
+  if (!('answers' in step)) return [];
+  return [...step.answers.map(({ say }) => say), ...(step.otherwise === undefined ? [] : [step.otherwise])];
+}

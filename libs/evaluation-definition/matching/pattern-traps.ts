@@ -16,6 +16,15 @@ export function patternTrap(source: string): string | undefined {
   return `must not have ${doubled}, a backslash and a letter: write ${doubled.slice(1)}, and [\\\\] for a backslash`;
 }
 
+/** What people do not say, but a regular expression has: `/closed/i`, `a.*b`, `(a|b)`, `\\d`, `[a-z]`. */
+const SYNTAX = /^\/.+\/[gimsuy]*$|\.[*+]|\w\|\w|\\[bdswDSW]|\[[^\]]*\w-\w[^\]]*\]|^\(\?[a-z]+\)/s;
+
+/** What is wrong with a text to search for that is certainly a pattern, as the end of a sentence. */
+export const textTrap = (text: string): string | undefined =>
+  SYNTAX.test(text)
+    ? 'is compared as it is written, and looks like a regular expression: write it as pattern, such as (?i)closed'
+    : undefined;
+
 /** What to write instead of syntax that RE2 lacks; or nothing. */
 export function instead(source: string): string {
   if (/\(\?<?[=!]/.test(source))

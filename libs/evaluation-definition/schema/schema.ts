@@ -137,7 +137,11 @@ export const fields = {
     type: 'array',
     description:
       'Statements that a judge, a language model, decides after the call; a plain text is one that is required and has the weight 1',
-    items: { if: { type: 'string' }, then: { minLength: 1, maxLength: LIMITS.criterion }, else: ref('Criterion') },
+    items: {
+      if: { type: 'string' },
+      then: { type: 'string', minLength: 1, maxLength: LIMITS.criterion },
+      else: ref('Criterion'),
+    },
     maxItems: LIMITS.criteria,
     default: [],
     examples: [EXAMPLE_CRITERIA],

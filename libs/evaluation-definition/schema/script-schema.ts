@@ -67,6 +67,7 @@ export const scriptDefinitions = {
     properties: matcherFields,
     additionalProperties: false,
     ...oneMatcher,
+    examples: [{ text: 'your name' }],
   },
   Condition: {
     title: 'Condition',
@@ -78,6 +79,7 @@ export const scriptDefinitions = {
     },
     additionalProperties: false,
     minProperties: 1,
+    examples: [{ says: { text: 'your name' } }],
   },
   ScriptAnswer: {
     title: 'Answer',
@@ -182,6 +184,7 @@ export const scriptDefinitions = {
     // As a condition, which draft-07 has too.
     if: { required: ['afterMs'] },
     then: { oneOf: requiredEach('backchannel', 'noise') },
+    examples: [{ say: 'Hello' }],
     allOf: [{ if: { required: ['expect'] }, then: { anyOf: requiredEach('say', 'answers') } }],
   },
 } as const;

@@ -3,7 +3,15 @@ import { rowHash } from './case-key.js';
 import type { VariablesRow } from '../definition/definition.js';
 import { LIMITS } from '../definition/limits.js';
 import { DATE_FORMS, datesFrom, isLikeDate, readDate } from './dates.js';
-import { placeholders, replacedLength, type Template, TEMPLATE_FIELDS, withVariables } from './variables.js';
+import {
+  isData,
+  placeholders,
+  replacedLength,
+  type Template,
+  TEMPLATE_FIELDS,
+  textsIn,
+  withVariables,
+} from './variables.js';
 
 /** Limit of the number of different violations that are collected for all rows together. */
 const MAX_VIOLATIONS = 1_000;
@@ -63,6 +71,14 @@ export function dateViolations(value: Partial<Template> & Pick<Partial<TemplateI
     isLikeDate(name) && !readDate(name) ? [{ path, text: unknownName(name, '') }] : [],
   );
 }
+
+/** Texts that other tools would read from a file. */
+export const fileViolations = (value: Partial<Template>): Violation[] =>
+  TEMPLATE_FIELDS.flatMap((field) => textsIn(value[field], [field])).flatMap(({ text, path }) =>
+    text.startsWith('file://') && !isData(path) && path[0] !== 'agentVariables'
+      ? [{ path, text: 'names a file, which is not read: write its text here' }]
+      : [],
+  );
 
 /** An evaluation without variables, with some dates. */
 export const withSomeDates = <T extends Partial<Template>>(value: T): T =>

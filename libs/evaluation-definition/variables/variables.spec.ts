@@ -119,7 +119,10 @@ describe('violations of evaluations with variables', () => {
   });
 
   it.each<[object, string[]]>([
-    [{ variables: 'x' }, ['variables must be a list']],
+    [
+      { variables: 'x' },
+      ['variables must be a list, such as [{"people":4,"time":"19:30"},{"people":2,"time":"20:00"}]'],
+    ],
     [{ variables: [7] }, ['variables[0] must be an object']],
     [{ variables: [{}] }, ['variables[0] must not be empty']],
     [{ variables: [{ people: null }] }, ['variables[0].people must be a string or a number or true or false']],

@@ -42,12 +42,19 @@ export interface Placeholder {
 }
 
 /** The variables that the texts inside a value use. */
-export function placeholders(value: unknown, path: Path = []): Placeholder[] {
-  if (typeof value === 'string') {
-    return [...value.matchAll(TOKEN)].flatMap(([, name]) => (name === undefined ? [] : [{ name, path }]));
-  }
-  return entriesOf(value).flatMap(([step, entry]) => placeholders(entry, [...path, step]));
-}
+export const placeholders = (value: unknown, path: Path = []): Placeholder[] =>
+  textsIn(value, path).flatMap(({ text, path: at }) =>
+    [...text.matchAll(TOKEN)].flatMap(([, name]) => (name === undefined ? [] : [{ name, path: at }])),
+  );
+
+/** The texts inside a value. */
+export const textsIn = (value: unknown, path: Path = []): { readonly text: string; readonly path: Path }[] =>
+  typeof value === 'string'
+    ? [{ text: value, path }]
+    : entriesOf(value).flatMap(([step, entry]) => textsIn(entry, [...path, step]));
+
+/** Whether the path leads into data of the author, such as arguments of a tool. */
+export const isData = (path: Path): boolean => path.some((step) => DATA_FIELDS.has(String(step)));
 
 /**
  * Number of characters of a value as JSON after the replacement, found without replacing anything.

@@ -8,6 +8,7 @@ import { normaliseCheck } from '../schema/normalise-check.js';
 import { normaliseCriterion, normaliseStep } from '../schema/normalise.js';
 import type { Violation, Path } from '../../json-input/index.js';
 import { PatternChecker } from '../matching/pattern.js';
+import { textTrap } from '../matching/pattern-traps.js';
 import { expectationViolations } from './expectation-violations.js';
 import { scriptViolations, scriptMatchers } from './script-violations.js';
 import { voiceStepViolations } from './voice-step-violations.js';
@@ -98,9 +99,8 @@ function matcherViolation(matcher: Matcher, path: Path, patterns: Patterns): Vio
     const text = patterns.violationOf(matcher.pattern);
     return text === undefined ? undefined : { path: [...path, 'pattern'], text };
   }
-  return fold(matcher.text) === ''
-    ? { path: [...path, 'text'], text: 'must not consist of white space only' }
-    : undefined;
+  const text = fold(matcher.text) === '' ? 'must not consist of white space only' : textTrap(matcher.text);
+  return text === undefined ? undefined : { path: [...path, 'text'], text };
 }
 
 function fillerViolations({ fillers, script }: PartialDefinition): Violation[] {

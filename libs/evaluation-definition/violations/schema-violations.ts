@@ -46,13 +46,15 @@ export function schemaViolations(kind: InputKind, value: unknown): Violation[] {
     .filter(({ keyword }) => keyword === 'oneOf' || keyword === 'anyOf')
     .map(({ schemaPath }) => `${schemaPath}/`);
   // A value of the wrong type also lacks the required fields, and 1.5 may lie below the minimum of a whole number.
-  const mistyped = new Set(errors.filter(({ keyword }) => keyword === 'type').map(({ instancePath }) => instancePath));
+  const mistyped = new Map(
+    errors.toReversed().flatMap((error) => (error.keyword === 'type' ? [[error.instancePath, error] as const] : [])),
+  );
   return (
     errors
       // `propertyNames` and `if` only repeat the violation of the rule inside them.
       .filter(({ keyword }) => keyword !== 'propertyNames' && keyword !== 'if')
       .filter(({ schemaPath }) => !choices.some((choice) => schemaPath.startsWith(choice)))
-      .filter(({ keyword, instancePath }) => keyword === 'type' || !mistyped.has(instancePath))
+      .filter((error) => [undefined, error].includes(mistyped.get(error.instancePath)))
       .map((error) => violationOf(error, value, errors.length <= MAX_SUGGESTIONS))
   );
 }
@@ -70,11 +72,13 @@ function violationOf(error: ErrorObject, root: unknown, suggests: boolean): Viol
       const hint = suggests ? meant(name, propertyNames(error.parentSchema)) || unquotedText(name, value) : '';
       return { path: [...path, name], text: `is not a known field${hint}` };
     }
-    case 'discriminator':
-      return {
-        path: [...path, String(params['tag'])],
-        text: oneOf(tags(error.parentSchema), suggests && (params['tagValue'] ?? foreignField(error.data))),
-      };
+    case 'discriminator': {
+      const types = tags(error.parentSchema);
+      const given = suggests && (params['tagValue'] ?? typeMeant(error.data, types));
+      const meaning = typeof given === 'string' ? foreignWord(given, types) : '';
+      const text = meaning === '' ? oneOf(types, given) : `must be a type of check${meaning}`;
+      return { path: [...path, String(params['tag'])], text };
+    }
     case 'dependentRequired':
       return {
         path: [...path, String(params['missingProperty'])],
@@ -94,7 +98,7 @@ function requirement(
   const limit = String(params['limit']);
   switch (keyword) {
     case 'type':
-      return `must be ${typeName(params['type'])}${criterionHint(error) || unquoted(params['type'], error.data)}`;
+      return `must be ${typeName(params['type'])}${criterionHint(error) || unquoted(params['type'], error.data) || example(error)}`;
     case 'minLength':
       return limit === '1' ? 'must not be empty' : `must have at least ${limit} characters`;
     case 'maxLength':
@@ -161,6 +165,15 @@ const unquoted = (type: unknown, value: unknown): string =>
     ? '; put it in quotation marks'
     : '';
 
+const MAX_EXAMPLE = 80;
+
+/** What a list or an object looks like. */
+function example({ parentSchema = {}, params }: ErrorObject): string {
+  const json = JSON.stringify(((parentSchema['examples'] ?? []) as readonly unknown[]).at(-1)) ?? '';
+  const isStructure = /array|object/.test(String((params as { type?: unknown }).type));
+  return isStructure && json !== '' && json.length <= MAX_EXAMPLE ? `, such as ${json}` : '';
+}
+
 const choicesOf = (branches: unknown): string =>
   (branches as { required?: string[] }[]).flatMap(({ required = [] }) => required).join(', ');
 
@@ -178,9 +191,12 @@ const oneOf = (allowed: readonly string[], value: unknown): string =>
 /** What was meant by a name: a word of another tool, or one that is nearly the same; or nothing. */
 const meant = (name: string, known: readonly string[]): string => foreignWord(name, known) || suggestion(name, known);
 
-/** The field by which another tool names the type of a check: `contains: Hello`. */
-const foreignField = (check: unknown): unknown =>
-  typeof check === 'object' && check !== null ? Object.keys(check).find((name) => foreignWord(name, [])) : undefined;
+/** The field by which the type of a check is named without `type`, as by other tools: `contains: Hello`, or their `event`. */
+const typeMeant = (check: unknown, types: readonly string[]): unknown =>
+  typeof check === 'object' && check !== null
+    ? (Object.keys(check).find((name) => types.includes(name) || foreignWord(name, [])) ??
+      ('event' in check && check.event))
+    : undefined;
 
 /** The value of `type`, by the name of its schema part. */
 const TYPE_OF = new Map(Object.entries(CHECK_DEFINITIONS).map(([type, part]) => [part, type]));

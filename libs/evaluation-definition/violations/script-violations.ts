@@ -1,5 +1,5 @@
 import type { Matcher, PartialDefinition, ScriptStep, SpokenLine, TextMatcher } from '../definition/definition.js';
-import { lineText } from '../definition/script.js';
+import { lineText, linesOf } from '../definition/script.js';
 import { compileText, fold } from '../matching/matcher.js';
 import { compilePattern, compileTime } from '../matching/pattern.js';
 import type { Violation, Path } from '../../json-input/index.js';
@@ -83,15 +83,7 @@ export class ScriptedLines {
     private readonly budget = SEARCH_BUDGET,
   ) {
     this.isUnknown = script.length === 0 || script.includes(undefined);
-    this.lines = script.flatMap((step) => {
-      if (!step) return [];
-      if ('say' in step) return [lineText(step.say)];
-      if (!('answers' in step)) return [];
-      return [
-        ...step.answers.map(({ say }) => lineText(say)),
-        ...(step.otherwise === undefined ? [] : [step.otherwise]),
-      ];
-    });
+    this.lines = script.flatMap((step) => (step ? linesOf(step).map(lineText) : []));
     this.length = this.lines.reduce((sum, line) => sum + line.length, 0);
   }
 

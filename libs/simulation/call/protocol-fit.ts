@@ -4,6 +4,7 @@ import {
   describeCheck,
   type EvaluationDefinition,
   historyOf,
+  linesOf,
   type Need,
   needsOf,
   type ScriptStep,
@@ -135,12 +136,6 @@ function keySteps({ script, checks }: Pick<EvaluationDefinition, 'script' | 'che
 /** Lines that no voice can speak, such as "...". */
 function silentLines(script: readonly ScriptStep[]): string[] {
   return script.flatMap((step, index) => (linesOf(step).every(isSpoken) ? [] : [`script[${index}]`]));
-}
-
-function linesOf(step: ScriptStep): SpokenLine[] {
-  if ('say' in step) return [step.say];
-  if (!('answers' in step)) return [];
-  return [...step.answers.map(({ say }) => say), ...(step.otherwise === undefined ? [] : [step.otherwise])];
 }
 
 function isSpoken(line: SpokenLine): boolean {

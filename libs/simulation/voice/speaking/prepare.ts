@@ -1,9 +1,9 @@
 import {
   type Backchannel,
+  linesOf,
   lineText,
   type Noise,
   type ScriptStep,
-  type SpokenLine,
 } from '../../../evaluation-definition/index.js';
 import type { Caller, CallerAction, CallerLine } from '../../callers/caller.js';
 import { ScriptedCaller } from '../../callers/scripted.js';
@@ -164,13 +164,7 @@ export async function prepareAnswers(
   signal: AbortSignal,
 ): Promise<void> {
   for (const step of script) {
-    for (const line of linesOf(step)) await prepareLine(line, voice, sounds, signal);
+    for (const line of linesOf(step))
+      await prepareLine(typeof line === 'string' ? [line] : line, voice, sounds, signal);
   }
-}
-
-function linesOf(step: ScriptStep): CallerLine[] {
-  const partsOf = (line: SpokenLine): CallerLine => (typeof line === 'string' ? [line] : line);
-  if ('say' in step) return [partsOf(step.say)];
-  if (!('answers' in step)) return [];
-  return [...step.answers.map(({ say }) => partsOf(say)), ...(step.otherwise === undefined ? [] : [[step.otherwise]])];
 }

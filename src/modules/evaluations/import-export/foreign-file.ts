@@ -9,6 +9,7 @@ const SHAPES: readonly (readonly [tool: string, alternatives: readonly (readonly
   ],
   ['an ElevenLabs', [['success_condition'], ['success_conditions'], ['chat_history'], ['simulation_scenario']]],
   ['a Pipecat', [['turns'], ['persona', 'success'], ['scenarios']]],
+  ['a Vapi', [['messages', 'type']]],
 ];
 /** Fields whose list or object may hold the tests. */
 const WRAPPERS = ['tests', 'scenario', 'data'] as const;

@@ -38,6 +38,19 @@ const inStep = (source: string, field: string, fix: string): Trap =>
 const ofPattern = (source: string, pattern: string, fix: string): Trap =>
   trap(source, 'checks[0].pattern', fix, `checks:\n  - type: never_says\n»    pattern: ${pattern}`);
 
+const SCHEMA = 'a rule is written as argumentsSchema: ';
+const ofArguments = (source: string, value: string, fix = SCHEMA): Trap =>
+  trap(
+    source,
+    'checks[0].arguments.day',
+    fix,
+    `checks:\n  - type: never_calls_tool\n    tool: book\n    arguments:\n»      day: ${value}`,
+  );
+const ofText = (source: string, text: string): Trap =>
+  trap(source, 'checks[0].text', 'write it as pattern', `checks:\n  - type: never_says\n»    text: ${text}`);
+
+const CALLS = 'write calls_tool with tool and arguments';
+const LATENCY = 'write max_latency_ms with ms';
 const CRITERION = 'write a criterion, such as "criterion: ';
 const SAYS = 'write says with partOfWord: true';
 const LOOK_AROUND = 'there is no look-around: write two checks, or the unwanted part as never_says';
@@ -88,6 +101,80 @@ const TRAPS: readonly Trap[] = [
   trap('tau2', 'history[0].args', 'write arguments', 'history:\n  - tool: find\n»    args: { day: WORD }'),
   trap('Botium', 'toolResults[0].returns', 'write result', 'toolResults:\n  - tool: find\n»    returns: WORD'),
   trap('Pipecat', 'script[0].say', 'known are the dates', 'script:\n»  - say: WORD on {{next friday}}'),
+  // docs.pipecat.ai: evals/scripted-scenarios
+  trap(
+    'Pipecat',
+    'script[0].expect[0].type',
+    CALLS,
+    'script:\n  - say: WORD\n    expect:\n»      - event: function_call\n        name: book',
+  ),
+  trap(
+    'Pipecat',
+    'script[0].expect[0].type',
+    LATENCY,
+    'script:\n  - say: WORD\n    expect:\n»      - { event: response, within_ms: 900 }',
+  ),
+  trap('Pipecat', 'script[1].dtmf', 'write a step with press', 'script:\n  - say: WORD\n»  - dtmf: "1#"'),
+  trap('Pipecat', 'script[1].delay_ms', 'write a step with waitSeconds', 'script:\n  - say: WORD\n»  - delay_ms: 300'),
+  trap('Pipecat', 'script[0].interrupt', 'write bargeIn:', 'script:\n  - say: WORD\n»    interrupt: true'),
+  // rasa.com: testing/e2e/test-cases
+  ofType('Rasa', 'slot_was_set', 'write a check of words or tool calls: '),
+  ofType('Rasa', 'generative_response_is_grounded', CRITERION),
+  trap('Rasa', 'checks[0].text_matches', 'write text', 'checks:\n  - type: says\n»    text_matches: WORD'),
+  // promptfoo/promptfoo: site/docs/configuration
+  ofType('promptfoo', 'javascript', 'write a pattern, argumentsSchema or a criterion: code is not executed'),
+  trap('promptfoo', 'checks[0].value', 'write text', 'checks:\n  - type: says\n»    value: WORD'),
+  trap('promptfoo', 'checks[0].metric', 'write name', 'checks:\n  - type: says\n    text: WORD\n»    metric: Words'),
+  trap('promptfoo', 'description', 'write name', 'script:\n  - say: WORD\n»description: WORD'),
+  trap(
+    'promptfoo',
+    'checks[0].criterion',
+    'names a file, which is not read',
+    'checks:\n»  - criterion: file://rubric.txt',
+  ),
+  // promptfoo/promptfoo#9697, `trajectory:tool-used` with a pattern
+  trap(
+    'promptfoo',
+    'checks[0].tool',
+    'not a pattern: write a check for each',
+    'checks:\n  - type: never_calls_tool\n»    tool: delete_*',
+  ),
+  // elevenlabs.io: agents, testing, tool_call_parameters
+  ofArguments('ElevenLabs', '{ type: regex, pattern: WORD }'),
+  ofArguments('ElevenLabs', '{ type: llm, description: WORD }'),
+  ofArguments('ElevenLabs', '{ type: exact, expected_value: WORD }'),
+  ofField('ElevenLabs', 'dynamic_variables', 'write agentVariables'),
+  ofField('ElevenLabs', 'success_examples', CRITERION),
+  ofField('ElevenLabs', 'chat_history', 'write history'),
+  // gleanwork/mcp-server-tester#143 and the schemas of tools
+  ofArguments('MCP', '{ $pattern: WORD, $flags: i }', 'must be a value, not the operator $pattern'),
+  ofArguments('OpenAI', '{ type: string, enum: [WORD] }'),
+  trap(
+    'OpenAI',
+    'checks[0].arguments',
+    SCHEMA,
+    'checks:\n  - type: calls_tool\n    tool: book\n»    arguments: { type: object, properties: { day: {} } }',
+  ),
+  // docs.vapi.ai: observability/evals-quickstart
+  ofField('Vapi', 'messages', 'write script, a list of steps'),
+  inStep('Vapi', 'role', 'write say in a step of script'),
+  trap('Vapi', 'checks[0].type', CRITERION, 'checks:\n»  - judgePlan: { type: ai, content: WORD }'),
+  // langwatch/scenario
+  ofField('LangWatch', 'situation', 'write scenarioText'),
+  inStep('LangWatch', 'proceed', 'write no script: then a language model plays the caller'),
+  trap('LangWatch', 'script[1]', 'must be an object, such as {"say":"Hello"}', 'script:\n  - say: WORD\n»  - agent'),
+  // Botium, whose matching mode is one for all texts
+  ofText('Botium', 'WORD.*please'),
+  ofText('Botium', '/WORD/i'),
+  ofText('promptfoo', '(WORD|no) seats'),
+  ofText('Rasa', "'\\d+ WORD'"),
+  trap(
+    'YAML',
+    'checks[0].times',
+    'such as {"min":1,"max":1}',
+    'checks:\n  - type: calls_tool\n    tool: WORD\n»    times: 1',
+  ),
+  trap('YAML', 'checks[0].type', 'did you mean says?', 'checks:\n»  - says: WORD'),
   ofPattern('JavaScript', '/WORD/i', 'write (?i)WORD,'),
   ofPattern('JavaScript', '/WORD|x/gs', 'write (?s)WORD|x,'),
   ofPattern('Perl', '/a\\/WORD/', 'write a/WORD,'),
@@ -121,7 +208,7 @@ function suiteWith(fields: string, seed: number): { text: string; at: number; wo
 }
 
 describe('suites with typical mistakes of people who come from another tool', () => {
-  const suites = Array.from({ length: 200 }, (_, seed) => ({ seed, ...TRAPS[seed % TRAPS.length]! }));
+  const suites = Array.from({ length: 300 }, (_, seed) => ({ seed, ...TRAPS[seed % TRAPS.length]! }));
 
   it.each(suites)('(seed $seed, $source) names $path, its line and: $fix', ({ seed, fields, path, fix }) => {
     const { text, at, word, line } = suiteWith(fields, seed);
@@ -149,6 +236,7 @@ describe('unquoted texts that YAML divides or cuts off', () => {
     // go-yaml/yaml#771
     ['toolResults:\n  - tool: find\n    result: {}\n»    same: { day:Friday }', 'toolResults[0].same.day:Friday'],
     ['»criteria: [Polite, and short]', 'criteria[1]'],
+    ['script:\n  - say:\n      - My room is\n»      - Room #5', 'script[0].say[1]'],
     // pleaseai/shunt#535
     ['script:\n»  - say: Room #5, please', 'script[0].say'],
     // monarch-initiative/dismech#12094
@@ -203,6 +291,32 @@ describe('what only looks like a mistake', () => {
   });
 });
 
+describe('what only looks like a rule or an expression', () => {
+  it.each([
+    'and/or',
+    '/etc/hosts',
+    'a *b* c',
+    '50.5',
+    'C:\\Users',
+    '[sic] two',
+    'either | or',
+    'Are you (still) there?',
+  ])('is a text: %s', (text) => {
+    const messages = messagesOf(suiteWith(`checks:\n  - type: says\n    text: ${JSON.stringify(text)}`, 5).text);
+    expect(messages).toEqual([]);
+  });
+
+  it.each([
+    '{ type: card, description: gold }',
+    '{ pattern: "**/*.ts", path: src }',
+    '{ contains: seven }',
+    '[{ id: 1, type: string }]',
+  ])('is a value: %s', (value) => {
+    const check = `checks:\n  - type: calls_tool\n    tool: find\n    arguments: { type: string, filter: ${value} }`;
+    expect(messagesOf(suiteWith(check, 6).text)).toEqual([]);
+  });
+});
+
 describe('files of other tools', () => {
   it.each([
     [
@@ -244,6 +358,7 @@ describe('files of other tools', () => {
     ],
     ['elevenlabs.io: tests', 'an ElevenLabs', 'chat_history', '- name: x\n  chat_history: []', 2],
     ['docs.pipecat.ai: evals/scenarios', 'a Pipecat', 'turns', 'name: x\nturns:\n  - user: Hi\n    expect: []', 2],
+    ['docs.vapi.ai: evals-quickstart', 'a Vapi', 'messages', 'name: x\ntype: chat.mockConversation\nmessages: []', 3],
     ['docs.pipecat.ai: simulated-scenarios', 'a Pipecat', 'persona', 'name: x\npersona: y\nsuccess: z', 2],
   ])('(%s) are recognised as %s file', (_source, tool, field, text, line) => {
     expect(messagesOf(text)).toEqual([

@@ -62,8 +62,9 @@ function trapOf(text: string, scalar: Scalar, open: readonly Open[]): string | u
     return isData && hasNoColon ? NO_VALUE : undefined;
   }
   if (scalar.style !== SCALAR_STYLE.PLAIN) return undefined;
-  const isCriterion = !parent.isMapping && open.at(-2)?.step === 'criteria';
-  if ((isData || isCriterion || TEXTS.has(parent.step)) && startsAt(/[ \t]+#[^\s#]/y, text, scalar.valueEnd))
+  const field = parent.isMapping ? parent.step : open.at(-2)?.step;
+  const isCriterion = !parent.isMapping && field === 'criteria';
+  if ((isData || isCriterion || TEXTS.has(field)) && startsAt(/[ \t]+#[^\s#]/y, text, scalar.valueEnd))
     return `ends before #, which begins a comment: ${QUOTES}`;
   if (!isCriterion || !parent.isFlow) return undefined;
   const value = getScalarValue(text, scalar);
