@@ -22,6 +22,7 @@ import type { CheckResult } from '../checks/check-result.js';
 import { judgedLeaf, recordedVerdicts, verdictsOn } from '../checks/criterion.js';
 import { evaluateChecks } from '../checks/evaluate-checks.js';
 import { confirmed, inDoubt } from '../checks/hear-again.js';
+import { mayHaveLeft } from '../checks/transfers.js';
 import { type Clock, RealClock } from '../time/clock.js';
 import { type ConversationResult, runConversation } from '../conversation/conversation.js';
 import {
@@ -214,6 +215,7 @@ class Call {
       mistaken: mistakenResult(definition.toolResults, entries),
       otherLanguage: spokeOther,
       unexercised: unexercised({ ...definition, view, ...(conversation.sound && { sound: conversation.sound }) }),
+      mayHaveLeft: mayHaveLeft(applicable, checks, view),
       gaveUpWhileStalled: conversation.end.code === 'agent_silent' && !isReliable(view.stallInSilences),
     });
     const { by, code, reason } = conversation.end;

@@ -1,6 +1,7 @@
 import { criteriaIn, type EvaluationDefinition } from '../../evaluation-definition/index.js';
 import type { Scenario } from '../callers/persona.js';
 import { verdictsOn, withVerdicts } from '../checks/criterion.js';
+import { mayHaveLeft } from '../checks/transfers.js';
 import { judgeCall } from '../judge/judge-call.js';
 import type { JudgeSamples } from '../judge/judge.js';
 import { mistakenResult } from '../conversation/tool-results.js';
@@ -54,7 +55,10 @@ export async function rejudge(options: RejudgeOptions): Promise<CallResult> {
   const hasJudged = meter.use.requests > 0;
   return {
     ...recorded,
-    ...decide({ checks: again, end, failure: undefined, causes: rootCauses(view), mistaken, ...judged }),
+    ...decide({
+      ...{ checks: again, end, failure: undefined, causes: rootCauses(view), mistaken, ...judged },
+      mayHaveLeft: mayHaveLeft(definition.checks, again, view),
+    }),
     checks: again,
     criteria: judged.criteria,
     invalidity: judged.invalidity ?? null,

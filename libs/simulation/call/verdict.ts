@@ -27,6 +27,8 @@ export interface VerdictInput {
   readonly roleFailure?: Failure | undefined;
   /** Whether the caller gave up waiting for an answer while the tester stalled. */
   readonly gaveUpWhileStalled?: boolean;
+  /** Whether the agent may have passed the call on before it no longer answered, as `mayHaveLeft` finds it. */
+  readonly mayHaveLeft?: boolean;
   /** Why words of the agent are not known, if a recogniser gave no answer. */
   readonly unheard?: Failure | undefined;
   /** Why the call tested nothing and cannot pass, as `unexercised` says it. */
@@ -181,10 +183,10 @@ function scoreOf(counted: readonly Item[], isFailed: boolean): number {
 
 /** Why the agent failed the call regardless of its checks and criteria. */
 function breakage(input: VerdictInput): string | undefined {
-  const { end, failure: broken, invalidity, gaveUpWhileStalled, otherLanguage } = input;
+  const { end, failure: broken, invalidity, gaveUpWhileStalled, mayHaveLeft, otherLanguage } = input;
   if (broken) return broken.message;
   if (otherLanguage !== undefined) return otherLanguage;
-  const wasSilent = end.code === 'agent_silent' && !invalidity && !gaveUpWhileStalled;
+  const wasSilent = end.code === 'agent_silent' && !invalidity && !gaveUpWhileStalled && !mayHaveLeft;
   return wasSilent ? `Broken off: ${END_CODES.agent_silent}` : undefined;
 }
 

@@ -114,6 +114,37 @@ describe('transfers', () => {
     expect((await call({ script, checks }, { transport: faulty })).outcome).toBe('failed');
   });
 
+  // VapiAI/docs#311, matiasbattocchia/open-bsp-api#4: the agent passes the call on without a word, and answers no more.
+  describe('of an agent that answers no more', () => {
+    const silent = ['', '', ''];
+    const transfer = { tool: 'transfer_call', arguments: { number: '+15550142' } };
+    const outcomeOf = async (
+      answers: Parameters<typeof agentSaying>[0],
+      given: object,
+      more: readonly object[] = [],
+    ) => {
+      const checks = [{ type: 'transfers', ...TO, ...given }, ...more] as CheckInput[];
+      const script = [{ say: 'Hello.' }, { say: 'I want a human.' }, { say: 'Hello?' }];
+      return (await call({ script, checks }, { transport: agentSaying(answers) })).outcome;
+    };
+
+    it.each([
+      ['passes one that has left', ['Hello.', [transfer], ...silent], {}, 'passed'],
+      ['passes one that has left with words', ['Hello.', [transfer, { say: 'Bye.' }], ...silent], {}, 'passed'],
+      ['fails one that has not', ['Hello.', ...silent], {}, 'failed'],
+      ['fails one that was still there', ['Hello.', [transfer], 'Yes?', ...silent], {}, 'failed'],
+      ['fails one that left for another number', ['Hello.', [transfer], ...silent], { to: '+15550143' }, 'failed'],
+      ['fails one whose transfer nothing requires', ['Hello.', [transfer], ...silent], { required: false }, 'failed'],
+    ] as const)('%s', async (_what, answers, given, outcome) => {
+      expect(await outcomeOf(answers as never, given)).toBe(outcome);
+    });
+
+    it('says that what it should have done later is missing', async () => {
+      const later = [{ type: 'says', text: 'goodbye' }];
+      expect(await outcomeOf(['Hello.', [transfer], ...silent], {}, later)).toBe('failed');
+    });
+  });
+
   it('are reported by Vapi with their number, and not for another assistant', () => {
     const update = (destination: object) => readMessage(JSON.stringify({ type: 'transfer-update', destination }));
     expect(update({ type: 'number', number: '+15550142' })).toEqual({ type: 'transfer', detail: '+15550142' });

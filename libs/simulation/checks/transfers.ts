@@ -1,11 +1,17 @@
-import { TRANSFER_TOOLS, type TransfersSpec } from '../../evaluation-definition/index.js';
+import {
+  type Check,
+  type NestedCheck,
+  TRANSFER_TOOLS,
+  type TransfersSpec,
+  withNested,
+} from '../../evaluation-definition/index.js';
 import { capital } from '../../text/index.js';
 import type { CallView } from '../timeline/call-view.js';
 import type { TimelineEntry } from '../timeline/timeline.js';
 import { truncate } from '../timeline/text.js';
 import { toolCallText } from '../timeline/tool-call-text.js';
 import { compareValues, type Sameness } from '../values/same-value.js';
-import { type Finding, undecided } from './check-result.js';
+import { type CheckResult, type Finding, undecided } from './check-result.js';
 import { never } from './happens.js';
 import type { Leaves } from './kind.js';
 import { argumentsOf, type EventFinder, isAfter, type Occurrence } from './occurrences.js';
@@ -66,6 +72,27 @@ function transferOf(entry: TransferEntry, index: number): Transfer {
   const text = entry.type === 'tool_call' ? `the agent called ${quote}` : `the agent transferred the call${to}`;
   return { entry, position: 0, evidence: { entry: index, quote }, text };
 }
+
+/**
+ * Whether an agent that no longer answers may have passed the call on, where a required check is about that: some do so without
+ * a word, as VapiAI/docs#311 advises.
+ */
+export function mayHaveLeft(checks: readonly Check[], results: readonly CheckResult[], view: CallView): boolean {
+  const found = results.filter(({ index, required }) => required && checks[index] && isAboutTransfers(checks[index]));
+  if (found.length === 0) return false;
+  const tools = checks
+    .flatMap((check) => withNested(check))
+    .flatMap(({ check }) => ('as' in check ? (check.as ?? []) : []));
+  const last = transfersIn(view, tools).at(-1);
+  const hasLeft = last && view.said('agent').every(({ turn }) => turn <= last.entry.turn);
+  return hasLeft || found.some(({ met }) => met === null);
+}
+
+const isAboutTransfers = (outermost: Check): boolean =>
+  withNested(outermost).some(({ check }) => check.type === 'transfers' || wantsTransfer(check));
+
+const wantsTransfer = (check: NestedCheck): boolean =>
+  check.type === 'hears_keys' && check.then !== undefined && 'transfer' in check.then;
 
 /** Whether a transfer goes to a target. @throws NotKnown if the platform does not tell the arguments of its tool */
 export function goesTo(to: string, entry: TransferEntry): Sameness {

@@ -80,6 +80,10 @@ export const EXPECTATION_AGENTS: Readonly<
 /** The same fault by voice, where words that are said twice without a silence are one answer. */
 export const SAID_AGAIN = { 'Says it once': { asks: { afterMs: 1_200, words: DOGS.say } } } as const;
 
+/** The agent passes the call on, or does nothing, without a word. */
+export const WORDLESS_TRANSFER: readonly Turn[] = [...HEALTHY_TRANSFER.slice(0, 3), [transfer('+1 555 0142')]];
+export const SILENT: readonly Turn[] = HEALTHY_TRANSFER.slice(0, 3);
+
 /** An agent that asks again what was answered. */
 export const REPEATING: readonly Turn[] = Array<Turn>(12).fill(NAME);
 

@@ -19,9 +19,11 @@ import {
   type GuideExpectations,
   REPEATING,
   SAID_AGAIN,
+  SILENT,
   startTurnsAgent,
   type Turn,
   turnsWith,
+  WORDLESS_TRANSFER,
 } from '../testing/expectations-agent.js';
 import { heardAgent } from './testing/heard-agent.js';
 import { Recognisers } from './testing/recognisers.js';
@@ -201,5 +203,28 @@ describe.each(PROTOCOLS)('the expectations of the guide over %s', (_name, call) 
     const { outcome, reason, end } = await call(evaluation, seed, undefined, REPEATING);
     expect([outcome, end.code]).toEqual(['failed', 'agent_repeats']);
     expect(reason).toMatch(/^The agent repeated "May I have your name\?" three times after "Rossi\."/);
+  });
+});
+
+describe('an agent that answers no more', () => {
+  const evaluation = GUIDE.find(({ key }) => key === 'human')!;
+
+  it.each(PROTOCOLS.slice(1))('may have passed the call on without a word: %s', async (_name, call) => {
+    const left = await call(evaluation, 1, undefined, WORDLESS_TRANSFER);
+    expect([left.outcome, notMet(left)]).toEqual(['passed', []]);
+    expect((await call(evaluation, 1, undefined, SILENT)).outcome).toBe('failed');
+  });
+
+  it('is not to blame over Twilio where not all tool calls are known', async () => {
+    const { prepared } = await heardAgent(calls, ({ synthesiser }) =>
+      scriptedAgent(synthesiser, { greeting: [{ say: 'Hello.' }], answers: [] }),
+    );
+    const takeReports: TakeReports = async () => ({ calls: [], refusal: 'too long' });
+    const script = [{ say: 'I want to speak to a human, please.', expect: [{ type: 'transfers' as const }] }];
+    const { outcome, failure } = await calls.call(expected({ ...evaluation, criteria: [], script }), 'slt', {
+      prepared,
+      takeReports,
+    });
+    expect([outcome, failure?.code]).toEqual(['error', 'check_undecided']);
   });
 });
