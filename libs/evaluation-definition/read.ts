@@ -1,4 +1,5 @@
 import { findJsonViolations, type JsonLimits, sentence, SizeBudget, type Violation } from '../json-input/index.js';
+import { isObject } from '../json-schema/index.js';
 import type { AuthoredEvaluation, EvaluationInput } from './definition/definition.js';
 import { definitionViolations, usableParts } from './violations/definition-violations.js';
 import { languageViolations } from './definition/language.js';
@@ -55,8 +56,7 @@ export function findViolations(
 }
 
 function evaluationOrTemplate(kind: InputKind, value: unknown, patterns: PatternChecker): Violation[] {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  if (kind === 'personality' || !isObject) return schemaViolations(kind, value);
+  if (kind === 'personality' || !isObject(value)) return schemaViolations(kind, value);
   if (!hasVariables(value)) {
     // A change may rely on the variables that are stored: its templates are validated with the merged evaluation.
     if (kind === 'change') return violationsOf(kind, value, patterns, templateParts(value));

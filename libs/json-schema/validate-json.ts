@@ -308,7 +308,7 @@ function sizeViolation(
   return undefined;
 }
 
-const isObject = (value: unknown): value is JsonObject =>
+export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const asObject = (value: unknown): JsonObject => (isObject(value) ? value : {});
 const asNames = (value: unknown): readonly string[] => asArray(value).map((name) => name as string);

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sendCompletion, TestServers } from '../simulators/servers.js';
 import { HttpClient } from '../support/http.js';
+import { createKey } from '../support/keys.js';
 import { callEnv, executeRun, prepareEvaluations } from '../support/run-app.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
@@ -19,11 +20,14 @@ describe('tool calls that the backend of an agent reports', () => {
   let app: TestApp;
   let url: string;
   /** What the agent does before it answers. */
-  let act: (callId: string, response: ServerResponse) => Promise<unknown>;
+  type Act = (callId: string, response: ServerResponse) => Promise<unknown>;
+  let act: Act;
+  /** Of agents that are called at the same time, by their path. */
+  const acts = new Map<string, Act>();
 
   beforeAll(async () => {
-    const answer = async (response: ServerResponse, _body: unknown, { headers }: IncomingMessage) => {
-      await act(headers['x-call-id'] as string, response);
+    const answer = async (response: ServerResponse, _body: unknown, { headers, url: path }: IncomingMessage) => {
+      await (acts.get(path!) ?? act)(headers['x-call-id'] as string, response);
       if (!response.writableEnded) sendCompletion(response, 'Your table is booked.');
     };
     url = await servers.http((...request) => void answer(...request));
@@ -38,9 +42,12 @@ describe('tool calls that the backend of an agent reports', () => {
     const subject = await prepareEvaluations(app, [{ ...EVALUATION, checks }]);
     const { client, agentId } = subject;
     const options = reported ? { toolCalls: 'reported' } : {};
-    expect(await client.put(`/agents/${agentId}/connection`, { url, options })).toMatchObject({ status: 200 });
+    expect(await client.put(`/agents/${agentId}/connection`, { url: `${url}/${agentId}`, options })).toMatchObject({
+      status: 200,
+    });
     const report = (body: object) => client.post<any>('/tool-calls', { name: 'book_table', ...body });
-    const run = async () => {
+    const run = async (own?: Act) => {
+      if (own) acts.set(`/${agentId}`, own);
       const { id } = await executeRun(client, agentId, { minimumScore: 0 });
       const [{ id: callId }] = (await client.get(`/runs/${id}/calls`)).body.data;
       return { runId: id as string, call: (await client.get<any>(`/calls/${callId}`)).body.data };
@@ -243,6 +250,80 @@ describe('tool calls that the backend of an agent reports', () => {
       expect(await client.post('/tool-calls', body)).toMatchObject({ status });
     };
     expect((await run()).call).toMatchObject({ outcome: 'error', failure: { code: 'check_undecided' } });
+  });
+
+  it('leave open what was not called if one was refused for a callId that is not known: it may be of any call', async () => {
+    const callIds = ['undefined', ' 7c9e4b1a-2d56-4f83-b0a7-e3d8f6519c24 ', '7c9e4b1a-2d56-4f83-b0a7-e3d8f6519c24'];
+    const found = callIds.map(async (callId) => {
+      const { report, run } = await prepare();
+      return (await run(async () => expect(await report({ callId })).toMatchObject({ status: 404 }))).call;
+    });
+    for (const call of await Promise.all(found)) {
+      expect(call).toMatchObject({ outcome: 'error', failure: { code: 'check_undecided' } });
+      expect(call.checks[0].detail).toContain('callId is that of no call');
+    }
+  });
+
+  it('leave open what was not called if the role of the key does not suffice', async () => {
+    const { client, run, ...subject } = await prepare();
+    const viewer = client.as((await createKey(app, subject, 'VIEWER')).value);
+    const { call } = await run(async (callId) => {
+      const refused = await viewer.post('/tool-calls', { callId, name: 'book_table', arguments: ARGUMENTS });
+      expect(refused).toMatchObject({ status: 403 });
+    });
+    expect(call).toMatchObject({ outcome: 'error', failure: { code: 'check_undecided' } });
+  });
+
+  it('change nothing if they are refused for another call: one at Twilio, one that has ended, or one with a wrong key', async () => {
+    const { client, report, run } = await prepare();
+    const { call: ended } = await run(() => Promise.resolve());
+    const { call } = await run(async () => {
+      // A person calls the same agent.
+      expect(await report({ callId: 'CA00112233445506778899aabbccddeeff' })).toMatchObject({ status: 404 });
+      expect(await report({ callId: ended.attempts.at(-1).callId })).toMatchObject({ status: 409 });
+      // webhookdb/webhookdb#896: whose call it is cannot be known.
+      const unknown = await client.as('wrong').post('/tool-calls', { callId: 'x', name: 'book_table' });
+      expect(unknown).toMatchObject({ status: 401 });
+    });
+    expect(call).toMatchObject({ outcome: 'failed', measures: { toolCalls: 0 } });
+  });
+
+  // 1ay1/agentty#9, QwenLM/qwen-code#8382: a gateway gives each call of a tool the same id, in every turn.
+  it('with the id, name and arguments of another one and another time or result are refused: one call or two is not known', async () => {
+    const others = [() => ({ at: new Date() }), () => ({ result: { reference: 'QX8' } })];
+    const found = others.map(async (other) => {
+      const { report, run } = await prepare();
+      const statuses: number[] = [];
+      const { call } = await run(async (callId) => {
+        const first = {
+          callId,
+          id: 'book_table:0',
+          arguments: ARGUMENTS,
+          result: { reference: 'QX7' },
+          at: new Date(),
+        };
+        await new Promise((resolve) => setTimeout(resolve, 1_100));
+        for (const body of [first, first, { ...first, ...other() }]) statuses.push((await report(body)).status);
+      });
+      return { statuses, call };
+    });
+    for (const { statuses, call } of await Promise.all(found)) {
+      expect(statuses).toEqual([202, 202, 409]);
+      expect(call).toMatchObject({ failure: { code: 'check_undecided' }, checks: [{ met: null }] });
+      expect(call.checks[0].detail).toContain('give each tool call an id of its own');
+    }
+  });
+
+  it('are not refused that are still in progress with the same Idempotency-Key', async () => {
+    const { client, run } = await prepare();
+    const statuses: number[] = [];
+    const { call } = await run(async (callId) => {
+      const body = { callId, id: 'call_1', name: 'book_table', arguments: ARGUMENTS };
+      const send = () => client.send<any>('POST', '/tool-calls', body, { 'Idempotency-Key': callId });
+      statuses.push(...(await Promise.all([send(), send(), send()])).map(({ status }) => status));
+    });
+    expect(statuses).toContain(202);
+    expect(call).toMatchObject({ outcome: 'passed', measures: { toolCalls: 1 } });
   });
 
   it('of another workspace that are refused change nothing', async () => {

@@ -1,4 +1,5 @@
 import type { Violation } from '../../json-input/index.js';
+import { isObject } from '../../json-schema/index.js';
 import { canonical } from '../definition/canonical.js';
 import type { ToolResult } from '../definition/definition.js';
 import { DEFAULTS, LIMITS } from '../definition/limits.js';
@@ -42,8 +43,5 @@ const CONFLICTS = [
   ['delayMs', 'noAnswer'],
 ] as const;
 
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Entries that violate the schema are reported elsewhere. */
-const isToolResult = (entry: unknown): entry is ToolResult =>
-  typeof entry === 'object' && entry !== null && 'tool' in entry && typeof entry.tool === 'string';
+const isToolResult = (entry: unknown): entry is ToolResult => isObject(entry) && typeof entry['tool'] === 'string';

@@ -11,7 +11,7 @@ import { validateJson } from '../../json-schema/index.js';
 import { type CallView, partAt, type Placed, type Utterance } from '../timeline/call-view.js';
 import type { Evidence } from '../timeline/evidence.js';
 import { matchesIn, MAX_SEARCH_LENGTH, searchLimitOf } from '../matching/matching.js';
-import { truncate } from '../timeline/text.js';
+import { parseArguments, truncate } from '../timeline/text.js';
 import type { ToolCallEntry } from '../timeline/timeline.js';
 import { toolCallText } from '../timeline/tool-call-text.js';
 import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
@@ -148,8 +148,17 @@ export function argumentsOf({ name, arguments: given, rawArguments }: ToolCallEn
 
 /** What a matcher finds wrong with the arguments of a call of its tool. @throws TooManySteps, NotKnown */
 export function misfit(matcher: ToolMatcher, call: ToolCallEntry): string | undefined {
-  const { arguments: wanted, argumentsSchema } = matcher;
-  const given = wanted || argumentsSchema ? argumentsOf(call) : null;
+  const given = matcher.arguments || matcher.argumentsSchema ? argumentsOf(call) : null;
+  const found = misfitOf(matcher, given);
+  // A backend may have reported them in another form than the agent sent: either may be meant.
+  const sent = found !== undefined && given && call.rawArguments ? parseArguments(call.rawArguments) : null;
+  return sent && misfitOf(matcher, sent) === undefined ? undefined : found;
+}
+
+function misfitOf(
+  { arguments: wanted, argumentsSchema }: ToolMatcher,
+  given: ToolCallEntry['arguments'],
+): string | undefined {
   if (!containsJson(wanted ?? {}, given ?? {})) return `not with ${truncate(JSON.stringify(wanted), 200)}`;
   if (!argumentsSchema) return undefined;
   const violation =

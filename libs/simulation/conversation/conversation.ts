@@ -9,7 +9,7 @@ import { CallFailure, type Failure, failure } from '../timeline/failure.js';
 import { lateResult } from './tool-results.js';
 import { EventQueue } from './event-queue.js';
 import { ExchangeRecorder } from './exchange-recorder.js';
-import { notShown, recordReport, type TakeReports, unknownTools } from './reported-tools.js';
+import { joinReports, recordReport, type TakeReports, unknownTools } from './reported-tools.js';
 import type { Stall } from '../time/stalls.js';
 import { END_CODES, endedBy, type EndCode, type EndEntry, type Timeline } from '../timeline/timeline.js';
 import type { AgentEvent, Line, Transport } from './transport.js';
@@ -123,11 +123,12 @@ class Conversation {
     if (this.failure?.fault === 'infrastructure') return 'The call broke off before the reported tool calls were read';
     const reports = await this.clock.awaitExternal(takeReports());
     const now = this.clock.now();
-    const shown = this.timeline.entries.filter((entry) => entry.type === 'tool_call');
-    for (const { agoMs, ...call } of notShown(reports.calls, shown)) {
-      recordReport(this.timeline, call, this.time.at(now - agoMs));
-    }
-    return unknownTools(transport.name, reports);
+    const { timeline } = this;
+    const shown = timeline.entries.filter((entry) => entry.type === 'tool_call');
+    const { calls, others, doubt } = joinReports(shown, reports.calls);
+    for (const [call, known] of calls) if (known !== call) timeline.observed(known, timeline.entries.indexOf(call), 1);
+    for (const { agoMs, ...call } of others) recordReport(timeline, call, this.time.at(now - agoMs));
+    return unknownTools(transport.name, reports, doubt);
   }
 
   private async talk(): Promise<EndEntry> {

@@ -13,7 +13,7 @@ import { CallView } from '../timeline/call-view.js';
 import type { TimelineEntry } from '../timeline/timeline.js';
 import type { VoiceFacts } from '../voice/facts/facts.js';
 import { withReports } from '../voice/conversation/reported-tools.js';
-import { notShown, reportedArguments, type ReportedToolCall, unknownTools } from './reported-tools.js';
+import { joinReports, reportedArguments, type ReportedToolCall, unknownTools } from './reported-tools.js';
 
 const BOOKS = { type: 'calls_tool', tool: 'book', times: { max: 1 } } as const;
 const booking = (args: ReportedToolCall['arguments'] = { guests: 2 }, agoMs = 0): ReportedToolCall => ({
@@ -107,6 +107,72 @@ describe('reported tool calls', () => {
     expect(await made([], [[tool, { say: 'Booked.' }]])).toMatchObject({ outcome: 'passed' });
     const other = await made([booking({ guests: 4 })], [[tool, { say: 'Booked.' }]]);
     expect(other).toMatchObject({ outcome: 'failed', measures: { toolCalls: 2 } });
+  });
+
+  describe('of a tool call that the protocol shows with other arguments', () => {
+    const shown = { tool: 'book', arguments: { guests: '2', time: '7 pm' } };
+    const decided = (args: object, check: CheckInput, calls = [shown]) =>
+      call(
+        { script: [{ say: 'A table, please.' }, { end: 'Booked' }], checks: [check] },
+        {
+          transport: agentSaying([[...calls, { say: 'Booked.' }]]),
+          takeReports: () =>
+            Promise.resolve({
+              calls: [{ ...booking(args as ReportedToolCall['arguments']), result: { reference: 'QX7' } }],
+              refusal: null,
+            }),
+        },
+      );
+
+    // Converted before the tool runs: earendil-works/pi#786, NousResearch/hermes-agent#5265
+    it.each<CheckInput>([
+      BOOKS,
+      { ...BOOKS, arguments: { guests: 2 } },
+      { ...BOOKS, arguments: { guests: '2' } },
+      { ...BOOKS, argumentsSchema: { properties: { guests: { type: 'integer' } } } },
+      { type: 'same_value', sources: [{ tool: 'book', argument: 'guests' }, { value: 'two' }] },
+      { type: 'same_value', sources: [{ tool: 'book', result: 'reference' }, { value: 'QX7' }] },
+    ])('are that call if the values are the same: %j', async (check) => {
+      const result = await decided({ time: '19:00', guests: 2 }, check);
+      expect(result).toMatchObject({ outcome: 'passed', measures: { toolCalls: 1 } });
+      expect(result.timeline.filter(({ type }) => type === 'tool_call')).toMatchObject([
+        { arguments: { guests: 2 }, rawArguments: JSON.stringify(shown.arguments), result: { reference: 'QX7' } },
+      ]);
+    });
+
+    it.each([
+      ['further ones', { guests: 2, time: '19:00', source: 'telephone' }],
+      ['fewer', { guests: 2 }],
+      ['other names', { partySize: 2, startsAt: '19:00' }],
+      ['none', {}],
+      ['a value that may be the same', { guests: 2, time: 'at our usual time' }],
+      ['a text that is not an object', null],
+    ])('may be that call if they have %s: what depends on it is undecided', async (_, args) => {
+      expect(await decided(args!, BOOKS)).toMatchObject({
+        outcome: 'error',
+        failure: { code: 'check_undecided' },
+        measures: { toolCalls: null },
+        checks: [
+          { met: null, detail: expect.stringContaining('book was reported with other arguments than are shown') },
+        ],
+      });
+      expect(await decided(args!, { type: 'calls_tool', tool: 'book' })).toMatchObject({ outcome: 'passed' });
+    });
+
+    it('are another call if a value is another one, or if the call that is shown is that of another report', async () => {
+      expect(await decided({ guests: 4, time: '19:00' }, BOOKS)).toMatchObject({ outcome: 'failed' });
+      expect(await decided({ guests: 2, time: '19:00' }, BOOKS, [shown, shown])).toMatchObject({ outcome: 'failed' });
+    });
+
+    it('are compared for a short time, however many there are', () => {
+      const many = (names: string) =>
+        Array.from({ length: 200 }, (_, of) => ({ name: 'book', arguments: { [names]: of } }));
+      const { others, doubt } = joinReports(
+        many('a'),
+        many('b').map((one) => ({ ...one, agoMs: 0 })),
+      );
+      expect([others.length, doubt]).toEqual([0, expect.stringContaining('may be those of the same call')]);
+    });
   });
 
   it('leave open what was not called if a report was refused', async () => {
@@ -206,8 +272,10 @@ describe('reported tool calls', () => {
 
   it('of a tool whose arguments the platform keeps to itself are the same by their name', () => {
     const hidden = { name: 'book', arguments: null };
-    expect(notShown([booking(), booking()], [hidden])).toHaveLength(1);
+    const { calls, others } = joinReports([hidden], [booking(), booking()]);
+    expect(others).toHaveLength(1);
+    expect([...calls.values()]).toEqual([{ name: 'book', arguments: { guests: 2 } }]);
     const broken = reportedArguments('{"guests":');
-    expect(notShown([{ ...booking(), ...broken }], [{ name: 'book', ...broken }])).toEqual([]);
+    expect(joinReports([{ name: 'book', ...broken }], [{ ...booking(), ...broken }]).others).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { compilePattern, type ToolResult } from '../../evaluation-definition/index.js';
-import { TooManySteps, validateJson } from '../../json-schema/index.js';
+import { isObject, TooManySteps, validateJson } from '../../json-schema/index.js';
 import { containsJson } from '../matching/contains-json.js';
 import type { ToolCallEntry } from '../timeline/timeline.js';
 import { compareValues, type Sameness } from '../values/same-value.js';
@@ -41,7 +41,7 @@ function compareEach(wanted: unknown, given: unknown): Sameness {
   );
 }
 
-const worst = (found: readonly Sameness[]): Sameness =>
+export const worst = (found: readonly Sameness[]): Sameness =>
   found.find((one) => one === 'different') ?? found.find((one) => one === 'unknown') ?? 'same';
 
 /** The arguments with each value as a schema writes it, where that lists its values. */
@@ -57,6 +57,3 @@ function asWritten({ properties }: Readonly<Record<string, unknown>>, args: NonN
   });
   return Object.fromEntries(entries) as Arguments;
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -103,7 +103,7 @@ export interface ToolCallEntry extends Span {
   readonly name: string;
   /**
    * Null when the agent did not send a JSON object; `rawArguments` then contains what it sent. Without it the platform runs
-   * the tool itself, and does not tell them.
+   * the tool itself, and does not tell them. With both, the agent's backend reported `arguments`, the same in another form.
    */
   readonly arguments: { readonly [name: string]: JsonValue } | null;
   readonly rawArguments?: string;
@@ -312,10 +312,10 @@ export class Timeline {
     return new Timeline(undefined, this.redaction);
   }
 
-  /** Something that was observed on a call, in order of its start. */
-  observed(entry: TimelineEntry, place = this.placeAt(entry.start)): void {
+  /** Something that was observed on a call, in order of its start. @param replaced how many entries it takes the place of */
+  observed(entry: TimelineEntry, place = this.placeAt(entry.start), replaced = 0): void {
     this.turnNumber = Math.max(this.turnNumber, entry.turn);
-    this.add(this.withoutSecrets(entry), place);
+    this.add(this.withoutSecrets(entry), place, replaced);
   }
 
   private withoutSecrets(entry: TimelineEntry): TimelineEntry {
@@ -380,10 +380,10 @@ export class Timeline {
   }
 
   /** The one place where what others said is guarded: checks, reports and storage see the entries. */
-  private add(said: TimelineEntry, place = this.placeAt(said.start)): TimelineEntry {
+  private add(said: TimelineEntry, place = this.placeAt(said.start), replaced = 0): TimelineEntry {
     const entry = guarded(said);
-    this.recorded.splice(place, 0, entry);
-    this.onEntry(entry);
+    this.recorded.splice(place, replaced, entry);
+    if (replaced === 0) this.onEntry(entry);
     return entry;
   }
 

@@ -1,3 +1,4 @@
+import { isObject } from '../../json-schema/index.js';
 import { oneLine, visible } from '../../text/index.js';
 import { withoutMarks } from './marks.js';
 import type { Transcription, TranscribedWord } from './recogniser.js';
@@ -110,6 +111,3 @@ const lettersOf = (text: string): string =>
     .replace(/[^\p{L}\p{N}]/gu, '');
 
 const objectsIn = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value.filter(isObject) : []);
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

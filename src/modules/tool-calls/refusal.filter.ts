@@ -1,7 +1,8 @@
 import { type ArgumentsHost, Catch, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { covers } from '../../platform/access/caller.js';
+import { DomainError } from '../../platform/errors/domain-error.js';
 import { ErrorFilter } from '../../platform/http/responses/error.filter.js';
+import { stillInProgress } from '../../platform/idempotency/idempotency.interceptor.js';
 import { RateLimiter } from '../../platform/throttling/rate-limiter.js';
 import { ToolCallsService } from './tool-calls.service.js';
 
@@ -21,8 +22,9 @@ export class RefusalFilter extends ErrorFilter {
     const { callId } = (request.body ?? {}) as { readonly callId?: unknown };
     const caller = request.identity?.kind === 'caller' ? request.identity.caller : undefined;
     // Without the database nothing can be noted, and the answer says that the report is not stored.
-    if (caller && covers(caller.role, 'EDITOR'))
-      await this.service.refuse(caller, callId, error).catch(() => undefined);
+    // The other request with its Idempotency-Key reports the same.
+    const isReported = error instanceof DomainError && error.message === stillInProgress().message;
+    if (caller && !isReported) await this.service.refuse(caller, callId, error).catch(() => undefined);
     return super.catch(error, host);
   }
 }

@@ -39,10 +39,14 @@ const TAKE = `
   WITH taken AS MATERIALIZED (SELECT id, reports FROM reporting_attempts WHERE id = $1 FOR NO KEY UPDATE)
   UPDATE reporting_attempts a SET reports = NULL FROM taken t WHERE a.id = t.id RETURNING t.reports, a.refusal`;
 
-/** $1: the attempt, or null for all; $2: workspace; $3: why. Once the reports are taken, nothing is noted. */
+/**
+ * $1: the attempt, if it is known; $2: workspace; $3: why. The report of a call that is not known may be of any in progress.
+ * Once the reports are taken, nothing is noted.
+ */
 const REFUSE = `
-  UPDATE reporting_attempts SET refusal = coalesce(refusal, $3)
-   WHERE ($1::uuid IS NULL OR id = $1) AND workspace_id = $2 AND reports IS NOT NULL`;
+  UPDATE reporting_attempts SET refusal = $3
+   WHERE workspace_id = $2 AND reports IS NOT NULL AND refusal IS NULL
+     AND (id = $1 OR NOT EXISTS (SELECT FROM reporting_attempts WHERE id = $1 AND workspace_id = $2))`;
 
 const NOW = `SELECT ${ms('clock_timestamp()')} AS "nowMs"`;
 const CLOCK_SAMPLES = 5;

@@ -13,8 +13,16 @@ import { type StartedAttempt, ToolCallsRepository } from './tool-calls.repositor
 /** A `CallSid` of Twilio is the id of the attempt without its hyphens. */
 const CALL_SID = /^CA([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/i;
 
+/** Every attempt has one; another `CallSid` is that of a real call at Twilio. */
+const RANDOM_UUID = /^.{14}4.{4}[89ab]/i;
+
 const isSame = ({ at: _, isArrival: __, result: ___, ...known }: Report, call: object): boolean =>
   isDeepStrictEqual(known, call);
+
+/** Whether a report with the `id`, `name` and `arguments` of another one has another time or another result. */
+const isOther = (known: Report, { at, isArrival, result }: Pick<Report, 'at' | 'isArrival' | 'result'>): boolean =>
+  (!known.isArrival && !isArrival && Math.abs(known.at - at) > SKEW_MS) ||
+  (known.result !== undefined && result !== undefined && !isDeepStrictEqual(known.result, result));
 
 const attemptOf = (callId: string): string => callId.replace(CALL_SID, '$1-$2-$3-$4-$5');
 /** By how much the clock of a backend may be ahead. */
@@ -52,22 +60,26 @@ export class ToolCallsService {
         ...(!isGiven && { isArrival: true as const }),
       };
       const index = reports.findIndex((known) => isSame(known, call));
+      const known = reports[index];
+      if (known && isOther(known, { ...result, ...time })) throw conflict(SAME_ID);
       if (index === -1 && reports.length >= MAX_REPORTED)
         throw conflict(`At most ${MAX_REPORTED} tool calls of a call can be reported`);
-      const report: Report = { ...call, ...result, ...(reports[index] ?? time) };
+      const report: Report = { ...call, ...result, ...(known ?? time) };
       await this.repository.store(attemptId, index === -1 ? [...reports, report] : reports.with(index, report));
     });
   }
 
   /**
    * Notes that a report of a call was refused: what was not reported may have been called all the same.
-   * @param callId as it was given; without one it may be the report of any call of the workspace
+   * @param given the `callId`; without one of a known call it may be the report of any call of the workspace
    */
-  async refuse({ workspaceId }: Caller, callId: unknown, error: unknown): Promise<void> {
+  async refuse({ workspaceId }: Caller, given: unknown, error: unknown): Promise<void> {
     const why = error instanceof DomainError ? (error.issues?.[0]?.message ?? error.message) : 'internal error';
-    const attemptId = typeof callId === 'string' ? attemptOf(callId) : null;
-    if (attemptId === null || isUuid(attemptId))
-      await this.repository.refuse(attemptId, workspaceId, sanitizeText(why.slice(0, MAX_REFUSAL)));
+    const callId = typeof given === 'string' ? given : '';
+    const attemptId = attemptOf(callId);
+    if (attemptId !== callId && !RANDOM_UUID.test(attemptId)) return;
+    const known = isUuid(attemptId) ? attemptId : null;
+    await this.repository.refuse(known, workspaceId, sanitizeText(why.slice(0, MAX_REFUSAL)));
   }
 
   /** Reports are accepted from now on. */
@@ -87,3 +99,5 @@ export class ToolCallsService {
 }
 
 const UNKNOWN = 'is that of no call over a connection of this workspace with the option toolCalls: reported';
+const SAME_ID =
+  'Another report has the same id, name and arguments with another time (at) or result: give each tool call an id of its own';

@@ -1,3 +1,5 @@
+import { isObject, type JsonObject } from '../../../json-schema/index.js';
+
 /** An object whose fields must have the type that is asked for. */
 export class Fields {
   private readonly values: Readonly<Record<string, unknown>>;
@@ -40,11 +42,7 @@ export class Fields {
   }
 }
 
-export type Json = Readonly<Record<string, unknown>>;
-
-/** Where a field may have another type, or be missing. */
-export const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+export type Json = JsonObject;
 
 export const objectOf = (value: unknown): Json => (isObject(value) ? value : {});
 

@@ -32,6 +32,8 @@ export class AgentReports {
     readonly atMs: number;
   }[] = [];
   private readonly answers: ToolAnswers;
+  /** When the latest result comes that is held back (`delayMs`); 0 if there was none. */
+  dueMs = 0;
   private kept = 0;
 
   constructor({ toolResults = [] }: VoiceCallPlan) {
@@ -71,6 +73,7 @@ export class AgentReports {
     for (const { id, call } of this.unanswered.splice(0)) {
       const answer = this.answers(call.name, parseArguments(call.json ?? ''));
       if (answer.failure) return answer.failure;
+      if (answer.delayMs > 0) this.dueMs = Math.max(this.dueMs, atMs + answer.delayMs);
       if (answer.result !== undefined) this.due.push({ id, call, answer, atMs: atMs + answer.delayMs });
     }
     const due = this.due.filter((one) => one.atMs <= atMs);

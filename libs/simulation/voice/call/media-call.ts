@@ -227,18 +227,18 @@ export class MediaCall {
   }
 
   private port(): CallerPort {
-    const { caller } = this;
     return {
       ask: (question) => this.options.onTurn?.(question),
       utterances: (untilMs, hasInterrupted) => {
         const { said } = this.reports.facts;
-        const from = hasInterrupted ? caller.turn - 1 : caller.turn;
+        const from = this.caller.turn - (hasInterrupted ? 1 : 0);
         const heard = this.ear.factsSince(from, ...this.callerTimes);
         // Words of a recogniser are not known here.
         const facts = { ...heard, said: this.options.onPiece ? [] : said, end: { atMs: untilMs } };
         return utterancesOf(facts).filter(({ turn }) => turn >= from);
       },
       wordReports: () => this.reports.saidCount,
+      resultsDueMs: () => this.reports.dueMs,
     };
   }
 

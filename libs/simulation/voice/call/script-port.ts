@@ -20,6 +20,8 @@ export interface CallerPort {
   utterances(untilMs: number, hasInterrupted: boolean): readonly AgentUtterance[];
   /** Increases when words of the agent arrive. */
   wordReports(): number;
+  /** When the tester returns the latest result of a tool that it holds back; 0 if there was none. */
+  resultsDueMs(): number;
 }
 
 /** Outcome of the present question; undefined while the caller thinks. */

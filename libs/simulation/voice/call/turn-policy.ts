@@ -269,7 +269,8 @@ export class TurnPolicy {
   }
 
   private losePatience(sinceMs: number, awaits: Awaited, untilMs: number): boolean {
-    const givesUpAt = sinceMs + this.options.plan.patienceMs;
+    // The agent may be unable to speak until it has the result of a tool.
+    const givesUpAt = Math.max(sinceMs, this.options.port.resultsDueMs()) + this.options.plan.patienceMs;
     const mayAnswer = this.options.heard.isOnsetPending || this.turns.isTailOpen;
     if (untilMs < givesUpAt || mayAnswer) return false;
     this.noteSilence('agent', sinceMs, givesUpAt);

@@ -1,5 +1,5 @@
 import {
-  notShown,
+  joinReports,
   type ReportedToolCall,
   type TakeReports,
   timeOf,
@@ -37,13 +37,20 @@ export async function withReports(
     ...(result !== undefined && { result }),
     reported: timeOf(of),
   });
-  const shown = toolCalls.map(({ name: tool, json }) => {
+  const shown = toolCalls.map(({ name: tool, json, result }) => {
     const args = json === null ? null : parseArguments(json);
-    return { name: tool, arguments: args, ...(args === null && json !== null && { rawArguments: json }) };
+    const raw = args === null && json !== null && { rawArguments: json };
+    return { name: tool, arguments: args, ...raw, ...(result !== undefined && { result }) };
   });
+  const { calls, others, doubt } = joinReports(shown, reports.calls);
+  const known = [...calls].map(([call, { arguments: args, result }], index) => ({
+    ...toolCalls[index]!,
+    ...(args !== call.arguments && { reportedJson: JSON.stringify(args) }),
+    ...(result !== undefined && { result }),
+  }));
   return {
     ...facts,
-    toolCalls: [...toolCalls, ...notShown(reports.calls, shown).map(fact)],
-    unknownTools: unknownTools(name, reports),
+    toolCalls: [...known, ...others.map(fact)],
+    unknownTools: unknownTools(name, reports, doubt),
   };
 }

@@ -61,13 +61,14 @@ const isShown = (event: PlatformEvent, index: number): event is ShownEvent =>
   event.type === 'transfer' || (event.type === 'note' && index < MAX_NOTES);
 
 function toolEntryOf(fact: ToolCallFact, turn: number): ToolCallEntry {
-  const { atMs, name, json, result, answeredMs = atMs, reported } = fact;
-  const args = json === null ? null : parseArguments(json);
+  const { atMs, name, json, reportedJson = json, result, answeredMs = atMs, reported } = fact;
+  const args = reportedJson === null ? null : parseArguments(reportedJson);
+  const isRaw = args === null || reportedJson !== json;
   return {
     type: 'tool_call',
     name: truncate(name, 255),
     arguments: args,
-    ...(args === null && json !== null && { rawArguments: truncate(json, 2_000) }),
+    ...(isRaw && json !== null && { rawArguments: truncate(json, 2_000) }),
     ...(result !== undefined && { result }),
     ...(reported && { reported }),
     start: tenth(atMs),

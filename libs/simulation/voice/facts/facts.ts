@@ -231,7 +231,9 @@ export interface ToolCallFact {
   readonly name: string;
   /** Its arguments as the platform reported them; null if it keeps them to itself. */
   readonly json: string | null;
-  /** What the tester answered; absent if the platform runs its tools itself. */
+  /** What was reported of it, with its arguments in another form. */
+  readonly reportedJson?: string;
+  /** What the tester answered, or was reported; absent if neither. */
   readonly result?: JsonValue;
   readonly answeredMs?: number;
   readonly reported?: ToolCallEntry['reported'];

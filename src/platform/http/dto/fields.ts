@@ -3,6 +3,7 @@ import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { buildMessage, IsBoolean, IsIn, ValidateBy, ValidateIf } from 'class-validator';
 import { codePoints, textViolation } from '../../../../libs/json-input/index.js';
+import { isObject } from '../../../../libs/json-schema/index.js';
 import { isMasked, MASK } from '../../encryption/mask.js';
 import { EXAMPLE_ID, type ExampleKind } from './example-ids.js';
 
@@ -123,7 +124,6 @@ export function BooleanField(options: FieldOptions): PropertyDecorator {
 
 /** An object with free names, whose values the service checks. */
 export function ObjectField(options: FieldOptions & { values?: object; maxEntries?: number }): PropertyDecorator {
-  const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
   // The original: class-transformer copies objects without a class, and not all of their entries.
   const original = ({ obj, key }: { obj: Readonly<Record<string, unknown>>; key: string }): unknown => obj[key];
   const { values: additionalProperties = true, maxEntries: maxProperties } = options;

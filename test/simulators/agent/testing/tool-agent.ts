@@ -81,10 +81,11 @@ export const startMindfulAgent = (
   servers: TestServers,
   onRequest: (body: object) => void = () => undefined,
   forgets = false,
+  wanted = 'four',
 ): Promise<string> =>
   servers.http((response, body: { messages: readonly Message[] }) => {
     onRequest(body);
     const read = forgets ? body.messages.slice(-1) : body.messages;
-    const people = read.some(({ content }) => content?.includes('four')) ? 'four' : 'how many';
+    const people = read.some(({ content }) => content?.includes(wanted)) ? wanted : 'how many';
     streamText(response, `It is for ${people}, then.`);
   });

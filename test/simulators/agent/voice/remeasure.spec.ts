@@ -1,5 +1,5 @@
-import type { EvaluationInput } from '../../../../libs/evaluation-definition/index.js';
-import { type CallResult, type RecordingSink } from '../../../../libs/simulation/index.js';
+import type { CheckInput, EvaluationInput } from '../../../../libs/evaluation-definition/index.js';
+import type { CallResult, RecordingSink, TakeReports } from '../../../../libs/simulation/index.js';
 import { type RecordedVoiceCall, remeasured } from './testing/remeasured.js';
 import { VoiceCalls } from './testing/voice-call.js';
 import { evaluationOf, type VoiceCell } from './testing/voice-cells.js';
@@ -12,15 +12,17 @@ const CELL: VoiceCell = { fault: undefined, key: 'phone-barge-in', line: 'as in 
 /** Silence as mu-law. */
 const SILENCE = 0xff;
 
-async function recorded(cell: VoiceCell) {
+async function recorded(cell: VoiceCell, takeReports?: TakeReports, checks: readonly CheckInput[] = []) {
   const stored: RecordedVoiceCall = { audio: [], facts: '' };
   const recording: RecordingSink = {
     audio: (part) => stored.audio.push(part),
     wire: () => undefined,
     facts: (json) => (stored.facts = json),
   };
-  const evaluation = evaluationOf(cell);
-  return { evaluation, stored, result: await calls.call(evaluation, 'slt', { recording }) };
+  const given = evaluationOf(cell);
+  const evaluation = { ...given, checks: [...given.checks!, ...checks] };
+  const options = { recording, ...(takeReports && { takeReports }) };
+  return { evaluation, stored, result: await calls.call(evaluation, 'slt', options) };
 }
 
 /** What is stored of a result, without the field that tells how long the tester itself took. */
@@ -48,7 +50,7 @@ describe('remeasure', () => {
     expect(result.outcome).toBe('passed');
     const strict: EvaluationInput = {
       ...evaluation,
-      checks: [...evaluation.checks!, { name: 'Answers at once', type: 'max_latency_ms', ms: 1 }],
+      checks: [...evaluation.checks, { name: 'Answers at once', type: 'max_latency_ms', ms: 1 }],
     };
     const again = await remeasured(result, strict, stored);
     expect([again.outcome, again.checks.filter(({ met }) => met === false).map(({ name }) => name)]).toEqual([
@@ -60,4 +62,27 @@ describe('remeasure', () => {
     expect(silent.outcome).not.toBe('passed');
     expect(silent.timeline.some((entry) => entry.type === 'speech' && entry.speaker === 'agent')).toBe(false);
   }, 60_000);
+
+  it.each([
+    ['that was reported', 1, null, [true, false]],
+    ['that was reported twice', 2, null, [false, false]],
+    ['that was not reported', 0, null, [false, true]],
+    ['if a report was refused', 0, 'at must be a date', [null, null]],
+  ] as const)(
+    'keeps what is known of a tool call %s',
+    async (_, count, refusal, met) => {
+      const report = { name: 'book_table', arguments: { guests: 2 }, result: { booked: true }, agoMs: 3_000 };
+      const checks: CheckInput[] = [
+        { name: 'Books once', type: 'calls_tool', tool: 'book_table', arguments: { guests: 2 }, times: { max: 1 } },
+        { name: 'Books nothing', type: 'never_calls_tool', tool: 'book_table' },
+      ];
+      const takeReports = () => Promise.resolve({ calls: Array<typeof report>(count).fill(report), refusal });
+      const { evaluation, stored, result } = await recorded(CELL, takeReports, checks);
+      expect(result.checks.slice(-2).map((check) => check.met)).toEqual(met);
+      const again = await remeasured(result, evaluation, stored);
+      expect(measured(again)).toEqual(measured(result));
+      expect(again.measures.toolCalls).toBe(refusal === null ? count : null);
+    },
+    60_000,
+  );
 });

@@ -1,3 +1,4 @@
+import { isObject } from '../../../../json-schema/index.js';
 import type { JsonValue } from '../../../timeline/text.js';
 
 /** A message of the agent, as far as it can be understood. `streamSid` is unchecked. */
@@ -61,9 +62,6 @@ function readMark({ streamSid, mark }: Record<string, JsonValue>): AgentMessage 
 }
 
 const invalid = (problem: string): AgentMessage => ({ event: 'invalid', problem });
-
-const isObject = (value: JsonValue | undefined): value is Record<string, JsonValue> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function parsed(text: string): JsonValue | undefined {
   try {

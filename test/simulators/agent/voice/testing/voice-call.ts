@@ -78,6 +78,7 @@ export interface RealtimeCallOptions extends Pick<
   readonly recording?: RecordingSink;
   /** Plays a caller without a script, and judges. */
   readonly model?: LanguageModel;
+  readonly takeReports?: TakeReports;
   /** Whether a caller without a script interrupts the agent. */
   readonly interrupts?: boolean;
   /** Called with each line of the caller before it is spoken. */
@@ -101,10 +102,10 @@ interface Execution {
   readonly firstSpeaker?: 'caller' | null | undefined;
   readonly clock?: Clock;
   readonly model?: LanguageModel | undefined;
+  readonly takeReports?: TakeReports | undefined;
   readonly interrupts?: boolean | undefined;
   readonly recogniser?: Recogniser | undefined;
   readonly areWordsLate?: boolean | undefined;
-  readonly takeReports?: TakeReports | undefined;
   readonly speech?: SpeechEngine | undefined;
   readonly onSynthesised?: RealtimeCallOptions['onSynthesised'];
 }
@@ -154,7 +155,7 @@ export class VoiceCalls {
   callRealtime(evaluation: EvaluationInput, voice: string, options: RealtimeCallOptions = {}): Promise<CallResult> {
     const { prepared = this.prepared } = options;
     if (!prepared) throw new Error('prepare() was not called');
-    const { recording, session, isWide = false, firstSpeaker, model, interrupts, ...rest } = options;
+    const { recording, session, isWide = false, firstSpeaker, model, interrupts, takeReports, ...rest } = options;
     const { around = (inner) => inner, onSynthesised, ...agent } = rest;
     const { oneWayMs = 0 } = agent;
     const format = isWide ? { type: 'audio/pcm', rate: 24_000 } : { type: 'audio/pcmu' };
@@ -169,7 +170,7 @@ export class VoiceCalls {
       agent: around(oneWayMs > 0 ? delayed(oneWayMs, answering) : answering),
     });
     return this.execute(evaluation, voice, transport, {
-      ...{ recording, firstSpeaker, model, interrupts, onSynthesised, clock: new VirtualClock() },
+      ...{ recording, firstSpeaker, model, interrupts, onSynthesised, takeReports, clock: new VirtualClock() },
     });
   }
 
