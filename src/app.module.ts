@@ -13,6 +13,7 @@ import { CallsModule } from './modules/calls/calls.module.js';
 import { ComparisonModule } from './modules/comparison/comparison.module.js';
 import { CaseHistoryModule } from './modules/case-history/case-history.module.js';
 import { RetentionModule } from './modules/retention/retention.module.js';
+import { SchedulesModule } from './modules/schedules/schedules.module.js';
 import { StartsModule } from './modules/starts/starts.module.js';
 import { CallImportsModule } from './modules/call-imports/call-imports.module.js';
 import { ToolCallsModule } from './modules/tool-calls/tool-calls.module.js';
@@ -73,6 +74,7 @@ export class AppModule {
         CaseHistoryModule,
         RetentionModule,
         StartsModule,
+        SchedulesModule,
         CallImportsModule,
         ToolCallsModule,
         RunEndsModule,

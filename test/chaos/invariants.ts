@@ -125,6 +125,7 @@ async function onceFinding({ ledger }: Evidence, database: Client): Promise<Find
     agents: ['agents', 'name'],
     personalities: ['personalities', 'name'],
     evaluations: ['evaluations', 'name'],
+    schedules: ['schedules', 'name'],
     'api-keys': ['api_keys', 'name'],
   } as const;
   for (const [kind, [table, column]] of Object.entries(tables)) {
@@ -135,7 +136,7 @@ async function onceFinding({ ledger }: Evidence, database: Client): Promise<Find
   }
   const { rows } = await database.query(
     `SELECT id FROM (SELECT id FROM agents UNION ALL SELECT id FROM personalities UNION ALL SELECT id FROM evaluations
-       UNION ALL SELECT id FROM runs UNION ALL SELECT id FROM calls UNION ALL SELECT id FROM webhook_endpoints
+       UNION ALL SELECT id FROM schedules UNION ALL SELECT id FROM runs UNION ALL SELECT id FROM calls UNION ALL SELECT id FROM webhook_endpoints
        UNION ALL SELECT id FROM webhook_deliveries) a GROUP BY id HAVING count(*) > 1`,
   );
   if (rows.length > 0) problems.push(`${rows.length} ids are in two tables`);

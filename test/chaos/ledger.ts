@@ -1,6 +1,14 @@
 /** Kinds of resources that a client can change and read back. */
 export type Kind =
-  'agents' | 'personalities' | 'evaluations' | 'runs' | 'api-keys' | 'provider-keys' | 'webhooks' | 'workspace';
+  | 'agents'
+  | 'personalities'
+  | 'evaluations'
+  | 'runs'
+  | 'schedules'
+  | 'api-keys'
+  | 'provider-keys'
+  | 'webhooks'
+  | 'workspace';
 
 /** A resource whose creation was acknowledged, and its expected state. */
 export interface Entry {

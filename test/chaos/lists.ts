@@ -46,6 +46,16 @@ const LISTS: Readonly<Record<string, ListKind>> = {
     parents: 'SELECT id FROM runs WHERE workspace_id = $1',
     rows: 'SELECT id FROM report_links WHERE run_id = $1 AND expires_at > now()',
   },
+  listSchedules: {
+    path: '/agents/{id}/schedules',
+    parents: agents,
+    rows: 'SELECT id FROM schedules WHERE agent_id = $1',
+  },
+  listScheduleSlots: {
+    path: '/schedules/{id}/slots',
+    parents: 'SELECT id FROM schedules WHERE workspace_id = $1',
+    rows: 'SELECT id FROM schedule_slots WHERE schedule_id = $1',
+  },
   listApiKeys: {
     path: '/workspace/api-keys',
     parents: workspace,

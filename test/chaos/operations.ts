@@ -260,6 +260,41 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       return call && { ...call, expect: [200, 409] };
     },
   },
+  listSchedules: { weight: 1, plan: (client) => page(client, `/agents/${client.base.agentId}/schedules`) },
+  createSchedule: {
+    weight: 2,
+    plan: (client) =>
+      // The limit of a workspace is fifty.
+      client.count('schedules') < 10
+        ? create(
+            'schedules',
+            () => `/agents/${client.base.agentId}/schedules`,
+            (_, name) => ({ name, cron: '*/5 * * * *', timeZone: 'Europe/Berlin', run: started(client, name) }),
+          )(client)
+        : undefined,
+  },
+  getSchedule: { weight: 1, plan: read('schedules', ({ id }) => `/schedules/${id}`) },
+  updateSchedule: { weight: 1, plan: change('schedules', 'name') },
+  deleteSchedule: { weight: 1, plan: remove('schedules') },
+  runSchedule: {
+    weight: 1,
+    plan: (client) => {
+      const schedule = client.own('schedules');
+      if (!schedule) return undefined;
+      // It has the name of the schedule's run, so it is identified by its id.
+      const done = ({ data }: any) =>
+        void client.made({ kind: 'runs', id: data.id, marker: data.id, value: data.name });
+      // 409: a run of the schedule is in progress.
+      return { method: 'POST', path: `/schedules/${schedule.id}/run`, expect: [201, 409], done };
+    },
+  },
+  listScheduleSlots: {
+    weight: 1,
+    plan: (client) => {
+      const schedule = client.own('schedules');
+      return schedule && page(client, `/schedules/${schedule.id}/slots`);
+    },
+  },
   getWorkspace: { weight: 1, plan: () => get('/workspace') },
   updateWorkspace: { weight: 1, plan: change('workspace', 'name') },
   listApiKeys: { weight: 1, plan: (client) => page(client, '/workspace/api-keys') },

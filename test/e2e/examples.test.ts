@@ -14,6 +14,7 @@ const LAST = [
   'deleteProviderKey',
   'deleteWebhook',
   'deleteConnection',
+  'deleteSchedule',
   'deleteRun',
   'deleteEvaluation',
   'deletePersonality',

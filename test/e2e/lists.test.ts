@@ -4,6 +4,7 @@ import { agentBody, personalityBody } from '../factories/bodies.js';
 import { insertEvaluation, insertPersonality, insertRun } from '../factories/rows.js';
 import { expectInvalid } from '../support/expect.js';
 import { HttpClient } from '../support/http.js';
+import { scheduleBody } from '../support/schedules.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
@@ -49,6 +50,16 @@ const LISTS: List[] = [
     message: 'Runs retrieved successfully',
     path: ({ agentId }) => `/agents/${agentId}/runs`,
     add: async (fixture) => (await insertRun(manager(), fixture, fixture.agentId)).id,
+  },
+  {
+    name: 'schedules of an agent',
+    table: 'schedules',
+    message: 'Schedules retrieved successfully',
+    path: ({ agentId }) => `/agents/${agentId}/schedules`,
+    add: async (fixture) => {
+      await insertEvaluation(manager(), fixture, fixture.agentId);
+      return post(fixture, `/agents/${fixture.agentId}/schedules`, scheduleBody());
+    },
   },
 ];
 

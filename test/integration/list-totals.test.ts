@@ -42,7 +42,7 @@ describe('totals of counted lists', () => {
     ),
     evaluations: agentIds.map((id) => () => new EvaluationsRepository(database).page(id, EVERYTHING)),
     runs: [undefined, ...RUN_STATUSES].flatMap((status) =>
-      agentIds.map((id) => () => new RunsRepository(database).page(id, status, EVERYTHING)),
+      agentIds.map((id) => () => new RunsRepository(database).page(id, { ...(status && { status }) }, EVERYTHING)),
     ),
   });
 

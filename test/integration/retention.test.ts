@@ -146,7 +146,7 @@ describe('retention of runs', () => {
   it('leaves totals of lists equal to their rows', async () => {
     const { agentId } = await runsEnded(400, 400, 3, 2);
     await repository.deleteExpired(365);
-    const { rows, total } = await new RunsRepository(database).page(agentId, undefined, { limit: 100, offset: 0 });
+    const { rows, total } = await new RunsRepository(database).page(agentId, {}, { limit: 100, offset: 0 });
     expect([rows.length, total]).toEqual([2, 2]);
   });
 

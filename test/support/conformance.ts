@@ -230,6 +230,7 @@ export const RENAMED_TABLES = [
   'personalities',
   'evaluations',
   'runs',
+  'schedules',
   'reporting_attempts',
   'provider_keys',
   'webhook_endpoints',

@@ -6,6 +6,7 @@ import { ConnectionTestPolicy } from '../../src/modules/agents/connection/connec
 import { CallEntity } from '../../src/modules/runs/call.entity.js';
 import { ToolCallsService } from '../../src/modules/tool-calls/tool-calls.service.js';
 import { RunEntity } from '../../src/modules/runs/run.entity.js';
+import { ScheduleSlotEntity } from '../../src/modules/schedules/schedule-slot.entity.js';
 import { WebhookDeliveryEntity } from '../../src/modules/webhooks/webhook-delivery.entity.js';
 import { WebhookPolicy } from '../../src/modules/webhooks/webhook-policy.js';
 import { AGENT_PROVIDERS } from '../../src/platform/config/agent-providers.js';
@@ -16,6 +17,7 @@ import { agentBody, personalityBody } from '../factories/bodies.js';
 import { insertCaseResult, insertEvaluation, type Owner } from '../factories/rows.js';
 import { HttpClient } from './http.js';
 import { insertRecording } from './recordings.js';
+import { scheduleBody } from './schedules.js';
 
 /** A workspace with an ADMIN key. */
 export interface WorkspaceWithKey extends Owner {
@@ -78,6 +80,11 @@ const CREATE: Readonly<Record<string, (service: Service, workspace: WorkspaceWit
     await insertRecording(service.nest, id);
     return id;
   },
+  schedules: async (service, workspace) => {
+    const agentId = await createResource(service, workspace, 'agents');
+    await insertEvaluation(managerOf(service), workspace, agentId);
+    return post(service, workspace, `/agents/${agentId}/schedules`, scheduleBody());
+  },
   // Named by the token of a link.
   reports: async (service, workspace) => {
     const runId = await createResource(service, workspace, 'runs');
@@ -124,6 +131,19 @@ const ADD_CHILDREN: Readonly<
     await startRun(service, workspace, id);
   },
   'workspace/webhooks': sendTestEvent,
+  schedules: async (service, _, scheduleId) => {
+    const at = new Date();
+    const slot = {
+      id: randomUUID(),
+      scheduleId,
+      outcome: 'missed',
+      fromAt: at,
+      toAt: at,
+      count: 1,
+      runId: null,
+    } as const;
+    await managerOf(service).insert(ScheduleSlotEntity, slot);
+  },
 };
 
 /** How to create a member of each collection below a resource that has a path of its own below that. */

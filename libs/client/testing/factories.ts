@@ -21,6 +21,7 @@ export const runOf = (values: Partial<RunDetails> = {}): RunDetails => ({
   allowedUncounted: 0,
   notWorseThan: null,
   baselineRunId: null,
+  scheduleId: null,
   agentVersion: null,
   agentVariables: {},
   assistantVersion: null,

@@ -15,6 +15,8 @@ const FORGET = [
   'DELETE FROM connection_tests WHERE agent_id = $1',
   'DELETE FROM agent_connections WHERE agent_id = $1',
   'DELETE FROM agent_capacity WHERE agent_id = $1',
+  // With their slots.
+  'DELETE FROM schedules WHERE agent_id = $1',
   'DELETE FROM platform_calls WHERE agent_id = $1',
   `DELETE FROM list_deltas WHERE list IN ('evaluations', 'runs') AND owner_id = $1`,
   `DELETE FROM list_totals WHERE list IN ('evaluations', 'runs') AND owner_id = $1`,

@@ -4,12 +4,21 @@ import { WebhooksModule } from '../webhooks/webhooks.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
 import { CaseHistoryModule } from '../case-history/case-history.module.js';
 import { ComparisonModule } from '../comparison/comparison.module.js';
+import { SchedulesModule } from '../schedules/schedules.module.js';
 import { RunsModule } from '../runs/runs.module.js';
 import { FinishRepository } from './finish.repository.js';
 import { RunFinisher } from './run-finisher.service.js';
 
 @Module({
-  imports: [CaseHistoryModule, ComparisonModule, RecordingsModule, RunsModule, WebhooksModule, WorkspacesModule],
+  imports: [
+    CaseHistoryModule,
+    ComparisonModule,
+    RecordingsModule,
+    RunsModule,
+    SchedulesModule,
+    WebhooksModule,
+    WorkspacesModule,
+  ],
   providers: [RunFinisher, FinishRepository],
   exports: [RunFinisher],
 })

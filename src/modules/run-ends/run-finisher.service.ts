@@ -10,6 +10,7 @@ import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { CaseHistoryService } from '../case-history/case-history.service.js';
 import { BaselinesService } from '../comparison/baselines.service.js';
 import type { RunEntity } from '../runs/run.entity.js';
+import { HeartbeatService } from '../schedules/heartbeat.service.js';
 import { RunsService, toRunData } from '../runs/runs.service.js';
 import { FinishRepository, type UnrecordedCalls } from './finish.repository.js';
 
@@ -29,6 +30,7 @@ export class RunFinisher {
     private readonly baselines: BaselinesService,
     private readonly history: CaseHistoryService,
     private readonly uploads: RecordingUploadsService,
+    private readonly heartbeats: HeartbeatService,
     private readonly webhooks: WebhooksService,
     private readonly workspaces: WorkspacesService,
     @Inject(SETTINGS) private readonly settings: Settings,
@@ -66,6 +68,7 @@ export class RunFinisher {
     // What was observed of the agent was reported when it was called, or the agent was not called by the service.
     if (ended.derivedFrom !== null || ended.isImported) return ended.isImported;
     await this.history.record(ended);
+    await this.heartbeats.runEnded(ended);
     await this.sendOutcome(ended);
     if (score !== null) await this.sendDrop(ended);
     const failed = new Set(calls.flatMap(({ caseKey, outcome }) => (outcome === 'failed' ? caseKey : [])));

@@ -116,6 +116,12 @@ export type NewRun = Pick<
     >
   >;
 
+/** Only runs with this status, or of this schedule. */
+export interface RunFilter {
+  readonly status?: RunStatus;
+  readonly scheduleId?: string;
+}
+
 const INSERT = `
   INSERT INTO runs AS r (id, workspace_id, agent_id, user_id, label, name, status, score, total_calls, repeat,
                          concurrency, minimum_score, minimum_pass_rate, allowed_uncounted, agent_snapshot, reasons,
@@ -137,6 +143,14 @@ const LIST = {
   total: { list: 'runs' },
 };
 const LIST_BY_STATUS = { ...LIST, where: 'r.agent_id = $1 AND r.status = $2', total: { list: 'runs', facet: '$2' } };
+
+/** Those of a schedule; $3: a status, or null. */
+const LIST_OF_SCHEDULE = {
+  columns: LIST.columns,
+  from: LIST.from,
+  joins: LIST.joins,
+  where: 'r.agent_id = $1 AND r.schedule_id = $2 AND ($3::text IS NULL OR r.status = $3)',
+};
 
 /** Ends the run with the score so far. */
 const CANCEL = `
@@ -185,9 +199,12 @@ export class RunsRepository {
 
   async page(
     agentId: string,
-    status: RunStatus | undefined,
+    { status, scheduleId }: RunFilter,
     page: { limit: number; offset: number },
   ): Promise<{ rows: ListedRun[]; total: number }> {
+    if (scheduleId !== undefined) {
+      return readPage<ListedRun>(this.database, LIST_OF_SCHEDULE, [agentId, scheduleId, status ?? null], page);
+    }
     return status === undefined
       ? readPage<ListedRun>(this.database, LIST, [agentId], page)
       : readPage<ListedRun>(this.database, LIST_BY_STATUS, [agentId, status], page);

@@ -10,8 +10,15 @@ import { RecordingUploadsService } from '../recordings/recording-uploads.service
 import type { ListedRun, RunDetails, RunMetrics } from './dto/run.responses.js';
 import { toDerivedFrom, toListedRun, toMetrics, toRun } from './run-data.js';
 import { RunWatcher } from './run-watcher.service.js';
-import { hasEnded, type RunEntity, type RunStatus } from './run.entity.js';
-import { type CallCounts, type CaseOfPlan, type NewRun, type RunEnd, RunsRepository } from './runs.repository.js';
+import { hasEnded, type RunEntity } from './run.entity.js';
+import {
+  type CallCounts,
+  type CaseOfPlan,
+  type NewRun,
+  type RunEnd,
+  type RunFilter,
+  RunsRepository,
+} from './runs.repository.js';
 
 export { CALL_STATUSES, MEDIA, OUTCOMES } from './call.entity.js';
 export { hasEnded, MAX_PAID_ATTEMPTS, RUN_STATUSES } from './run.entity.js';
@@ -32,14 +39,10 @@ export class RunsService {
   ) {}
 
   /** @throws DomainError NOT_FOUND or FORBIDDEN for the agent */
-  async list(
-    caller: Caller,
-    agentId: string,
-    query: PageRequest & { readonly status?: RunStatus },
-  ): Promise<Page<ListedRun>> {
+  async list(caller: Caller, agentId: string, query: PageRequest & RunFilter): Promise<Page<ListedRun>> {
     await this.agents.require(caller, agentId);
     const { page, limit, offset } = window(query);
-    const { rows, total } = await this.repository.page(agentId, query.status, { limit, offset });
+    const { rows, total } = await this.repository.page(agentId, query, { limit, offset });
     return { items: rows.map(toListedRun), total, page, limit };
   }
 
@@ -151,6 +154,7 @@ export function toDetails(row: RunEntity, counts: Partial<CallCounts>): RunDetai
     agentVersion: row.agentVersion,
     agentVariables: row.agentVariables,
     assistantVersion: row.assistantVersion,
+    scheduleId: row.scheduleId,
     derivedFrom: toDerivedFrom(row),
     exitCode: row.exitCode,
     startedAt: row.startedAt?.toISOString() ?? null,

@@ -27,6 +27,13 @@ const MAX_LISTED = 20;
 const IMPORTED =
   'The calls of the run were imported; nothing can be run again. To call the agent, start a run of the evaluation';
 
+/** What starts a run on behalf of a user. */
+export interface StartingSchedule {
+  readonly id: string;
+  /** @param maxPaidSeconds the most seconds that the platform can bill; null if it does not bill @throws DomainError to refuse it */
+  readonly admit: (maxPaidSeconds: number | null) => void;
+}
+
 /** Plans and starts runs. */
 @Injectable()
 export class RunStarterService {
@@ -88,13 +95,23 @@ export class RunStarterService {
     };
   }
 
-  /** Writes the run and its calls in one transaction. @throws DomainError as `plan` does */
-  async start(caller: Caller, agentId: string, request: StartRunRequest): Promise<RunDetails> {
+  /**
+   * Writes the run and its calls in one transaction.
+   * @param schedule that starts it
+   * @throws DomainError as `plan` does
+   */
+  async start(
+    caller: Caller,
+    agentId: string,
+    request: StartRunRequest,
+    schedule?: StartingSchedule,
+  ): Promise<RunDetails> {
     return this.database.transaction(async () => {
       // The lock prevents the agent from being deleted concurrently.
       const agent = await this.agents.describe(caller, agentId, { lock: true });
       const { plan, choice } = await this.makePlan(caller, agent, request);
-      return this.write(caller, agent, plan, choice);
+      schedule?.admit(maxPaidSeconds(plan, choice.protocol));
+      return this.write(caller, agent, plan, choice, schedule?.id);
     });
   }
 
@@ -254,6 +271,7 @@ export class RunStarterService {
     agent: AgentDescription,
     plan: Plan,
     choice: PlannedConnection,
+    scheduleId: string | null = null,
   ): Promise<RunDetails> {
     const { workspaceId, userId } = caller;
     const { evaluations, baselines, ...settings } = plan;
@@ -268,6 +286,7 @@ export class RunStarterService {
       ...settings,
       totalCalls,
       baselineRunId: baselines.gate?.id ?? null,
+      scheduleId,
       agentSnapshot: { name: agent.name, provider, assistantId, type },
     };
     const { run } = await this.writer.write(planned, evaluations, choice);

@@ -4,6 +4,7 @@ export const WEBHOOK_EVENT_TYPES = [
   'run.failed',
   'agent.score_dropped',
   'evaluation.critical_failed',
+  'schedule.not_run',
   'webhook.test',
 ] as const;
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
@@ -54,6 +55,20 @@ export interface WebhookEventData {
     readonly evaluationId: string;
     readonly callId: string;
     readonly failedCriteria: readonly string[];
+  };
+  'schedule.not_run': {
+    readonly scheduleId: string;
+    readonly scheduleName: string;
+    readonly agentId: string;
+    readonly agentName: string | null;
+    /** The first due time in a row without a run. */
+    readonly since: string;
+    /** Number of due times in a row without a run. */
+    readonly notRun: number;
+    /** Of the last one. */
+    readonly reason: 'missed' | 'refused' | 'overlap';
+    /** Why it was refused, one sentence each. */
+    readonly issues: readonly string[];
   };
   'webhook.test': { readonly endpointId: string; readonly message: string };
 }

@@ -68,6 +68,8 @@ export interface Settings {
   readonly recordingRetentionDays: number;
   /** Days after their end for which webhook deliveries are kept; 0: always. */
   readonly deliveryRetentionDays: number;
+  /** How many minutes after its due time a run of a schedule is still started. */
+  readonly scheduleGraceMinutes: number;
   /** How agents of each provider are reached. */
   readonly agentProviders: Readonly<Record<AgentProvider, AgentProviderSetting>>;
   /** Private networks (CIDR) that webhooks and agent calls may reach. */
@@ -231,6 +233,7 @@ export function settingSpecs(isTerminal: boolean) {
     RECORDINGS_BYTES_PER_WORKSPACE: { ...wholeNumber(0, Number.MAX_SAFE_INTEGER), default: undefined },
     RECORDING_RETENTION_DAYS: { ...retentionDays, default: 30 },
     DELIVERY_RETENTION_DAYS: { ...retentionDays, default: 30 },
+    SCHEDULE_GRACE_MINUTES: { ...wholeNumber(1, 1_440), default: 15 },
     OUTBOUND_ALLOWED_NETWORKS: networks({ default: [] }),
   };
 }
@@ -281,6 +284,7 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
     recordingsBytesPerWorkspace: clean.RECORDINGS_BYTES_PER_WORKSPACE,
     recordingRetentionDays: clean.RECORDING_RETENTION_DAYS,
     deliveryRetentionDays: clean.DELIVERY_RETENTION_DAYS,
+    scheduleGraceMinutes: clean.SCHEDULE_GRACE_MINUTES,
     agentProviders: agentProviders(clean),
     outboundAllowedNetworks: clean.OUTBOUND_ALLOWED_NETWORKS,
   });

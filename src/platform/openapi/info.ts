@@ -82,6 +82,7 @@ export const TAGS = [
   { name: 'Personalities', description: 'Simulated callers: how they speak and behave' },
   { name: 'Evaluations', description: 'Test scenarios, each attached to an agent' },
   { name: 'Runs', description: 'Test runs of an agent and their results' },
+  { name: 'Schedules', description: 'When runs of an agent are started, and what became of each due time' },
   { name: 'Workspace settings', description: 'The workspace, its API keys and its default keys for agent providers' },
   { name: 'Webhooks', description: 'Endpoints that receive the events of test runs, and the deliveries to them' },
   { name: 'Health', description: 'For load balancers and orchestrators; no key needed, never rate limited' },

@@ -160,6 +160,14 @@ export class RunDetails extends IntersectionType(Run, RunMetrics, GateFields) {
   @AssistantVersionField()
   assistantVersion: string | null;
 
+  @IdField({
+    kind: 'schedule',
+    description: 'The schedule that started it, which may be deleted; null for other runs',
+    nullable: true,
+    example: null,
+  })
+  scheduleId: string | null;
+
   @ApiProperty({
     type: DerivedFrom,
     nullable: true,

@@ -13,6 +13,7 @@ export const EXAMPLE_ID = {
   webhookEvent: '5e7b0c92-d3a1-4f68-b24e-9a6f8d1c3705',
   reportLink: 'd6f3a5b8-1e49-4c72-9a0d-4b7e2c8f6130',
   schedule: 'a4c8e2f6-5b17-4d39-8f60-2e9b7d1c5a83',
+  scheduleSlot: '3f6b9d2e-8c41-4a75-b9e3-0d7a5c1f8e26',
 } as const;
 
 /** Kind of resource that an id belongs to. A new resource needs an entry in `EXAMPLE_ID`. */
@@ -33,4 +34,5 @@ export const KIND_OF_COLLECTION: Readonly<Record<string, ExampleKind>> = {
   webhooks: 'webhook',
   deliveries: 'webhookDelivery',
   'webhook-deliveries': 'webhookDelivery',
+  schedules: 'schedule',
 };

@@ -1,0 +1,18 @@
+import { Module } from '@nestjs/common';
+import { Clock } from '../../platform/clock.js';
+import { AgentsModule } from '../agents/agents.module.js';
+import { StartsModule } from '../starts/starts.module.js';
+import { WebhooksModule } from '../webhooks/webhooks.module.js';
+import { HeartbeatService } from './heartbeat.service.js';
+import { ScheduleStarter } from './schedule-starter.service.js';
+import { SchedulesController } from './schedules.controller.js';
+import { SchedulesRepository } from './schedules.repository.js';
+import { SchedulesService } from './schedules.service.js';
+
+@Module({
+  imports: [AgentsModule, StartsModule, WebhooksModule],
+  controllers: [SchedulesController],
+  providers: [SchedulesService, ScheduleStarter, HeartbeatService, SchedulesRepository, Clock],
+  exports: [HeartbeatService],
+})
+export class SchedulesModule {}
