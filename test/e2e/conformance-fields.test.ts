@@ -78,6 +78,12 @@ const OF_ACCOUNTS = { template: '/providers/{provider}/assistants', fields: ['ap
 /** A reference, free JSON, and a time that may be past; `tool-calls.test.ts` tests them. */
 const OF_TOOL_CALLS = { template: '/tool-calls', fields: ['callId', 'arguments', 'result', 'at'] };
 
+/** A pattern, a zone and a nested body; `schedules.test.ts` tests them. */
+const OF_SCHEDULES = ['/agents/{agentId}/schedules', '/schedules/{id}'].map((template) => ({
+  template,
+  fields: ['cron', 'timeZone', 'run'],
+}));
+
 /** What a value needs beside it: a protocol has addresses of its own, only callers without a script think. */
 const BESIDE: Readonly<Record<string, object>> = {
   'fillers: true': { script: [] },
@@ -95,7 +101,7 @@ const fields = operations.flatMap((operation) => {
   const isEvaluation = 'scenarioText' in properties;
   const hasOtherRules = isEvaluation || 'evaluationIds' in properties;
   const elsewhere = 'firstSpeaker' in properties ? OF_CONNECTION : hasOtherRules ? TESTED_ELSEWHERE : [];
-  const others = [OF_ACCOUNTS, OF_TOOL_CALLS].flatMap((each) =>
+  const others = [OF_ACCOUNTS, OF_TOOL_CALLS, ...OF_SCHEDULES].flatMap((each) =>
     each.template === operation.template ? each.fields : [],
   );
   const names = Object.entries(properties).filter(([field]) => ![...elsewhere, ...others].includes(field));

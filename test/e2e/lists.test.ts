@@ -4,7 +4,7 @@ import { agentBody, personalityBody } from '../factories/bodies.js';
 import { insertEvaluation, insertPersonality, insertRun } from '../factories/rows.js';
 import { expectInvalid } from '../support/expect.js';
 import { HttpClient } from '../support/http.js';
-import { scheduleBody } from '../support/schedules.js';
+import { insertSchedule } from '../support/schedules.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
@@ -56,10 +56,7 @@ const LISTS: List[] = [
     table: 'schedules',
     message: 'Schedules retrieved successfully',
     path: ({ agentId }) => `/agents/${agentId}/schedules`,
-    add: async (fixture) => {
-      await insertEvaluation(manager(), fixture, fixture.agentId);
-      return post(fixture, `/agents/${fixture.agentId}/schedules`, scheduleBody());
-    },
+    add: async (fixture) => (await insertSchedule(manager(), fixture, fixture.agentId)).id,
   },
 ];
 

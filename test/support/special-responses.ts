@@ -72,6 +72,17 @@ export const SPECIAL_RESPONSES: readonly {
     },
   })),
   {
+    name: 'PATCH /schedules/{id} returns 409 while the agent is deleted',
+    expectResponse: async ({ app, owner, prober, request }) => {
+      const operation = operationNamed('PATCH /schedules/{id}');
+      const valid = await request(operation);
+      const client = new HttpClient(app.url, owner.apiKey);
+      await client.delete(`/agents/${(await client.get<any>(valid.path)).body.data.agentId}`);
+      const { body } = await prober.expect(operation, 409, valid);
+      expect(body.message).toBe('The agent of the schedule was deleted; restore it first');
+    },
+  },
+  {
     name: 'PATCH /evaluations/{id} returns 409 for the key of another evaluation',
     expectResponse: async ({ app, owner, prober, request }) => {
       const client = new HttpClient(app.url, owner.apiKey);
