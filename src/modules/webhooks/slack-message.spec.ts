@@ -76,6 +76,16 @@ describe('the message of an event in the format slack', () => {
     expect(message('evaluation.critical_failed', critical)).toContain('\n• Confirms the number of guests\n');
   });
 
+  it('says since when a schedule does not run, and why', () => {
+    const data = {
+      ...{ scheduleId: 's', scheduleName: 'Every <night>', agentId: AGENT_ID, agentName: null },
+      ...{ since: '2026-12-01T01:00:00.000Z', notRun: 2, reason: 'refused' as const, issues: ['No evaluation'] },
+    };
+    const text = message('schedule.not_run', data);
+    expect(text).toContain('*Schedule does not run*: Bella Vista · Every &lt;night&gt;\n2 due times in a row since');
+    expect(text).toContain(`refused\n• No evaluation\n<${PUBLIC_URL}/schedules/s/slots|Slots>`);
+  });
+
   it('links a test to the webhook and its deliveries', () => {
     const text = message(
       'webhook.test',

@@ -67,6 +67,15 @@ const MESSAGES: { readonly [Type in WebhookEventType]: (data: WebhookEventData[T
     lines: listed(failedCriteria.map((criterion) => plain(criterion, MAX_CASE_REASON))),
     links: report(runId),
   }),
+  'schedule.not_run': ({ scheduleId, scheduleName, notRun, since, reason, issues }) => ({
+    title: 'Schedule does not run',
+    subject: scheduleName,
+    lines: [
+      `${notRun} due times in a row since ${since} without a run; the last one: ${reason}`,
+      ...listed(issues.map((issue) => plain(issue, MAX_REASON))),
+    ],
+    links: [['Slots', `/schedules/${scheduleId}/slots`]],
+  }),
   'webhook.test': ({ endpointId, message }) => ({
     title: 'Test',
     lines: [message],
