@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Database } from '../../src/platform/database/database.js';
 import { agentBody, personalityBody } from '../factories/bodies.js';
-import { insertEvaluation, insertPersonality, insertRun } from '../factories/rows.js';
+import { insertEvaluation, insertPersonality, insertRun, insertSchedule } from '../factories/rows.js';
 import { expectInvalid } from '../support/expect.js';
 import { HttpClient } from '../support/http.js';
-import { insertSchedule } from '../support/schedules.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 

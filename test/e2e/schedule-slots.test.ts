@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { RunEntity } from '../../src/modules/runs/run.entity.js';
-import { agentBody } from '../factories/bodies.js';
+import { agentBody, scheduleBody } from '../factories/bodies.js';
 import { insertEvaluation } from '../factories/rows.js';
-import { type PreparedSchedules, prepareSchedules, scheduleBody } from '../support/schedules.js';
+import { type PreparedSchedules, prepareSchedules } from '../support/schedules.js';
 import { sql } from '../support/sql.js';
 
 /** More than the jitter. */

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { agentBody } from '../factories/bodies.js';
+import { agentBody, scheduleBody } from '../factories/bodies.js';
 import { insertEvaluation } from '../factories/rows.js';
 import { expectInvalid, expectNotFound } from '../support/expect.js';
 import { HttpClient } from '../support/http.js';
 import { createKey } from '../support/keys.js';
-import { type PreparedSchedules, prepareSchedules, scheduleBody } from '../support/schedules.js';
+import { type PreparedSchedules, prepareSchedules } from '../support/schedules.js';
 import { sql } from '../support/sql.js';
 
 describe('schedules', () => {

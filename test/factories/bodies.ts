@@ -27,3 +27,11 @@ export const fullAgentBody = (values: object = {}) => ({
 
 /** The smallest valid body that creates a personality. */
 export const personalityBody = (values: object = {}) => ({ name: 'Impatient regular', ...values });
+
+export const scheduleBody = (values: object = {}) => ({
+  name: 'Every night',
+  cron: '0 2 * * *',
+  timeZone: 'Europe/Berlin',
+  run: { name: 'Nightly', repeat: 2 },
+  ...values,
+});

@@ -3,6 +3,8 @@ import type { EntityManager } from 'typeorm';
 import { CaseResultEntity } from '../../src/modules/case-history/case-result.entity.js';
 import { EvaluationEntity } from '../../src/modules/evaluations/evaluation.entity.js';
 import { PersonalityEntity } from '../../src/modules/personalities/personality.entity.js';
+import { ScheduleEntity } from '../../src/modules/schedules/schedule.entity.js';
+import { scheduleBody } from './bodies.js';
 import { RunEntity } from '../../src/modules/runs/run.entity.js';
 
 /** The workspace and user that own the rows. */
@@ -129,6 +131,23 @@ export async function insertCaseResult(
       error: 0,
       latencies: [],
       callId: randomUUID(),
+      ...values,
+    }),
+  );
+}
+
+/** A schedule without an evaluation to run. */
+export async function insertSchedule(
+  manager: EntityManager,
+  { workspaceId, userId }: Owner,
+  agentId: string,
+  values: Partial<ScheduleEntity> = {},
+): Promise<ScheduleEntity> {
+  return manager.save(
+    manager.create(ScheduleEntity, {
+      ...{ id: randomUUID(), workspaceId, agentId, createdByUserId: userId, ...scheduleBody() },
+      ...{ enabled: true, resetOnVersion: false, maxPaidSecondsPerDay: null, heartbeatUrl: null },
+      ...{ dueAt: new Date(), startsAt: new Date() },
       ...values,
     }),
   );

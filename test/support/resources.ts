@@ -13,11 +13,10 @@ import { AGENT_PROVIDERS } from '../../src/platform/config/agent-providers.js';
 import { SETTINGS } from '../../src/platform/config/settings.module.js';
 import type { Settings } from '../../src/platform/config/settings.js';
 import { EXAMPLE_ID } from '../../src/platform/http/dto/example-ids.js';
-import { agentBody, personalityBody } from '../factories/bodies.js';
+import { agentBody, personalityBody, scheduleBody } from '../factories/bodies.js';
 import { insertCaseResult, insertEvaluation, type Owner } from '../factories/rows.js';
 import { HttpClient } from './http.js';
 import { insertRecording } from './recordings.js';
-import { scheduleBody } from './schedules.js';
 
 /** A workspace with an ADMIN key. */
 export interface WorkspaceWithKey extends Owner {

@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
-import { ScheduleEntity } from '../../src/modules/schedules/schedule.entity.js';
 import { ScheduleStarter } from '../../src/modules/schedules/schedule-starter.service.js';
 import { SchedulesModule } from '../../src/modules/schedules/schedules.module.js';
 import { Clock } from '../../src/platform/clock.js';
@@ -34,28 +32,3 @@ export async function prepareSchedules(env: NodeJS.ProcessEnv = {}): Promise<Pre
   inSchedules.get(Clock, { strict: true }).now = () => clock.time;
   return { app, client, owner, agentId, clock, manager, starter: inSchedules.get(ScheduleStarter) };
 }
-
-/** A schedule without an evaluation to run. */
-export async function insertSchedule(
-  manager: EntityManager,
-  { workspaceId, userId }: Owner,
-  agentId: string,
-  values: Partial<ScheduleEntity> = {},
-): Promise<ScheduleEntity> {
-  return manager.save(
-    manager.create(ScheduleEntity, {
-      ...{ id: randomUUID(), workspaceId, agentId, createdByUserId: userId, ...scheduleBody() },
-      ...{ enabled: true, resetOnVersion: false, maxPaidSecondsPerDay: null, heartbeatUrl: null },
-      ...{ dueAt: new Date(), startsAt: new Date() },
-      ...values,
-    }),
-  );
-}
-
-export const scheduleBody = (values: object = {}) => ({
-  name: 'Every night',
-  cron: '0 2 * * *',
-  timeZone: 'Europe/Berlin',
-  run: { name: 'Nightly', repeat: 2 },
-  ...values,
-});
