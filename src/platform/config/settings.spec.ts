@@ -52,8 +52,7 @@ describe('settings', () => {
       runRetentionDays: 365,
       recordings: true,
       recordingRetentionDays: 30,
-      deliveryRetentionDays: 30,
-      scheduleGraceMinutes: 15,
+      ...{ deliveryRetentionDays: 30, scheduleGraceMinutes: 15 },
     });
   });
 
@@ -118,7 +117,6 @@ describe('settings', () => {
     ['JUDGE_SAMPLES', '3', 'judgeSamples', 3],
     ['RUN_RETENTION_DAYS', '0', 'runRetentionDays', 0],
     ['DELIVERY_RETENTION_DAYS', '7', 'deliveryRetentionDays', 7],
-    ['SCHEDULE_GRACE_MINUTES', '60', 'scheduleGraceMinutes', 60],
   ])('accept %s=%s', (name, value, field, expected) => {
     expect(readSettings({ [name]: value })[field as 'port']).toEqual(expected);
   });
