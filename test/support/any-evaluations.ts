@@ -66,6 +66,8 @@ const nasty = [
   '\uD7FF',
   'x'.repeat(500),
 ];
+/** What is refused in texts and names of tools, because it could never match. */
+const EXPRESSION = /\*$|\.\*|\w\|\w|\\[dswDSW]|\\b\w|^\/|\[[^\]]*\w-\w|^\(\?|^file:/;
 const text = (max: number) =>
   fc
     .array(fc.oneof(fc.constantFrom(...nasty), fc.string({ unit: 'binary' })), { minLength: 1, maxLength: 3 })
@@ -76,6 +78,7 @@ const text = (max: number) =>
         normaliseText(value) !== '' &&
         value.trim() !== '' &&
         !value.includes('\u0000') &&
+        !EXPRESSION.test(value) &&
         value.isWellFormed(),
     );
 const plain = text(60).filter((value) => /^[^\s,;]([^,;\r\n]*[^\s,;])?$/.test(value));

@@ -17,7 +17,8 @@ export function patternTrap(source: string): string | undefined {
 }
 
 /** What people do not say, but a regular expression has: `/closed/i`, `a.*b`, `(a|b)`, `\\d`, `[a-z]`. */
-const SYNTAX = /^\/.+\/[gimsuy]*$|\.[*+]|\w\|\w|\\[bdswDSW]|\[[^\]]*\w-\w[^\]]*\]|^\(\?[a-z]+\)/s;
+const SYNTAX =
+  /^\/.+\/[gimsuy]*$|\w\.\*|\w\|\w|\\[dswDSW](?:[+*{?]|\\|\s|$)|\\b\w+\\b|\[[^\]]*\w-\w[^\]]*\]|^\(\?[a-z]+\)/s;
 
 /** What is wrong with a text to search for that is certainly a pattern, as the end of a sentence. */
 export const textTrap = (text: string): string | undefined =>

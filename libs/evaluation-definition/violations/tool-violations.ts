@@ -1,9 +1,11 @@
 import { schemaFaults } from '../../json-schema/index.js';
 import type { Path, Violation } from '../../json-input/index.js';
 import type { ToolMatcher } from '../definition/definition.js';
-import { ANY_TOOL } from '../definition/events.js';
 import { LIMITS } from '../definition/limits.js';
 import type { PatternChecker } from '../matching/pattern.js';
+
+/** Names such as `delete_*`, `delete_.*` and `book|cancel`, which no tool has. */
+const WILDCARD = /^\w[\w.-]*\*$|\.\*|^\w+(?:\|\w+)+$|^\/\w.*\w\/\w*$/;
 
 /** Finds what is wrong with tool calls in checks, with a limit for all schemas of an evaluation together. */
 export class ToolViolations {
@@ -17,7 +19,7 @@ export class ToolViolations {
     if (tool.trim() !== tool) {
       violations.push({ path: [...path, 'tool'], text: 'must not begin or end with white space' });
     }
-    if (tool !== ANY_TOOL && /[*|^$\\]|^\/.*\/\w*$/.test(tool)) {
+    if (WILDCARD.test(tool)) {
       const text =
         'must be the name of one tool, not a pattern: write a check for each, inside any_of if one is enough';
       violations.push({ path: [...path, 'tool'], text });

@@ -297,7 +297,8 @@ describe('what only looks like a rule or an expression', () => {
     '/etc/hosts',
     'a *b* c',
     '50.5',
-    'C:\\Users',
+    'C:\\docs',
+    'a\\b',
     '[sic] two',
     'either | or',
     'Are you (still) there?',
@@ -315,6 +316,11 @@ describe('what only looks like a rule or an expression', () => {
     const check = `checks:\n  - type: calls_tool\n    tool: find\n    arguments: { type: string, filter: ${value} }`;
     expect(messagesOf(suiteWith(check, 6).text)).toEqual([]);
   });
+});
+
+it.each(['=1+1', '*a', '| x', 'a\\b', 'book.table/v1'])('a tool may have the name %s', (tool) => {
+  const check = `checks:\n  - type: calls_tool\n    tool: ${JSON.stringify(tool)}`;
+  expect(messagesOf(suiteWith(check, 7).text)).toEqual([]);
 });
 
 describe('files of other tools', () => {
