@@ -22,13 +22,8 @@ const MAX_NAMED = 10;
 /** What a platform ignores, lacks, or does for real, one sentence each. */
 export function platformWarnings(plan: PlannedPlatform): string[] {
   const { protocol, connectionOptions, assistantVersion, variables } = plan;
-  const {
-    takes,
-    provides,
-    runsTools = provides.toolCalls === 'seen',
-    mocksTools,
-    hasOwnMocks,
-  } = PROTOCOLS.of(protocol);
+  const module = PROTOCOLS.of(protocol);
+  const { takes, provides, runsTools = provides.toolCalls === 'seen', mocksTools, hasOwnMocks } = module;
   const warnings: string[] = [];
   if (takes?.variables !== true && variables.some((names) => names.length > 0)) {
     warnings.push(`agentVariables have no effect, because ${protocol} has no variables.`);

@@ -14,6 +14,7 @@ import type {
 } from '../definition/definition.js';
 import { DEFAULTS } from '../definition/limits.js';
 import { normaliseCheck, normaliseExpectations } from './normalise-check.js';
+import { historyLineSchema } from './history-schema.js';
 import { toolResultSchema } from './tool-result-schema.js';
 
 /** Fills in all defaults and orders the fields as documented. */
@@ -81,19 +82,18 @@ export function normaliseConditions(input: LineConditions): LineConditions {
 
 const CONDITIONS = ['gainDb', 'echoDb', 'packetLossPercent', 'jitterMs', 'band', 'seed'] as const;
 
-const normaliseHistoryLine = (line: HistoryLine): HistoryLine => {
-  if (!('tool' in line)) return line;
-  const { tool, arguments: args, result } = line;
-  return { tool, ...(args && { arguments: args }), ...(result !== undefined && { result }) };
-};
-
 /** Fields in the order of the schema: the database does not preserve it. */
-const normaliseToolResult = (input: ToolResult): ToolResult =>
-  Object.fromEntries(
-    TOOL_RESULT.flatMap((name) => (input[name] === undefined ? [] : [[name, input[name]]])),
-  ) as unknown as ToolResult;
+const inOrder =
+  <T extends object>({ properties }: { readonly properties: object }) =>
+  (value: T): T =>
+    Object.fromEntries(
+      (Object.keys(properties) as (keyof T)[]).flatMap((name) =>
+        value[name] === undefined ? [] : [[name, value[name]]],
+      ),
+    ) as T;
 
-const TOOL_RESULT = Object.keys(toolResultSchema.properties) as (keyof typeof toolResultSchema.properties)[];
+const normaliseHistoryLine = inOrder<HistoryLine>(historyLineSchema);
+const normaliseToolResult = inOrder<ToolResult>(toolResultSchema);
 
 /** With sorted names: the database does not preserve their order. */
 export const normaliseRow = (row: VariablesRow): VariablesRow =>

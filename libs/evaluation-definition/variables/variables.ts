@@ -5,16 +5,8 @@ import { type DateFormat, type DateValues, isLikeDate, MAX_DATE_NAME } from './d
 
 /** The fields in which `{{name}}` stands for the value of a variable. */
 export const TEMPLATE_FIELDS = [
-  ...([
-    'scenarioText',
-    'generalInstructions',
-    'script',
-    'history',
-    'checks',
-    'criteria',
-    'toolResults',
-    'agentVariables',
-  ] as const),
+  ...(['scenarioText', 'generalInstructions', 'script', 'history', 'checks', 'criteria'] as const),
+  ...(['toolResults', 'agentVariables'] as const),
 ] as const;
 export type Template = Pick<AuthoredEvaluation, (typeof TEMPLATE_FIELDS)[number]>;
 

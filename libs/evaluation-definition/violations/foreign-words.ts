@@ -1,93 +1,49 @@
-/** A text for which `says` searches. */
-const PART = 'says with partOfWord: true';
-const PATTERN = 'says with a pattern';
-const CALL = 'calls_tool with tool and arguments';
 const CRITERION = 'a criterion, such as "criterion: The agent names the price"';
-const CHECKS = 'checks, or expect under a line of script';
-const LATENCY = 'max_latency_ms with ms';
-const LINE = 'say in a step of script';
-const STEPS = 'script, a list of steps such as "say: Hello"';
-const SCENARIO = 'scenarioText, what the caller wants and knows';
-const OUTSIDE = 'a check of words or tool calls: what the agent keeps inside is not seen';
-const TAGS = 'tags: vat run --tag selects evaluations';
-const NO_CODE = 'a pattern, argumentsSchema or a criterion: code is not executed';
 
-/** What words of promptfoo, Rasa, ElevenLabs, Pipecat and LangWatch are called here, by their form with `_`, in lower case. */
+/** What is written here, and the words of promptfoo, Rasa, ElevenLabs, Pipecat, Vapi and LangWatch for it, with `_` in lower case. */
+const MEANINGS: readonly (readonly [meaning: string, words: string])[] = [
+  ['says with partOfWord: true', 'contains icontains text_contains'],
+  ['any_of with a says check for each text', 'contains_any'],
+  ['all_of with a says check for each text', 'contains_all'],
+  ['says with a pattern', 'equals regex starts_with'],
+  ['says with text or pattern', 'bot_uttered'],
+  ['says in checks, or expect under the line', 'bot utter assistant'],
+  [
+    CRITERION,
+    'llm_rubric judge judgeplan rubric eval g_eval similar factuality model_graded_closedqa answer_relevance response',
+  ],
+  [CRITERION, 'success_condition success_criteria success_examples failure_examples'],
+  [CRITERION, 'generative_response_is_relevant generative_response_is_grounded'],
+  [
+    'calls_tool with tool and arguments',
+    'tool_called function_call function_called action_executed trajectory:tool_used',
+  ],
+  ['max_latency_ms with ms', 'latency within_ms'],
+  ['say in a step of script', 'user human role content'],
+  ['script, a list of steps such as "say: Hello"', 'turns steps messages'],
+  ['history, a list of lines such as "caller: Hello"', 'chat_history'],
+  ['a step with press', 'dtmf'],
+  ['a step with waitSeconds', 'wait delay delay_ms'],
+  ['bargeIn: { afterMs: 1000 } beside say', 'interrupt'],
+  ['checks, or expect under a line of script', 'assert assertions expect'],
+  [
+    'a check of words or tool calls: what the agent keeps inside is not seen',
+    'slot_was_set flow_started flow_completed',
+  ],
+  ['a pattern, argumentsSchema or a criterion: code is not executed', 'javascript python'],
+  ['scenarioText, what the caller wants and knows', 'situation simulation_scenario simulation_context'],
+  ['personality with the name of one', 'persona'],
+  ['variables, a list with an object for each row', 'vars'],
+  ['agentVariables, or variables with a row for each case', 'dynamic_variables'],
+  ['maxTurns', 'simulation_max_turns'],
+  ['no script: then a language model plays the caller, up to maxTurns', 'proceed'],
+  ['required: false and weight; what must hold as a whole is --min-score of a run', 'threshold'],
+  ['min and max', 'exactly'],
+  ['tags: vat run --tag selects evaluations', 'skip only enabled disabled'],
+  ['vat run --repeat', 'repeat'],
+];
 const WORDS: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    contains: PART,
-    icontains: PART,
-    text_contains: PART,
-    contains_any: 'any_of with a says check for each text',
-    contains_all: 'all_of with a says check for each text',
-    equals: PATTERN,
-    regex: PATTERN,
-    starts_with: PATTERN,
-    bot_uttered: 'says with text or pattern',
-    bot: 'says in checks, or expect under the line',
-    utter: 'says in checks, or expect under the line',
-    assistant: 'says in checks, or expect under the line',
-    llm_rubric: CRITERION,
-    judge: CRITERION,
-    rubric: CRITERION,
-    eval: CRITERION,
-    g_eval: CRITERION,
-    similar: CRITERION,
-    factuality: CRITERION,
-    model_graded_closedqa: CRITERION,
-    answer_relevance: CRITERION,
-    success_condition: CRITERION,
-    success_criteria: CRITERION,
-    tool_called: CALL,
-    function_call: CALL,
-    function_called: CALL,
-    action_executed: CALL,
-    'trajectory:tool_used': CALL,
-    latency: LATENCY,
-    within_ms: LATENCY,
-    user: LINE,
-    human: LINE,
-    role: LINE,
-    content: LINE,
-    turns: STEPS,
-    steps: STEPS,
-    messages: STEPS,
-    chat_history: 'history, a list of lines such as "caller: Hello"',
-    dtmf: 'a step with press',
-    wait: 'a step with waitSeconds',
-    delay: 'a step with waitSeconds',
-    delay_ms: 'a step with waitSeconds',
-    interrupt: 'bargeIn: { afterMs: 1000 } beside say',
-    situation: SCENARIO,
-    simulation_scenario: SCENARIO,
-    simulation_context: SCENARIO,
-    dynamic_variables: 'agentVariables, or variables with a row for each case',
-    simulation_max_turns: 'maxTurns',
-    proceed: 'no script: then a language model plays the caller, up to maxTurns',
-    success_examples: CRITERION,
-    failure_examples: CRITERION,
-    judgeplan: CRITERION,
-    response: CRITERION,
-    generative_response_is_relevant: CRITERION,
-    generative_response_is_grounded: CRITERION,
-    slot_was_set: OUTSIDE,
-    flow_started: OUTSIDE,
-    flow_completed: OUTSIDE,
-    javascript: NO_CODE,
-    python: NO_CODE,
-    threshold: 'required: false and weight; what must hold as a whole is --min-score of a run',
-    exactly: 'min and max',
-    skip: TAGS,
-    only: TAGS,
-    enabled: TAGS,
-    disabled: TAGS,
-    repeat: 'vat run --repeat',
-    assert: CHECKS,
-    assertions: CHECKS,
-    expect: CHECKS,
-    vars: 'variables, a list with an object for each row',
-    persona: 'personality with the name of one',
-  }),
+  MEANINGS.flatMap(([meaning, words]) => words.split(' ').map((word) => [word, meaning] as const)),
 );
 
 /** Fields here, and what other tools call them; the first applies that exists in the place. */

@@ -49,15 +49,10 @@ const MAX_CHECK = 80;
 export function misfitOf(
   definition: Pick<EvaluationDefinition, 'script' | 'checks' | 'criteria' | 'history' | 'toolResults'>,
   language: string,
-  {
-    name,
-    medium,
-    provides,
-    takes,
-    lackingInMocks = [],
-  }: Pick<ProtocolModule, 'name' | 'medium' | 'provides' | 'takes' | 'lackingInMocks'>,
+  module: Pick<ProtocolModule, 'name' | 'medium' | 'provides' | 'takes' | 'lackingInMocks'>,
   spoken: CallerLanguages,
 ): string | undefined {
+  const { name, medium, provides, takes, lackingInMocks = [] } = module;
   const isThere: Readonly<Record<Need, boolean>> = {
     words: provides.words,
     toolCalls: provides.toolCalls !== 'none',

@@ -85,14 +85,9 @@ export class GeneratedCaller implements Caller {
       this.messages.push({ role: 'user', content: quotedJson({ ...words, call: YOU_INTERRUPT }) });
       this.messages.push({ role: 'assistant', content: JSON.stringify({ say: said, end: null }) });
     }
-    const goesOn = (this.options.history ?? []).length > 0;
-    const begins = interrupted
-      ? GO_ON
-      : goesOn
-        ? CALL_GOES_ON
-        : this.options.scenario.isCalled
-          ? CALL_ANSWERED
-          : CALL_BEGINS;
+    const { history = [], scenario } = this.options;
+    const first = history.length > 0 ? CALL_GOES_ON : scenario.isCalled ? CALL_ANSWERED : CALL_BEGINS;
+    const begins = interrupted ? GO_ON : first;
     const heard = isSilent ? { call: NOTHING_HEARD } : answer === '' ? { call: begins } : { agent: answer };
     this.messages.push({ role: 'user', content: quotedJson(heard) });
     const { say, end } = await this.line(signal);

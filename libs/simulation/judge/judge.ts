@@ -79,13 +79,8 @@ export class Judge {
    */
   async callerRole(): Promise<RoleRuling> {
     // What the agent said proves nothing about its caller, not even that the call was ended too early.
-    const {
-      verdict,
-      reason,
-      evidence,
-      samples,
-      failure: cause,
-    } = await this.rule({ text: CALLER_KEEPS_ROLE }, 'caller');
+    const ruled = await this.rule({ text: CALLER_KEEPS_ROLE }, 'caller');
+    const { verdict, reason, evidence, samples, failure: cause } = ruled;
     const unusable = samples.flatMap((sample) => sample.unusable ?? []);
     if (verdict === 'met') return { unusable };
     if (verdict !== 'not_met' || !evidence)
@@ -139,16 +134,8 @@ export class Judge {
     const { hasHistory, voice } = this.transcript;
     const { text, part } = statement;
     const transcript = part ? this.transcript.toString(part) : this.text;
-    const messages = judgeMessages({
-      statement: text,
-      part,
-      who,
-      transcript,
-      context: told,
-      language,
-      hasHistory,
-      voice,
-    });
+    const about = { statement: text, part, who, transcript, context: told };
+    const messages = judgeMessages({ ...about, language, hasHistory, voice });
     const ask = () => model.ask(messages, { temperature, clock, signal, meter });
     const answer = await ask();
     const sample = this.read(answer, who, part);

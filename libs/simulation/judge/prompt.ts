@@ -25,16 +25,8 @@ export interface JudgeQuestion {
 }
 
 /** Asks whether one statement about a call is true. */
-export function judgeMessages({
-  statement,
-  part,
-  who,
-  transcript,
-  context,
-  language,
-  hasHistory,
-  voice,
-}: JudgeQuestion): Message[] {
+export function judgeMessages(question: JudgeQuestion): Message[] {
+  const { statement, part, who, transcript, context, language, hasHistory, voice } = question;
   return [
     {
       role: 'system',

@@ -58,16 +58,12 @@ export class ExportService {
   }
 
   private async *csvParts(suite: Suite): AsyncGenerator<string> {
-    const isUnnamed = [...suite.personalities.values()].some((id) => !suite.names.has(id));
     // Files of suites that do not use a column stay as they were before it.
-    const isLeftOut = {
-      personalityId: !isUnnamed,
-      timezone: !(await this.repository.hasTimezones(suite.agentId)),
-      history: !(await this.repository.hasHistory(suite.agentId)),
+    const isUsed: Partial<Record<FileFieldName, boolean>> = {
+      personalityId: [...suite.personalities.values()].some((id) => !suite.names.has(id)),
+      ...(await this.repository.usedFields(suite.agentId)),
     };
-    const columns = FILE_FIELD_NAMES.filter(
-      (name) => !Object.entries(isLeftOut).some(([out, is]) => is && out === name),
-    );
+    const columns = FILE_FIELD_NAMES.filter((name) => isUsed[name] ?? true);
     yield* write(
       csvWriter(columns),
       this.evaluationBatches(suite, (item) => item),

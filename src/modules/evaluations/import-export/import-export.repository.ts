@@ -62,17 +62,14 @@ const BATCH = `
    WHERE e.agent_id = $1 AND e.deleted_at IS NULL AND (e.created_at, e.id) > ($2, $3)
    ORDER BY e.created_at, e.id LIMIT $4`;
 
-const HAS_HISTORY = `
-  SELECT EXISTS (
-    SELECT FROM evaluations e WHERE e.agent_id = $1 AND e.deleted_at IS NULL AND e.history <> '[]') AS "hasHistory"`;
-
 /** Oldest first, like the batches. */
 const PERSONALITIES = `
   SELECT e.id, e.personality_id AS "personalityId" FROM evaluations e
    WHERE e.agent_id = $1 AND e.deleted_at IS NULL ORDER BY e.created_at, e.id`;
 
-const HAS_TIMEZONES = `
-  SELECT EXISTS (SELECT 1 FROM evaluations WHERE agent_id = $1 AND deleted_at IS NULL AND timezone IS NOT NULL) AS "has"`;
+const USED = `
+  SELECT coalesce(bool_or(timezone IS NOT NULL), false) AS timezone, coalesce(bool_or(history <> '[]'), false) AS history
+    FROM evaluations WHERE agent_id = $1 AND deleted_at IS NULL`;
 
 /** $1: agents; $2: personalities; $3: maximum number of agents per personality. */
 const USERS = `
@@ -120,12 +117,6 @@ const BEGINNING: Cursor = { createdAt: new Date(0), id: '00000000-0000-0000-0000
 export class ImportExportRepository {
   constructor(private readonly database: Database) {}
 
-  /** Whether one of the agent's evaluations has a history. */
-  async hasHistory(agentId: string): Promise<boolean> {
-    const [found] = await this.database.query<{ hasHistory: boolean }>(HAS_HISTORY, [agentId]);
-    return found?.hasHistory ?? false;
-  }
-
   /** The agent's evaluations with these keys. */
   async match(agentId: string, keys: readonly string[]): Promise<Map<string, Match>> {
     const found = await this.database.query<Match>(MATCH, [agentId, keys]);
@@ -159,10 +150,10 @@ export class ImportExportRepository {
     return new Map(rows.map(({ id, personalityId }) => [id, personalityId]));
   }
 
-  /** Whether one of the agent's evaluations names its time zone. */
-  async hasTimezones(agentId: string): Promise<boolean> {
-    const [row] = await this.database.query<{ has: boolean }>(HAS_TIMEZONES, [agentId]);
-    return row?.has ?? false;
+  /** Whether one of the agent's evaluations names its time zone, and whether one has a history. */
+  async usedFields(agentId: string): Promise<{ readonly timezone: boolean; readonly history: boolean }> {
+    const [used] = await this.database.query<{ timezone: boolean; history: boolean }>(USED, [agentId]);
+    return used!;
   }
 
   /** Which of these agents have evaluations with these personalities, at most `limit` of each, and how many there are. */
