@@ -6,7 +6,7 @@ import type { Found, Kinds } from './kind.js';
 import { check } from './parts-schema.js';
 
 /** A number of turns or words. */
-const AMOUNT = { ...PLAIN, isProhibition: () => false, keepsDetail: true, notInRecording: null };
+const AMOUNT = { ...PLAIN, keepsDetail: true, notInRecording: null };
 
 export const TURNS = {
   max_turns: {
@@ -23,7 +23,6 @@ export const TURNS = {
       maxTurns === undefined || turns < maxTurns
         ? []
         : [[['turns'], `must be less than maxTurns (${maxTurns}), or the check could never fail`]],
-    ofAgentAlone: false,
   },
 } satisfies Pick<Kinds, MaxTurnsSpec['type']>;
 
@@ -55,7 +54,6 @@ export const WORDS = {
     needs: () => ['words'],
     describe: ({ min, max }) => `the agent says ${rangeText(min, max)} of all words`,
     violations: ratioViolations,
-    ofAgentAlone: false,
   },
 } satisfies Pick<Kinds, (MaxAnswerWordsSpec | TalkRatioSpec)['type']>;
 

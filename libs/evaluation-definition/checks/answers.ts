@@ -29,7 +29,6 @@ export const ANSWERS = {
         : []),
     ],
     isProhibition: ({ times: { min = 0 } }) => min === 0,
-    ofAgentAlone: false,
     keepsDetail: true,
     notInRecording: null,
   },

@@ -11,13 +11,19 @@ import type {
 import { fold } from '../matching/matcher.js';
 import type { CheckKind, EventPart, Found, Need, Subject } from './kind.js';
 
-/** A check without other checks or events in it, with any values that the schema allows. */
+/**
+ * A check without other checks or events in it, with any values that the schema allows, that requires something of a conversation
+ * and quotes it.
+ */
 export const PLAIN = {
   violations: () => [],
+  isProhibition: () => false,
   subject: ownFields,
   parts: () => [],
   events: () => [],
   acts: () => [],
+  ofAgentAlone: false,
+  keepsDetail: false,
 } satisfies Partial<CheckKind<NestedCheck>>;
 
 /** Subject of a check that asks the same only with the same values. @param about type that stands for its opposite, too */

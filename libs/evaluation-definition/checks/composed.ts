@@ -18,8 +18,6 @@ const nestedChecks = {
 const COMPOSED_CHECK = {
   ...PLAIN,
   needs: () => [],
-  ofAgentAlone: false,
-  keepsDetail: false,
   notInRecording: null,
 };
 

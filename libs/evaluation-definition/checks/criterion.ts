@@ -28,10 +28,7 @@ export const CRITERION = {
       `the judge confirms${turn === undefined ? '' : `, of turn ${turn},`} "${shown(criterion)}"`,
     violations: ({ criterion }) =>
       fold(criterion) === '' ? [[['criterion'], 'must not consist of white space only']] : [],
-    isProhibition: () => false,
     subject: ({ type, criterion, turn }) => [`${type} ${turn} ${fold(criterion)}`, type],
-    ofAgentAlone: false,
-    keepsDetail: false,
     notInRecording: null,
   },
 } satisfies Pick<Kinds, CriterionSpec['type']>;

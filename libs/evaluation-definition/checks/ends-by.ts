@@ -28,11 +28,8 @@ export const ENDS_BY = {
       return `the ${by} ends the call${how}${withinMs === undefined ? '' : ` within ${withinMs} ms of the goodbye`}`;
     },
     violations: endViolations,
-    isProhibition: () => false,
     subject: ({ type, by, code, withinMs }) => [`${type} ${canonical({ code, withinMs })}`, by],
     acts: ({ by }) => (by === 'agent' ? ['hangUp'] : []),
-    ofAgentAlone: false,
-    keepsDetail: false,
     notInRecording: 'who ended the call',
   },
 } satisfies Pick<Kinds, EndsBySpec['type']>;

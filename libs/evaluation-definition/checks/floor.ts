@@ -41,7 +41,6 @@ export const FLOOR = {
     describe: ({ ms }) => `the agent stops speaking within ${ms} ms when the caller barges in`,
     violations: (_, { script }) =>
       occasion(script, (step) => 'say' in step && step.bargeIn !== undefined, 'a step with say and bargeIn'),
-    isProhibition: () => false,
   },
   keeps_speaking: {
     ...OF_FLOOR,
@@ -54,7 +53,6 @@ export const FLOOR = {
     describe: () => 'the agent keeps its turn through every backchannel and noise of the caller',
     violations: (_, { script }) =>
       occasion(script, (step) => 'backchannel' in step || 'noise' in step, 'a step with backchannel or noise'),
-    isProhibition: () => false,
   },
   max_interruptions: {
     ...OF_FLOOR,

@@ -1,7 +1,7 @@
 import { canonical } from '../definition/canonical.js';
 import { LIMITS } from '../definition/limits.js';
 import type { Placement, SaysSpec, ToolSpec } from '../definition/definition.js';
-import { anchorsOf, anchorText, eventText, identity, list, needsOfEvent, ownFields, shown } from './common.js';
+import { anchorsOf, anchorText, eventText, identity, list, needsOfEvent, ownFields, PLAIN, shown } from './common.js';
 import type { CheckKind, EventPart, Found, Kinds, Subject } from './kind.js';
 import { ANY_TOOL } from '../definition/events.js';
 import { check, placement, spokenFields, toolFields, turn, turnNumber } from './parts-schema.js';
@@ -11,14 +11,11 @@ type Spec = SaysSpec | ToolSpec;
 
 /** An event that happens, or does not, where and as often as the check says. */
 const EVENT = {
+  ...PLAIN,
   needs: (spec) => eventsOf(spec).flatMap(([, event]) => needsOfEvent(event)),
   describe: (spec) => `${whatHappens(spec)}${turnText(spec)}${placementText(spec)}`,
   violations: timesViolations,
-  parts: () => [],
   events: eventsOf,
-  acts: () => [],
-  ofAgentAlone: false,
-  keepsDetail: false,
   notInRecording: null,
 } satisfies Partial<CheckKind<Spec>>;
 
@@ -56,7 +53,6 @@ export const HAPPENS = {
   says: {
     ...SAID,
     schema: saying('Says', 'The speaker says this: at least once, or as often as `times` says.'),
-    isProhibition: () => false,
   },
   never_says: {
     ...SAID,
@@ -66,7 +62,6 @@ export const HAPPENS = {
   calls_tool: {
     ...CALLED,
     schema: calling('Calls a tool', 'The agent calls the tool: at least once, or as often as `times` says.'),
-    isProhibition: () => false,
   },
   never_calls_tool: {
     ...CALLED,

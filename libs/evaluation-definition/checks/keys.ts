@@ -31,11 +31,8 @@ export const KEYS = {
     needs: (spec) => ['voice', ...eventsOf(spec).flatMap(([, event]) => needsOfEvent(event))],
     describe: ({ keys, then }) => `after the keys ${keys}, ${reactionText(then)}`,
     violations: (spec, { script }) => [...keysViolations(spec, script), ...reactionViolations(spec)],
-    isProhibition: () => false,
     events: eventsOf,
     acts: ({ then }) => (then === undefined || 'transfer' in then ? ['keys', 'transfer'] : ['keys']),
-    ofAgentAlone: false,
-    keepsDetail: false,
     notInRecording: 'the keys that the caller pressed',
   },
 } satisfies Pick<Kinds, HearsKeysSpec['type']>;

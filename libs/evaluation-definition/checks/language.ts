@@ -32,9 +32,7 @@ export const LANGUAGE = {
       return `the agent answers in ${isLanguageTag(language) ? languageName(language) : language}${inTurn}${anchorText(anchors)}`;
     },
     events: anchorsOf,
-    isProhibition: () => false,
     ofAgentAlone: true,
-    keepsDetail: false,
     notInRecording: null,
   },
 } satisfies Pick<Kinds, LanguageSpec['type']>;

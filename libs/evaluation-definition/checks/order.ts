@@ -7,9 +7,6 @@ import { check } from './parts-schema.js';
 
 const EVENTS = {
   ...PLAIN,
-  isProhibition: () => false,
-  ofAgentAlone: false,
-  keepsDetail: false,
   notInRecording: null,
 };
 

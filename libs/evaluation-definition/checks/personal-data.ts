@@ -26,7 +26,6 @@ export const PERSONAL_DATA = {
     describe: (spec) => `${spec.speaker} says no personal data${spec.kinds ? ` (${spec.kinds.join(', ')})` : ''}`,
     isProhibition: () => true,
     ofAgentAlone: true,
-    keepsDetail: false,
     notInRecording: null,
   },
 } satisfies Pick<Kinds, NoPersonalDataSpec['type']>;

@@ -9,9 +9,6 @@ import { check } from './parts-schema.js';
 
 const VALUES = {
   ...PLAIN,
-  isProhibition: () => false,
-  ofAgentAlone: false,
-  keepsDetail: false,
   notInRecording: null,
 };
 

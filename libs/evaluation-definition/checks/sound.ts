@@ -35,7 +35,6 @@ export const SOUND = {
     needs: () => ['voice', 'words'],
     describe: ({ minWpm, maxWpm }) => `the agent speaks ${rangeText(minWpm, maxWpm)} words per minute`,
     violations: ({ minWpm, maxWpm }) => reversed(['minWpm', minWpm], ['maxWpm', maxWpm]),
-    isProhibition: () => false,
     keepsDetail: true,
     notInRecording: null,
   },
@@ -59,7 +58,6 @@ export const SOUND = {
     ),
     describe: levelText,
     violations: ({ minDbfs, maxDbfs }) => reversed(['minDbfs', minDbfs], ['maxDbfs', maxDbfs]),
-    isProhibition: () => false,
     keepsDetail: true,
     notInRecording: null,
   },
@@ -94,7 +92,6 @@ export const SOUND = {
     ),
     describe: () => 'the agent keeps to the protocol of its platform',
     isProhibition: () => true,
-    keepsDetail: false,
     notInRecording: 'the messages of a protocol',
   },
 } satisfies Pick<Kinds, Spec['type']>;

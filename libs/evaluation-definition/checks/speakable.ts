@@ -24,7 +24,6 @@ export const SPEAKABLE = {
     describe: () => 'the agent says nothing that a voice would stumble over',
     isProhibition: () => true,
     ofAgentAlone: true,
-    keepsDetail: false,
     notInRecording: null,
   },
 } satisfies Pick<Kinds, SpeakableSpec['type']>;

@@ -10,7 +10,6 @@ const TIME = {
   ...PLAIN,
   needs: () => [],
   violations: ({ ms }, definition) => neverExceeded(ms, definition),
-  isProhibition: () => false,
   ofAgentAlone: true,
   keepsDetail: true,
   notInRecording: null,
@@ -27,7 +26,6 @@ export const TIMES = {
       'The call lasts at most this long; on a voice call without the time in which the caller thinks.',
     ),
     describe: ({ ms }) => `lasts at most ${ms} ms`,
-    ofAgentAlone: false,
   },
   max_latency_ms: {
     ...TIME,

@@ -39,10 +39,7 @@ export const TRANSFERS = {
       return `agent transfers the call${to === undefined ? '' : ` to "${shown(to)}"`}${after ? ` after ${eventText(after)}` : ''}${tools}`;
     },
     events: ({ after }) => (after ? [[['after'], after]] : []),
-    isProhibition: () => false,
     acts: () => ['transfer'],
-    ofAgentAlone: false,
-    keepsDetail: false,
     notInRecording: 'transfers',
   },
 } satisfies Pick<Kinds, TransfersSpec['type']>;

@@ -1,8 +1,7 @@
 import type { TalkRatioSpec } from '../../evaluation-definition/index.js';
-import type { CallView, Utterance } from '../timeline/call-view.js';
+import type { CallView } from '../timeline/call-view.js';
 import { countWords, wordsOf } from '../measures/measures.js';
-import { truncate } from '../timeline/text.js';
-import { count, failedBy, type Finding } from './check-result.js';
+import { count, failedBy, type Finding, wordsAt } from './check-result.js';
 import { type Leaves, WITHOUT_WORDS } from './kind.js';
 import { unknownCaller } from './recorded.js';
 
@@ -34,11 +33,9 @@ function answerWordsWithin(limit: number, view: CallView): Finding {
   const longest = answers.reduce((most, { words }) => Math.max(most, words), 0);
   const detail = `The longest answer had ${count(longest, 'word')}; the limit is ${limit}`;
   if (!first) return { met: true, detail, evidence: [] };
-  const evidence = tooLong.slice(0, 5).map(({ answer }) => quoteOf(answer));
+  const evidence = tooLong.slice(0, 5).map(({ answer }) => wordsAt(answer.parts[0]!));
   return failedBy({ met: false, detail, evidence }, first.answer.parts.at(-1)!.index);
 }
-
-const quoteOf = ({ parts }: Utterance) => ({ entry: parts[0]!.index, quote: truncate(parts[0]!.entry.text, 240) });
 
 function talkRatioWithin({ min = 0, max = 1 }: Omit<TalkRatioSpec, 'type'>, view: CallView): Finding {
   const [agent, caller] = [wordsOf(view, 'agent'), wordsOf(view, 'caller')];

@@ -1,9 +1,9 @@
 import type { AnswersSpec } from '../../evaluation-definition/index.js';
 import { type CallView, isVoice, type Placed, type Utterance } from '../timeline/call-view.js';
-import { truncate } from '../timeline/text.js';
 import type { SpeechEntry } from '../timeline/timeline.js';
-import { count, failedBy, type Finding, undecided } from './check-result.js';
+import { count, failedBy, type Finding, undecided, wordsAt } from './check-result.js';
 import { isAnnouncement } from './announcements.js';
+import { limitsText } from './happens.js';
 import { type Leaves, WITHOUT_WORDS } from './kind.js';
 
 export const ANSWERS = {
@@ -29,7 +29,7 @@ function answersWithin({ times: { min = 0, max = Infinity }, turn }: AnswersSpec
       view,
     ),
   }));
-  const limits = max === Infinity ? `the limit is ${min}` : `the limits are ${min} and ${max}`;
+  const limits = limitsText(min, max);
   const sure = ({ answers }: { answers: readonly Answer[] }) => answers.filter(({ isOpen }) => !isOpen).length;
   const isGreeting = (each: { turn: number }) => each.turn === 0 && turn !== 0;
   const tooMany = found.find((each) => sure(each) > max);
@@ -37,7 +37,7 @@ function answersWithin({ times: { min = 0, max = Infinity }, turn }: AnswersSpec
   const missed = tooMany ?? tooFew;
   if (missed || (found.length === 0 && min > 0)) {
     const detail = `The agent gave ${count(missed?.answers.length ?? 0, 'answer')} in turn ${missed?.turn ?? turn ?? 1}; ${limits}`;
-    const evidence = (missed?.answers ?? []).slice(0, 5).map(({ first }) => quoteOf(first));
+    const evidence = (missed?.answers ?? []).slice(0, 5).map(({ first }) => wordsAt(first));
     return failedBy(
       { met: false, detail, evidence },
       tooMany?.answers.filter(({ isOpen }) => !isOpen)[max]?.first.index,
@@ -47,15 +47,13 @@ function answersWithin({ times: { min = 0, max = Infinity }, turn }: AnswersSpec
   if (open) {
     const { first } = open.answers.find(({ isOpen }) => isOpen)!;
     const why = `${count(open.answers.length, 'answer')}, of which one may belong to another turn or to the answer before it`;
-    return undecided(`The agent may have given ${why}, in turn ${open.turn}; ${limits}`, [quoteOf(first)]);
+    return undecided(`The agent may have given ${why}, in turn ${open.turn}; ${limits}`, [wordsAt(first)]);
   }
   const most = Math.max(0, ...found.map(({ answers }) => answers.length));
   return { met: true, detail: `The agent gave at most ${count(most, 'answer')} in a turn; ${limits}`, evidence: [] };
 }
 
 const firstTurn = ({ utterances }: CallView): number => Math.min(...utterances.map(({ turn }) => turn));
-
-const quoteOf = ({ index, entry }: Placed<SpeechEntry>) => ({ entry: index, quote: truncate(entry.text, 240) });
 
 /** @param spoken what both sides said in the turn */
 function answersIn(spoken: readonly Utterance[], view: CallView): Answer[] {

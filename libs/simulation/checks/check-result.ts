@@ -1,6 +1,9 @@
 import { type Check, describeCheck, type NestedCheck } from '../../evaluation-definition/index.js';
 import type { Judged } from '../judge/criterion-result.js';
+import type { Placed } from '../timeline/call-view.js';
 import type { Evidence } from '../timeline/evidence.js';
+import { truncate } from '../timeline/text.js';
+import type { SpeechEntry } from '../timeline/timeline.js';
 
 export interface CheckResult {
   /** Position among the definition's checks. */
@@ -75,6 +78,12 @@ export const failedBy = (finding: Finding, entry: number | undefined): Finding =
   finding.met === false ? settledBy(finding, entry) : finding;
 
 export const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
+
+/** The words of a part of an utterance. */
+export const wordsAt = ({ index, entry }: Placed<SpeechEntry>): Evidence => ({
+  entry: index,
+  quote: truncate(entry.text, 240),
+});
 
 /** A check that what is known of the call does not decide. */
 export const undecided = (detail: string, evidence: Finding['evidence'] = []): Finding => ({

@@ -3,7 +3,6 @@ import {
   describeCheck,
   type ListSpec,
   type NestedCheck,
-  type NotSpec,
   type WhenSpec,
 } from '../../evaluation-definition/index.js';
 import type { Finding } from './check-result.js';
@@ -16,7 +15,7 @@ import type { Composed, ComposedChecks, Evaluate } from './kind.js';
 export const COMPOSED: ComposedChecks = {
   any_of: { evaluate: anyOf },
   all_of: { evaluate: allOf },
-  not: { evaluate: notMet },
+  not: { evaluate: async ({ check }, evaluate) => not(await evaluate(check)) },
   when: { evaluate: whenMet },
 };
 
@@ -28,33 +27,28 @@ export async function fromParts(check: NestedCheck, found: ReadonlyMap<NestedChe
 
 async function anyOf({ checks }: ListSpec, evaluate: Evaluate): Promise<Finding> {
   const found = await all(checks, evaluate);
-  const { met, settledBy } = or(found);
+  const whole = or(found);
+  const { met } = whole;
   const decisive = decisiveParts(found, met);
   const what = met === false ? 'None is met' : met === null ? 'None is met for certain' : 'Met';
-  return withParts(met, settledBy, `${what}: ${texts(met === true ? decisive.slice(0, 1) : decisive)}`, decisive);
+  return withParts(whole, `${what}: ${texts(met === true ? decisive.slice(0, 1) : decisive)}`, decisive);
 }
 
 async function allOf({ checks }: ListSpec, evaluate: Evaluate): Promise<Finding> {
   const found = await all(checks, evaluate);
-  const { met, settledBy } = not(or(found.map(not)));
+  const whole = not(or(found.map(not)));
+  const { met } = whole;
   const decisive = decisiveParts(found, met);
   const what = met === false ? 'Not met' : met === null ? 'Not decided' : `All ${found.length} are met`;
-  return withParts(met, settledBy, `${what}: ${texts(decisive)}`, decisive);
-}
-
-async function notMet({ check }: NotSpec, evaluate: Evaluate): Promise<Finding> {
-  const { detail, ...found } = not(await evaluate(check));
-  return { ...found, detail };
+  return withParts(whole, `${what}: ${texts(decisive)}`, decisive);
 }
 
 async function whenMet({ if: condition, then }: WhenSpec, evaluate: Evaluate): Promise<Finding> {
   const given = await evaluate(condition);
   if (given.met === false) return { ...not(given), detail: `Not applicable: ${given.detail}`, evidence: [] };
   const wanted = await evaluate(then);
-  const { met, settledBy } = or([not(given), wanted]);
-  const detail =
-    given.met === null ? `${given.detail}. ${wanted.detail}` : `Applicable: ${given.detail}. ${wanted.detail}`;
-  return withParts(met, settledBy, detail, [given, wanted]);
+  const detail = `${given.met === null ? '' : 'Applicable: '}${given.detail}. ${wanted.detail}`;
+  return withParts(or([not(given), wanted]), detail, [given, wanted]);
 }
 
 interface Part extends Finding {
@@ -67,14 +61,16 @@ async function all(checks: readonly NestedCheck[], evaluate: Evaluate): Promise<
   return found;
 }
 
-const not = <T extends Finding>(finding: T): T => ({ ...finding, met: finding.met === null ? null : !finding.met });
+type Whole = Pick<Finding, 'met' | 'settledBy'>;
+
+const not = <T extends Whole>(finding: T): T => ({ ...finding, met: finding.met === null ? null : !finding.met });
 
 /** Met once the first part is; not met once all are not. */
-function or(found: readonly Finding[]): Pick<Finding, 'met'> & { settledBy: number | undefined } & Finding {
+function or(found: readonly Whole[]): Whole {
   const met = found.some((each) => each.met === true) ? true : found.some((each) => each.met === null) ? null : false;
   const entries = found.filter((each) => each.met === met).map(({ settledBy }) => settledBy ?? Infinity);
   const settled = met === null ? Infinity : met ? Math.min(...entries) : Math.max(...entries);
-  return { met, detail: '', evidence: [], settledBy: Number.isFinite(settled) ? settled : undefined };
+  return { met, ...(Number.isFinite(settled) && { settledBy: settled }) };
 }
 
 /** The parts that have the result of the whole. */
@@ -92,19 +88,8 @@ function texts(parts: readonly Part[]): string {
 
 const MAX_EVIDENCE = 10;
 
-function withParts(
-  met: boolean | null,
-  settledBy: number | undefined,
-  detail: string,
-  parts: readonly Part[],
-): Finding {
+function withParts(whole: Whole, detail: string, parts: readonly Part[]): Finding {
   const evidence = parts.flatMap((part) => part.evidence).slice(0, MAX_EVIDENCE);
-  const undecided = met === null ? parts.find((part) => part.undecided)?.undecided : undefined;
-  return {
-    met,
-    detail,
-    evidence,
-    ...(settledBy !== undefined && { settledBy }),
-    ...(undecided && { undecided }),
-  };
+  const undecided = whole.met === null ? parts.find((part) => part.undecided)?.undecided : undefined;
+  return { ...whole, detail, evidence, ...(undecided && { undecided }) };
 }

@@ -3,7 +3,7 @@ import type { CallView } from '../timeline/call-view.js';
 import { firstUnknown } from '../timeline/known-words.js';
 import { truncate } from '../timeline/text.js';
 import { saysGoodbye } from '../matching/phrases.js';
-import { type Finding, undecided } from './check-result.js';
+import { type Finding, undecided, wordsAt } from './check-result.js';
 import type { Leaves } from './kind.js';
 import { decide, time, timeFinding } from './times.js';
 
@@ -31,6 +31,8 @@ function endsBy({ by, code, withinMs }: EndsBySpec, view: CallView): Finding {
   const ms = Math.max(0, Math.round(end.start - last.entry.end));
   const measured = { ms, plusMinusMs: view.stallWithin(last.entry.end, end.start, last.entry.speaker) };
   const after = `${time(measured)} after the ${last.entry.speaker} said "${truncate(last.entry.text, 120)}"`;
-  const said = { entry: last.index, quote: truncate(last.entry.text, 240) };
-  return timeFinding(decide(withinMs, measured), `${detail} ${after}; the limit is ${withinMs}`, [said, ...evidence]);
+  return timeFinding(decide(withinMs, measured), `${detail} ${after}; the limit is ${withinMs}`, [
+    wordsAt(last),
+    ...evidence,
+  ]);
 }

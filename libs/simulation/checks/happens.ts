@@ -141,7 +141,7 @@ function shown(spec: Spec, found: Findings, view: CallView): Pick<Finding, 'deta
   return { detail: capital(`${last}${where}, ${often} in all; ${limitsText(min, max)}`), evidence };
 }
 
-const limitsText = (min: number, max: number): string =>
+export const limitsText = (min: number, max: number): string =>
   max === Infinity ? `the limit is ${min}` : `the limits are ${min} and ${max}`;
 
 function absence(spec: Spec, where: string, view: CallView): Pick<Finding, 'detail' | 'evidence'> {

@@ -2,7 +2,7 @@ import type { LanguageSpec } from '../../evaluation-definition/index.js';
 import type { Utterance } from '../timeline/call-view.js';
 import { languageDetector, nameOfLanguage as nameOf } from '../matching/spoken-language.js';
 import { truncate } from '../timeline/text.js';
-import { failedBy, type Finding, undecided } from './check-result.js';
+import { failedBy, type Finding, undecided, wordsAt } from './check-result.js';
 import { never } from './happens.js';
 import type { Leaves } from './kind.js';
 import { type EventFinder, isAfter, type Occurrence } from './occurrences.js';
@@ -30,15 +30,13 @@ async function speaksLanguage(spec: LanguageSpec, finder: EventFinder): Promise<
   for (const { text, parts } of answers) {
     const found = letters(text) >= ENOUGH_OF_ONE ? detect(text) : undefined;
     if (found === undefined || found === wanted) continue;
-    const quote = truncate(parts[0]!.entry.text, 240);
-    const detail = `The agent answered in ${nameOf(found)}, not in ${nameOf(wanted)}: "${truncate(quote, 120)}"`;
-    return failedBy({ met: false, detail, evidence: [{ entry: parts[0]!.index, quote }] }, parts.at(-1)!.index);
+    const said = wordsAt(parts[0]!);
+    const detail = `The agent answered in ${nameOf(found)}, not in ${nameOf(wanted)}: "${truncate(said.quote, 120)}"`;
+    return failedBy({ met: false, detail, evidence: [said] }, parts.at(-1)!.index);
   }
   const all = answers.map(({ text }) => text).join(' ');
   const found = letters(all) >= ENOUGH_OF_ALL ? detect(all) : undefined;
-  const evidence = answers
-    .slice(0, 1)
-    .map(({ parts }) => ({ entry: parts[0]!.index, quote: truncate(parts[0]!.entry.text, 240) }));
+  const evidence = answers.slice(0, 1).map(({ parts }) => wordsAt(parts[0]!));
   if (found === undefined) return undecided('The agent said too little to tell its language', evidence);
   const not = found === wanted ? '' : `, not in ${nameOf(wanted)}`;
   return { met: found === wanted, detail: `The agent answered in ${nameOf(found)}${not}`, evidence };

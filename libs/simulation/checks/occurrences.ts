@@ -10,7 +10,7 @@ import {
 import { validateJson } from '../../json-schema/index.js';
 import { type CallView, partAt, type Placed, type Utterance } from '../timeline/call-view.js';
 import type { Evidence } from '../timeline/evidence.js';
-import { matchesIn, MAX_SEARCH_LENGTH, searchLimitOf } from '../matching/matching.js';
+import { matchesIn, searchLimitOf } from '../matching/matching.js';
 import { parseArguments, truncate } from '../timeline/text.js';
 import type { ToolCallEntry } from '../timeline/timeline.js';
 import { toolCallText } from '../timeline/tool-call-text.js';
@@ -132,12 +132,6 @@ export class EventFinder {
 /** What a check asks for is not known: it is undecided. */
 export class NotKnown extends Error {
   override readonly name = 'NotKnown';
-}
-
-/** @throws NotKnown unless all words are searched by patterns of our own */
-export function requireSearched(utterances: readonly Utterance[]): void {
-  if (utterances.some(({ text }) => text.length > MAX_SEARCH_LENGTH))
-    throw new NotKnown(`Only the first ${MAX_SEARCH_LENGTH} characters of a turn are searched`);
 }
 
 /** The arguments of a tool call; null for what is not a JSON object. @throws NotKnown */

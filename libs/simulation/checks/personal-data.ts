@@ -3,15 +3,10 @@ import {
   PERSONAL_DATA_KINDS,
   type PersonalDataKind,
 } from '../../evaluation-definition/index.js';
-import { MAX_SEARCH_LENGTH } from '../matching/matching.js';
-import { type CallView, partAt } from '../timeline/call-view.js';
 import { LANGUAGES } from '../values/readings.js';
-import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
-import { failedBy, type Finding } from './check-result.js';
+import { EMAIL, type Forbidden, saysNone } from './forbidden-words.js';
 import type { Leaves } from './kind.js';
-import { requireSearched } from './occurrences.js';
-
-const MAX_FINDINGS = 5;
+import type { EventFinder } from './occurrences.js';
 
 const NAMES: Readonly<Record<PersonalDataKind, string>> = {
   card: 'a card number',
@@ -20,7 +15,6 @@ const NAMES: Readonly<Record<PersonalDataKind, string>> = {
   phone: 'a phone number',
 };
 
-const EMAIL = /[\p{L}\d._%+-]{1,64}@[\p{L}\d-]{1,63}(?:\.[\p{L}\d-]{1,63}){1,5}/gu;
 const IBAN = /\b[A-Z]{2}\d{2}(?: ?[A-Z\d]{1,4}){3,8}\b/giu;
 const CARD = /(?<![\d.,])\d(?:[ -]?\d){12,18}(?!\d)/gu;
 const PHONE = /(?<![\d.,:])\+?\(?\d(?:[ ().\/-]{0,2}\d){6,14}(?![\d:])/gu;
@@ -36,37 +30,26 @@ interface Found {
 
 export const PERSONAL_DATA = {
   no_personal_data: {
-    evaluate: (check, { view, yieldToEventLoop }) => saysNoPersonalData(check, view, yieldToEventLoop),
+    evaluate: saysNoPersonalData,
     // What is known is the least that was said.
     couldChange: (_, { met }) => met === true,
   },
 } satisfies Pick<Leaves, NoPersonalDataSpec['type']>;
 
 /** Whether one side says no personal data. What is found is masked: results are read by more people than calls. */
-async function saysNoPersonalData(
+function saysNoPersonalData(
   { speaker, kinds = PERSONAL_DATA_KINDS, allow = [] }: NoPersonalDataSpec,
-  view: CallView,
-  yieldToEventLoop: YieldToEventLoop,
-): Promise<Finding> {
+  finder: EventFinder,
+) {
   const allowed = allow.map(compact).filter((text) => text !== '');
-  const found: { readonly kind: PersonalDataKind; readonly entry: number; readonly masked: string }[] = [];
-  for (const utterance of view.said(speaker)) {
-    await yieldToEventLoop();
-    // Whole, since a pause may divide a number.
-    for (const { kind, text, at } of findIn(utterance.text.slice(0, MAX_SEARCH_LENGTH))) {
+  const search = (words: string) =>
+    findIn(words).flatMap(({ kind, text, at }): Forbidden[] => {
       const plain = compact(text);
-      if (!kinds.includes(kind) || allowed.some((each) => plain === each || plain.endsWith(each))) continue;
-      found.push({ kind, entry: partAt(utterance, at).part.index, masked: mask(text) });
-    }
-  }
-  const [first] = found;
-  if (!first) requireSearched(view.said(speaker));
-  if (!first) return { met: true, detail: `The ${speaker} said no personal data`, evidence: [] };
-  const texts = found.slice(0, MAX_FINDINGS).map(({ kind, masked }) => `${NAMES[kind]} (${masked})`);
-  const more = found.length > MAX_FINDINGS ? ` and ${found.length - MAX_FINDINGS} more` : '';
-  const evidence = found.slice(0, MAX_FINDINGS).map(({ entry, masked }) => ({ entry, quote: masked }));
-  const finding = { met: false, detail: `The ${speaker} said ${texts.join(', ')}${more}`, evidence };
-  return speaker === 'agent' ? failedBy(finding, first.entry) : finding;
+      if (!kinds.includes(kind) || allowed.some((each) => plain === each || plain.endsWith(each))) return [];
+      const quote = mask(text);
+      return [{ at, quote, text: `${NAMES[kind]} (${quote})` }];
+    });
+  return saysNone(speaker, finder, search, `The ${speaker} said no personal data`);
 }
 
 /** Personal data in a text, each piece once. */

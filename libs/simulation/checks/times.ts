@@ -1,10 +1,8 @@
 import type { MaxLatencySpec, MaxTimeSpec } from '../../evaluation-definition/index.js';
 import { MIN_TURNS_FOR_PERCENTILES, percentile } from '../../statistics/index.js';
 import type { CallView, Wait } from '../timeline/call-view.js';
-import type { Evidence } from '../timeline/evidence.js';
 import { longestOf } from '../measures/measures.js';
-import { truncate } from '../timeline/text.js';
-import { count, failedBy, type Finding, undecided } from './check-result.js';
+import { count, failedBy, type Finding, undecided, wordsAt } from './check-result.js';
 import { type Leaves, WITHOUT_WORDS } from './kind.js';
 
 export const TIMES = {
@@ -56,10 +54,7 @@ const ALWAYS_SOUNDING = undecided(
   "The agent sounded whenever the caller's words ended, so an answer cannot be told from an echo of the caller",
 );
 
-function waitEvidence({ answer, words }: Wait): Evidence {
-  const { index, entry } = answer ?? words;
-  return { entry: index, quote: truncate(entry.text, 240) };
-}
+const waitEvidence = ({ answer, words }: Wait) => wordsAt(answer ?? words);
 
 const NOT_HEARD: Finding = {
   met: null,
@@ -116,15 +111,14 @@ export const time = ({ ms, plusMinusMs }: Measured): string =>
 export function firstWordWithin(limit: number, view: CallView): Finding {
   const first = view.said('agent')[0]?.parts[0];
   if (!first) return { met: false, detail: 'The agent never said a word', evidence: [] };
-  const { start, turn, text } = first.entry;
+  const { start, turn } = first.entry;
   const waits = turn === 0 ? [] : view.entries.filter((entry) => entry.type === 'silence' && entry.of === 'caller');
   const waited = waits
     .filter((wait) => wait.turn === 0)
     .reduce((sum, wait) => sum + Math.max(0, Math.min(wait.end, start) - wait.start), 0);
   const measured = { ms: start - waited, ...view.firstWordDoubt(start) };
   const detail = `The agent's first word came after ${time(measured)}; the limit is ${limit}`;
-  const evidence = [{ entry: first.index, quote: truncate(text, 240) }];
-  return failedBy(timeFinding(decide(limit, measured), detail, evidence, measured), first.index);
+  return failedBy(timeFinding(decide(limit, measured), detail, [wordsAt(first)], measured), first.index);
 }
 
 function pauseWithin(limit: number, view: CallView): Finding {
@@ -134,8 +128,8 @@ function pauseWithin(limit: number, view: CallView): Finding {
   const longest = (tooLong.length > 0 ? tooLong : pauses).toSorted((a, b) => b.ms - a.ms)[0];
   if (!longest) return { met: true, detail: 'The agent did not pause inside an answer', evidence: [] };
   const isDecided = pauses.every((pause) => decide(limit, pause) !== null);
-  const evidence = [{ entry: longest.part.index, quote: truncate(longest.part.entry.text, 240) }];
   const detail = `The longest pause inside an answer lasted ${time(longest)}; the limit is ${limit}`;
-  const finding = timeFinding(tooLong.length > 0 ? false : isDecided || null, detail, evidence, longest);
+  const met = tooLong.length > 0 ? false : isDecided || null;
+  const finding = timeFinding(met, detail, [wordsAt(longest.part)], longest);
   return failedBy(finding, tooLong[0]?.part.index);
 }
