@@ -1,7 +1,18 @@
 /** The dependency rules of docs/architecture.md; each comment gives the reason. */
 // Modules about runs, each of which may import those before it (docs/architecture.md, "Runs").
 const IN_ORDER = [
-  ...['capacity', 'agents', 'runs', 'calls', 'comparison', 'case-history', 'retention', 'starts', 'schedules'],
+  ...[
+    'capacity',
+    'agents',
+    'runs',
+    'calls',
+    'comparison',
+    'case-history',
+    'retention',
+    'starts',
+    'schedules',
+    'alarms',
+  ],
   ...['call-imports', 'run-ends', 'rejudging', 'results', 'execution'],
 ];
 

@@ -12,6 +12,7 @@ import { ResultsModule } from './modules/results/results.module.js';
 import { CallsModule } from './modules/calls/calls.module.js';
 import { ComparisonModule } from './modules/comparison/comparison.module.js';
 import { CaseHistoryModule } from './modules/case-history/case-history.module.js';
+import { AlarmsModule } from './modules/alarms/alarms.module.js';
 import { RetentionModule } from './modules/retention/retention.module.js';
 import { SchedulesModule } from './modules/schedules/schedules.module.js';
 import { StartsModule } from './modules/starts/starts.module.js';
@@ -73,6 +74,7 @@ export class AppModule {
         ComparisonModule,
         CaseHistoryModule,
         RetentionModule,
+        AlarmsModule,
         StartsModule,
         SchedulesModule,
         CallImportsModule,

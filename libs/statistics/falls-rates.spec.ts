@@ -11,8 +11,10 @@ describe('a schedule whose agent does not change', () => {
       const histories = shareOf(60);
       const counts = times(histories, (seed) => {
         const night = () => ({ rate, correlation });
-        return alarmsOf({ ...plan, nights: 700, night, hasLatencies: plan.cases * plan.calls === 5 }, generator(seed))
-          .length;
+        return alarmsOf(
+          { ...plan, nights: 700, night, hasLatencies: plan.cases * plan.calls === 5 && seed % 10 === 0 },
+          generator(seed),
+        ).length;
       });
       expect(meanBound(counts)).toBeLessThanOrEqual(correlation > 0 ? 1.2 : MAX_FALSE_ALARMS);
     },

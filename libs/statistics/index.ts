@@ -17,6 +17,7 @@ export {
   type Fall,
   type FallenCase,
   LOOKS_USED,
+  type MarkedCounts,
   type Measure,
   MEASURES,
 } from './fall.js';

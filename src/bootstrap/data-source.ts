@@ -14,6 +14,9 @@ import { ReportingAttemptEntity } from '../modules/tool-calls/reporting-attempt.
 import { CallEntity } from '../modules/runs/call.entity.js';
 import { CallAttemptEntity } from '../modules/runs/call-attempt.entity.js';
 import { CallResultEntity } from '../modules/runs/call-result.entity.js';
+import { AlarmEntity } from '../modules/alarms/alarm.entity.js';
+import { AlarmMuteEntity } from '../modules/alarms/alarm-mute.entity.js';
+import { LookEntity } from '../modules/alarms/look.entity.js';
 import { CaseResultEntity } from '../modules/case-history/case-result.entity.js';
 import { RunBaselineEntity } from '../modules/comparison/run-baseline.entity.js';
 import { DeletedRunEntity } from '../modules/retention/deleted-run.entity.js';
@@ -48,6 +51,9 @@ const ENTITIES = [
   RunEntity,
   RunEvaluationEntity,
   RunBaselineEntity,
+  AlarmEntity,
+  AlarmMuteEntity,
+  LookEntity,
   CaseResultEntity,
   ReportLinkEntity,
   CallEntity,

@@ -41,6 +41,7 @@ const LISTS: Readonly<Record<string, ListKind>> = {
                 FROM case_results h JOIN agents a ON a.id = h.agent_id AND a.deleted_at IS NULL WHERE h.workspace_id = $1`,
     rows: `SELECT run_id AS id FROM case_results WHERE agent_id || '/cases/' || replace(case_key, '#', '%23') = $1`,
   },
+  listAlarms: { path: '/agents/{id}/alarms', parents: agents, rows: 'SELECT id FROM alarms WHERE agent_id = $1' },
   listReportLinks: {
     path: '/runs/{id}/report-links',
     parents: 'SELECT id FROM runs WHERE workspace_id = $1',

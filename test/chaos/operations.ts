@@ -86,6 +86,25 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       expect: [200, 404],
     }),
   },
+  listAlarms: { weight: 1, plan: (client) => page(client, `/agents/${client.base.agentId}/alarms`) },
+  // No schedule has enough runs for an alarm.
+  acceptAlarm: {
+    weight: 1,
+    plan: ({ base }) => ({
+      method: 'POST',
+      path: `/agents/${base.agentId}/alarms/${base.evaluationId}/accept`,
+      expect: [404],
+    }),
+  },
+  muteAlarms: {
+    weight: 1,
+    plan: ({ base }) => ({
+      method: 'POST',
+      path: `/agents/${base.agentId}/alarms/mute`,
+      body: { until: new Date(Date.now() + 60_000).toISOString(), reason: 'Chaos' },
+      expect: [200],
+    }),
+  },
   listEvaluations: { weight: 3, plan: (client) => page(client, `/agents/${client.base.agentId}/evaluations`) },
   createEvaluation: {
     weight: 4,

@@ -136,6 +136,7 @@ describe('every operation of the OpenAPI document', () => {
     expect(nested.map(({ name }) => name)).toEqual([
       'DELETE /runs/{id}/report-links/{linkId}',
       'GET /agents/{id}/cases/{key}/history',
+      'POST /agents/{id}/alarms/{alarmId}/accept',
     ]);
   });
 
@@ -146,6 +147,8 @@ describe('every operation of the OpenAPI document', () => {
     expect(await exists(path, foreign.admin)).toBe(true);
     const history = (await pathFor(app, foreign, '/agents/{id}/cases/{key}/history')).split('/').slice(3).join('/');
     expectNotFound(await owner.admin.get(`${await pathFor(app, owner, '/agents/{id}')}/${history}`));
+    const accept = (await pathFor(app, foreign, '/agents/{id}/alarms/{alarmId}/accept')).split('/').slice(3).join('/');
+    expectNotFound(await owner.admin.post(`${await pathFor(app, owner, '/agents/{id}')}/${accept}`));
   });
 
   it('shows nothing of another workspace where it takes no id', async () => {

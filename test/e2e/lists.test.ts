@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Database } from '../../src/platform/database/database.js';
 import { agentBody, personalityBody } from '../factories/bodies.js';
-import { insertEvaluation, insertPersonality, insertRun, insertSchedule } from '../factories/rows.js';
+import { insertAlarm, insertEvaluation, insertPersonality, insertRun, insertSchedule } from '../factories/rows.js';
 import { expectInvalid } from '../support/expect.js';
 import { HttpClient } from '../support/http.js';
 import { sql } from '../support/sql.js';
@@ -49,6 +49,13 @@ const LISTS: List[] = [
     message: 'Runs retrieved successfully',
     path: ({ agentId }) => `/agents/${agentId}/runs`,
     add: async (fixture) => (await insertRun(manager(), fixture, fixture.agentId)).id,
+  },
+  {
+    name: 'alarms of an agent',
+    table: 'alarms',
+    message: 'Alarms retrieved successfully',
+    path: ({ agentId }) => `/agents/${agentId}/alarms`,
+    add: async (fixture) => (await insertAlarm(manager(), fixture, fixture.agentId)).id,
   },
   {
     name: 'schedules of an agent',

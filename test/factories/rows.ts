@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
+import { AlarmEntity } from '../../src/modules/alarms/alarm.entity.js';
 import { CaseResultEntity } from '../../src/modules/case-history/case-result.entity.js';
 import { EvaluationEntity } from '../../src/modules/evaluations/evaluation.entity.js';
 import { PersonalityEntity } from '../../src/modules/personalities/personality.entity.js';
@@ -97,6 +98,25 @@ export async function insertRun(
       startedAt: new Date(),
       endedAt: new Date(),
       ...values,
+    }),
+  );
+}
+
+/** Inserts an open alarm of a schedule that was deleted since. */
+export async function insertAlarm(
+  manager: EntityManager,
+  { workspaceId }: Pick<Owner, 'workspaceId'>,
+  agentId: string,
+): Promise<AlarmEntity> {
+  const caseKey = randomUUID();
+  const counts = { window: { counted: 40, marked: 13 }, reference: { counted: 1_200, marked: 30 } };
+  const cases = [{ caseKey, name: 'Books a table for four', hash: 'a'.repeat(32), thresholdMs: null, ...counts }];
+  return manager.save(
+    manager.create(AlarmEntity, {
+      ...{ id: randomUUID(), workspaceId, agentId, scheduleId: randomUUID(), scheduleName: 'Every night' },
+      ...{ measure: 'passed', caseKey: null, cases, looks: 2, pValue: 0.00002, status: 'open' },
+      ...{ since: new Date(), sinceRunId: randomUUID(), foundAt: new Date() },
+      ...{ overFrom: null, endedAt: null, sentAt: null },
     }),
   );
 }

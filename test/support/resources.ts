@@ -14,7 +14,7 @@ import { SETTINGS } from '../../src/platform/config/settings.module.js';
 import type { Settings } from '../../src/platform/config/settings.js';
 import { EXAMPLE_ID } from '../../src/platform/http/dto/example-ids.js';
 import { agentBody, personalityBody, scheduleBody } from '../factories/bodies.js';
-import { insertCaseResult, insertEvaluation, type Owner } from '../factories/rows.js';
+import { insertAlarm, insertCaseResult, insertEvaluation, type Owner } from '../factories/rows.js';
 import { HttpClient } from './http.js';
 import { insertRecording } from './recordings.js';
 
@@ -127,6 +127,7 @@ const ADD_CHILDREN: Readonly<
 > = {
   agents: async (service, workspace, id) => {
     await insertEvaluation(managerOf(service), workspace, id);
+    await insertAlarm(managerOf(service), workspace, id);
     await startRun(service, workspace, id);
   },
   'workspace/webhooks': sendTestEvent,
@@ -150,6 +151,7 @@ const CREATE_BELOW: Readonly<
   Record<string, (service: Service, workspace: WorkspaceWithKey, parentId: string) => Promise<string>>
 > = {
   'report-links': async (service, workspace, runId) => (await createReportLink(service, workspace, runId)).id,
+  alarms: async (service, workspace, agentId) => (await insertAlarm(managerOf(service), workspace, agentId)).id,
   cases: async (service, workspace, agentId) =>
     (await insertCaseResult(managerOf(service), workspace, agentId)).caseKey,
 };

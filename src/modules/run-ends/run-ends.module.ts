@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { RecordingsModule } from '../recordings/recordings.module.js';
 import { WebhooksModule } from '../webhooks/webhooks.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
+import { AlarmsModule } from '../alarms/alarms.module.js';
 import { CaseHistoryModule } from '../case-history/case-history.module.js';
 import { ComparisonModule } from '../comparison/comparison.module.js';
 import { SchedulesModule } from '../schedules/schedules.module.js';
@@ -11,6 +12,7 @@ import { RunFinisher } from './run-finisher.service.js';
 
 @Module({
   imports: [
+    AlarmsModule,
     CaseHistoryModule,
     ComparisonModule,
     RecordingsModule,

@@ -10,6 +10,7 @@ import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { CaseHistoryService } from '../case-history/case-history.service.js';
 import { BaselinesService } from '../comparison/baselines.service.js';
 import type { RunEntity } from '../runs/run.entity.js';
+import { LooksService } from '../alarms/looks.service.js';
 import { HeartbeatService } from '../schedules/heartbeat.service.js';
 import { RunsService, toRunData } from '../runs/runs.service.js';
 import { FinishRepository, type UnrecordedCalls } from './finish.repository.js';
@@ -31,6 +32,7 @@ export class RunFinisher {
     private readonly history: CaseHistoryService,
     private readonly uploads: RecordingUploadsService,
     private readonly heartbeats: HeartbeatService,
+    private readonly looks: LooksService,
     private readonly webhooks: WebhooksService,
     private readonly workspaces: WorkspacesService,
     @Inject(SETTINGS) private readonly settings: Settings,
@@ -69,6 +71,7 @@ export class RunFinisher {
     if (ended.derivedFrom !== null || ended.isImported) return ended.isImported;
     await this.history.record(ended);
     await this.heartbeats.runEnded(ended);
+    await this.looks.runEnded(ended);
     await this.sendOutcome(ended);
     if (score !== null) await this.sendDrop(ended);
     const failed = new Set(calls.flatMap(({ caseKey, outcome }) => (outcome === 'failed' ? caseKey : [])));

@@ -1,6 +1,6 @@
 import { count, number } from '../../../libs/text/index.js';
 import { link, plain } from './slack-escape.js';
-import type { RunData, WebhookEventData, WebhookEventType } from './webhook-event.js';
+import type { AlarmData, RunData, WebhookEventData, WebhookEventType } from './webhook-event.js';
 
 /** In UTF-16 units. Discord refuses longer texts; Slack and Mattermost accept more. */
 const MAX_TEXT = 2_000;
@@ -35,6 +35,21 @@ const listed = (items: readonly string[]): string[] => [
 ];
 
 const figures = ({ score, totalCalls }: RunData['metrics']) => `Score ${number(score)}, ${count(totalCalls, 'call')}`;
+
+const percent = (share: number): string => `${number(Math.round(share * 1_000) / 10)} %`;
+
+/** The figures of an alarm, and of the cases that fell most. */
+function alarmLines({ measure, caseName, since, now, before, worstCases }: AlarmData): string[] {
+  const fell = (to: number, from: number) =>
+    `${percent(to)} ${measure === 'passed' ? 'passed' : 'were slow'}, ${percent(from)} before`;
+  const what = caseName === null ? '' : `${plain(caseName, MAX_NAME)}: `;
+  return [
+    `${what}of ${count(now.counted, 'call')} since ${since.slice(0, 10)}, ${fell(now.share, before.share)}`,
+    ...(caseName === null
+      ? listed(worstCases.map((one) => `${plain(one.name, MAX_NAME)}: ${fell(one.now.share, one.before.share)}`))
+      : []),
+  ];
+}
 
 /** The message of each type of event. */
 const MESSAGES: { readonly [Type in WebhookEventType]: (data: WebhookEventData[Type]) => Message } = {
@@ -75,6 +90,24 @@ const MESSAGES: { readonly [Type in WebhookEventType]: (data: WebhookEventData[T
       ...listed(issues.map((issue) => plain(issue, MAX_REASON))),
     ],
     links: [['Slots', `/schedules/${scheduleId}/slots`]],
+  }),
+  'agent.degraded': (data) => ({
+    title: data.isReminder ? 'Still degraded' : 'Degraded',
+    subject: data.scheduleName,
+    lines: alarmLines(data),
+    links: report(data.sinceRunId),
+  }),
+  'agent.recovered': ({ endedBy, ...data }) => ({
+    title: { recovered: 'Recovered', accepted: 'Alarm accepted', new_version: 'Alarm over: new version' }[endedBy],
+    subject: data.scheduleName,
+    lines: alarmLines(data).slice(0, 1),
+    links: report(data.sinceRunId),
+  }),
+  'tester.unavailable': ({ scheduleName, runId, calls, notJudged }) => ({
+    title: 'Calls could not be judged',
+    subject: scheduleName,
+    lines: [`${notJudged} of ${count(calls, 'call')}, which says nothing about the agent`],
+    links: report(runId),
   }),
   'webhook.test': ({ endpointId, message }) => ({
     title: 'Test',

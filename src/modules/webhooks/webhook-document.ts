@@ -49,6 +49,55 @@ const failedCase = described(
   'A case that did not pass, with the reason of its first such call; failed ones first',
 );
 
+const callShare = object({ counted: count, share: { type: 'number', minimum: 0, maximum: 1 } });
+const alarm = {
+  alarmId: uuid,
+  agentId: uuid,
+  agentName: { type: ['string', 'null'] },
+  scheduleId: uuid,
+  scheduleName: text,
+  measure: described(oneOf('passed', 'slow'), 'Fewer calls passed, or more calls were slow'),
+  caseKey: described({ type: ['string', 'null'] }, 'The case that fell alone; null for all cases together'),
+  caseName: { type: ['string', 'null'] },
+  since: described(time, 'When the first run that belongs to the fall ended'),
+  sinceRunId: uuid,
+  looks: described(count, 'Looks of the fall when it was found'),
+  pValue: { type: 'number', minimum: 0, maximum: 1 },
+  now: described(callShare, 'In these looks: the share of calls that passed or, with `slow`, were slow'),
+  before: described(callShare, 'In the looks before'),
+  worstCases: {
+    ...list(
+      object({
+        caseKey: text,
+        name: text,
+        now: callShare,
+        before: callShare,
+        thresholdMs: { type: ['number', 'null'] },
+      }),
+    ),
+    maxItems: 3,
+  },
+  reportUrl,
+} as const;
+const exampleShares = { now: { counted: 40, share: 0.675 }, before: { counted: 1_200, share: 0.975 } };
+const exampleAlarm = {
+  alarmId: ID,
+  agentId: ID,
+  agentName: 'Bella Vista reservations',
+  scheduleId: ID,
+  scheduleName: 'Every night',
+  measure: 'passed',
+  caseKey: null,
+  caseName: null,
+  since: TIME,
+  sinceRunId: ID,
+  looks: 2,
+  pValue: 0.00002,
+  ...exampleShares,
+  worstCases: [{ caseKey: ID, name: 'Books a table for four', ...exampleShares, thresholdMs: null }],
+  reportUrl: REPORT_URL,
+} as const;
+
 interface Documented<Type extends WebhookEventType> {
   readonly summary: string;
   readonly data: JsonSchema;
@@ -124,6 +173,46 @@ const EVENTS: { readonly [Type in WebhookEventType]: Documented<Type> } = {
       notRun: 2,
       reason: 'missed',
       issues: [],
+    },
+  },
+  'agent.degraded': {
+    summary: 'The newest runs of a schedule are worse than those before them',
+    data: object({
+      ...alarm,
+      isReminder: described({ type: 'boolean' }, 'The alarm was sent a day ago and is still open'),
+    }),
+    example: { ...exampleAlarm, isReminder: false },
+  },
+  'agent.recovered': {
+    summary: 'An alarm ended that was sent before',
+    data: object({
+      ...alarm,
+      endedBy: described(
+        oneOf('recovered', 'accepted', 'new_version'),
+        'Later runs were as good as before the fall, a user accepted it, or the agent has another version',
+      ),
+    }),
+    example: { ...exampleAlarm, endedBy: 'recovered' },
+  },
+  'tester.unavailable': {
+    summary: "More than a fifth of the calls of a schedule could not be judged, which is not the agent's fault",
+    data: object({
+      agentId: uuid,
+      agentName: { type: ['string', 'null'] },
+      scheduleId: uuid,
+      scheduleName: text,
+      runId: uuid,
+      calls: count,
+      notJudged: described(count, 'Those of them that ended with `error` or `invalid`'),
+    }),
+    example: {
+      agentId: ID,
+      agentName: 'Bella Vista reservations',
+      scheduleId: ID,
+      scheduleName: 'Every night',
+      runId: ID,
+      calls: 20,
+      notJudged: 7,
     },
   },
   'webhook.test': {

@@ -5,6 +5,9 @@ export const WEBHOOK_EVENT_TYPES = [
   'agent.score_dropped',
   'evaluation.critical_failed',
   'schedule.not_run',
+  'agent.degraded',
+  'agent.recovered',
+  'tester.unavailable',
   'webhook.test',
 ] as const;
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
@@ -31,6 +34,40 @@ export interface FailedCase {
   readonly outcome: 'failed' | 'invalid' | 'error';
   /** Of its first call with this outcome. */
   readonly reason: string | null;
+}
+
+/** Counted calls, and the share of them that passed or, of latencies, were slow. */
+export interface CallShare {
+  readonly counted: number;
+  readonly share: number;
+}
+
+/** What the events of an alarm have in common. */
+export interface AlarmData {
+  readonly alarmId: string;
+  readonly agentId: string;
+  readonly agentName: string | null;
+  readonly scheduleId: string;
+  readonly scheduleName: string;
+  readonly measure: 'passed' | 'slow';
+  /** Null: all cases together. */
+  readonly caseKey: string | null;
+  readonly caseName: string | null;
+  readonly since: string;
+  readonly sinceRunId: string;
+  readonly looks: number;
+  readonly pValue: number;
+  readonly now: CallShare;
+  readonly before: CallShare;
+  /** The three worst. */
+  readonly worstCases: readonly {
+    readonly caseKey: string;
+    readonly name: string;
+    readonly now: CallShare;
+    readonly before: CallShare;
+    readonly thresholdMs: number | null;
+  }[];
+  readonly reportUrl: string | null;
 }
 
 /** The `data` of each event type. */
@@ -69,6 +106,18 @@ export interface WebhookEventData {
     readonly reason: 'missed' | 'refused' | 'overlap';
     /** Why it was refused, one sentence each. */
     readonly issues: readonly string[];
+  };
+  'agent.degraded': AlarmData & { readonly isReminder: boolean };
+  'agent.recovered': AlarmData & { readonly endedBy: 'recovered' | 'accepted' | 'new_version' };
+  'tester.unavailable': {
+    readonly agentId: string;
+    readonly agentName: string | null;
+    readonly scheduleId: string;
+    readonly scheduleName: string;
+    readonly runId: string;
+    readonly calls: number;
+    /** Of these calls. */
+    readonly notJudged: number;
   };
   'webhook.test': { readonly endpointId: string; readonly message: string };
 }

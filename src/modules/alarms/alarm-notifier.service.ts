@@ -1,0 +1,92 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { NAMED_CASES } from '../../../libs/statistics/index.js';
+import { Clock } from '../../platform/clock.js';
+import { SETTINGS } from '../../platform/config/settings.module.js';
+import type { Settings } from '../../platform/config/settings.js';
+import { Database } from '../../platform/database/database.js';
+import { defineJob } from '../../platform/queue/job.js';
+import { Queue } from '../../platform/queue/queue.js';
+import { WebhooksService } from '../webhooks/webhooks.service.js';
+import { AlarmEntity, type AlarmStatus } from './alarm.entity.js';
+import { AlarmsRepository } from './alarms.repository.js';
+import { type NewAlarm, toFigures } from './alarm-figures.js';
+
+const REMINDER_MS = 24 * 3_600_000;
+
+/** Sends an alarm that is still open: for the first time after its agent was muted, else as a reminder. */
+const REMIND = defineJob<{ readonly alarmId: string }>({ name: 'alarms.remind', kind: 'webhooks' });
+
+/** Writes alarms and sends their events. */
+@Injectable()
+export class AlarmNotifier {
+  constructor(
+    private readonly database: Database,
+    private readonly repository: AlarmsRepository,
+    private readonly webhooks: WebhooksService,
+    private readonly queue: Queue,
+    private readonly clock: Clock,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {
+    queue.handle(REMIND, ({ alarmId }) => this.remind(alarmId));
+  }
+
+  /** Writes a new alarm, and sends it unless its agent is muted. */
+  async raise(alarm: NewAlarm): Promise<void> {
+    await this.database.manager.insert(AlarmEntity, alarm);
+    await this.send(alarm, false);
+  }
+
+  /** Ends an alarm; its end is sent if it was sent itself, also to a muted agent: who has an open incident must close it. */
+  async end(alarm: AlarmEntity, status: Exclude<AlarmStatus, 'open'>, now: Date): Promise<void> {
+    Object.assign(alarm, { status, endedAt: now });
+    const { overFrom, endedAt } = alarm;
+    await this.database.manager.update(AlarmEntity, { id: alarm.id }, { status, overFrom, endedAt });
+    if (alarm.sentAt !== null) {
+      const { workspaceId, agentId } = alarm;
+      const data = { ...(await this.dataOf(alarm)), endedBy: status };
+      await this.webhooks.emit({ workspaceId, agentId, type: 'agent.recovered', data });
+    }
+  }
+
+  /** Sends alarms that were muted until now at the end of the new mute. */
+  async muteChanged(agentId: string, until: Date): Promise<void> {
+    for (const id of await this.repository.unsent(agentId)) await this.remindAt(id, until);
+  }
+
+  /** Does nothing once the alarm is over. */
+  async remind(alarmId: string): Promise<void> {
+    await this.database.transaction(async () => {
+      const alarm = await this.repository.lockAlarm(alarmId);
+      if (alarm?.status === 'open') await this.send(alarm, alarm.sentAt !== null);
+    });
+  }
+
+  private async send(alarm: NewAlarm, isReminder: boolean): Promise<void> {
+    const now = this.clock.now();
+    const mutedUntil = await this.repository.mutedUntil(alarm.agentId, new Date(now));
+    if (mutedUntil) return this.remindAt(alarm.id, mutedUntil);
+    const { workspaceId, agentId } = alarm;
+    const data = { ...(await this.dataOf(alarm)), isReminder };
+    await this.webhooks.emit({ workspaceId, agentId, type: 'agent.degraded', data });
+    if (isReminder) return;
+    await this.database.manager.update(AlarmEntity, { id: alarm.id }, { sentAt: new Date(now) });
+    await this.remindAt(alarm.id, new Date(now + REMINDER_MS));
+  }
+
+  private remindAt(alarmId: string, runAt: Date): Promise<void> {
+    return this.queue.enqueue(REMIND, { alarmId }, { runAt, jobKey: `alarm:${alarmId}` });
+  }
+
+  /** What both events of an alarm say. */
+  private async dataOf(alarm: NewAlarm) {
+    const { publicUrl } = this.settings;
+    const { worstCases, ...figures } = toFigures(alarm);
+    return {
+      ...{ alarmId: alarm.id, agentId: alarm.agentId, agentName: await this.repository.nameOfAgent(alarm.agentId) },
+      ...{ scheduleId: alarm.scheduleId, scheduleName: alarm.scheduleName },
+      ...figures,
+      worstCases: worstCases.slice(0, NAMED_CASES),
+      reportUrl: publicUrl === undefined ? null : `${publicUrl}/runs/${alarm.sinceRunId}/report`,
+    };
+  }
+}

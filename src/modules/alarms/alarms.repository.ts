@@ -1,0 +1,186 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
+import type { AlarmEntity } from './alarm.entity.js';
+import type { LookEntity } from './look.entity.js';
+
+/** Looks that are read: those that the rule uses, and some of falls that are over. */
+const MAX_LOOKS = 260;
+/** As long as the results of cases. */
+const RETENTION_DAYS = 400;
+const MAX_PRUNED = 1_000;
+
+const LOCK_SCHEDULE = `SELECT pg_advisory_xact_lock(hashtextextended('looks:' || $1, 0))`;
+
+const SCHEDULE = `
+  SELECT s.id, s.name, s.workspace_id AS "workspaceId", s.agent_id AS "agentId", s.reset_on_version AS "resetOnVersion",
+         a.name AS "agentName"
+    FROM schedules s JOIN agents a ON a.id = s.agent_id WHERE s.id = $1 AND a.deleted_at IS NULL`;
+
+/** Ended runs that belong to no look yet, the newest last; $2: when the last look ended. */
+const PENDING = `
+  SELECT h.run_id AS "runId", h.ended_at AS "endedAt", max(h.agent_version) AS "agentVersion",
+         sum(h.passed + h.failed)::int AS counted, sum(h.invalid + h.error)::int AS "notJudged"
+    FROM case_results h
+   WHERE h.schedule_id = $1 AND h.ended_at > $2::timestamptz - interval '1 day'
+     AND NOT EXISTS (SELECT FROM looks l WHERE l.schedule_id = $1 AND l.ended_at >= h.ended_at AND h.run_id = ANY (l.run_ids))
+   GROUP BY h.run_id, h.ended_at ORDER BY h.ended_at, h.run_id`;
+
+const NEWEST = `
+  SELECT ended_at AS "endedAt", is_unavailable AS "isUnavailable",
+         (SELECT count(*)::int FROM looks l WHERE l.schedule_id = $1 AND l.ended_at > $2::timestamptz - interval '167 hours') AS "inWeek"
+    FROM looks WHERE schedule_id = $1 ORDER BY ended_at DESC LIMIT 1`;
+
+/** Results of cases by look, the oldest first. */
+const ENTRIES = `
+  SELECT l.id AS "lookId", h.case_key AS "caseKey", h.name, md5(h.definition_hash || h.tester::text) AS hash,
+         h.passed, h.passed + h.failed AS counted, h.latencies
+    FROM (SELECT * FROM looks WHERE schedule_id = $1 ORDER BY ended_at DESC LIMIT ${MAX_LOOKS}) l
+    JOIN case_results h ON h.run_id = ANY (l.run_ids)
+   ORDER BY l.ended_at, array_position(l.run_ids, h.run_id)`;
+
+const COLUMNS = `a.id, a.workspace_id AS "workspaceId", a.agent_id AS "agentId", a.schedule_id AS "scheduleId",
+  a.schedule_name AS "scheduleName", a.measure, a.case_key AS "caseKey", a.cases, a.looks, a.p_value AS "pValue", a.since,
+  a.since_run_id AS "sinceRunId", a.found_at AS "foundAt", a.status, a.over_from AS "overFrom", a.ended_at AS "endedAt",
+  a.sent_at AS "sentAt", a.created_at AS "createdAt"`;
+
+/** Open alarms first. */
+const PAGE = `
+  SELECT ${COLUMNS}, count(*) OVER ()::int AS total FROM alarms a WHERE a.agent_id = $1
+   ORDER BY a.status = 'open' DESC, a.created_at DESC, a.id DESC LIMIT $2 OFFSET $3`;
+
+const COUNT = 'SELECT count(*)::int AS total FROM alarms WHERE agent_id = $1';
+
+const LOCK_ALARM = `SELECT ${COLUMNS} FROM alarms a WHERE a.id = $1 FOR UPDATE`;
+
+const OF_SCHEDULE = `
+  SELECT ${COLUMNS} FROM alarms a
+   WHERE a.schedule_id = $1 AND (a.status = 'open' OR a.found_at > now() - interval '${RETENTION_DAYS} days')
+   ORDER BY a.found_at FOR UPDATE`;
+
+const UNSENT = `SELECT id FROM alarms WHERE agent_id = $1 AND status = 'open' AND sent_at IS NULL FOR UPDATE`;
+
+const MUTE = `
+  INSERT INTO alarm_mutes (agent_id, until, reason) VALUES ($1, $2, $3)
+  ON CONFLICT (agent_id) DO UPDATE SET until = excluded.until, reason = excluded.reason, created_at = now()`;
+
+const MUTED_UNTIL = 'SELECT until FROM alarm_mutes WHERE agent_id = $1 AND until > $2';
+
+const DELETE_EXPIRED = (table: string, condition: string) => `
+  DELETE FROM ${table} WHERE id = ANY (ARRAY(
+    SELECT id FROM ${table} WHERE created_at < now() - interval '${RETENTION_DAYS} days' AND ${condition}
+     LIMIT ${MAX_PRUNED} FOR UPDATE SKIP LOCKED)) RETURNING id`;
+
+export interface WatchedSchedule {
+  readonly id: string;
+  readonly name: string;
+  readonly workspaceId: string;
+  readonly agentId: string;
+  readonly agentName: string | null;
+  readonly resetOnVersion: boolean;
+}
+
+export interface PendingRun {
+  readonly runId: string;
+  readonly endedAt: Date;
+  readonly agentVersion: string | null;
+  readonly counted: number;
+  readonly notJudged: number;
+}
+
+export interface LookEntry {
+  readonly lookId: string;
+  readonly caseKey: string;
+  readonly name: string;
+  /** Of the case's definition and its tester: only equal ones are compared. */
+  readonly hash: string;
+  readonly passed: number;
+  readonly counted: number;
+  readonly latencies: readonly number[];
+}
+
+export type LookHead = Pick<LookEntity, 'id' | 'endedAt' | 'agentVersion' | 'runIds'>;
+
+/** SQL for looks and alarms. */
+@Injectable()
+export class AlarmsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Serialises the looks of a schedule until the transaction ends. @returns undefined if it, or its agent, was deleted */
+  async lockSchedule(id: string): Promise<WatchedSchedule | undefined> {
+    await this.database.query(LOCK_SCHEDULE, [id]);
+    return (await this.database.query<WatchedSchedule>(SCHEDULE, [id]))[0];
+  }
+
+  /** The newest look of a schedule. @param now for `inWeek`, its looks in the week before */
+  async newest(
+    scheduleId: string,
+    now: Date,
+  ): Promise<(Pick<LookEntity, 'endedAt' | 'isUnavailable'> & { readonly inWeek: number }) | undefined> {
+    const [look] = await this.database.query<Pick<LookEntity, 'endedAt' | 'isUnavailable'> & { inWeek: number }>(
+      NEWEST,
+      [scheduleId, now],
+    );
+    return look;
+  }
+
+  pending(scheduleId: string, after: Date): Promise<PendingRun[]> {
+    return this.database.query(PENDING, [scheduleId, after]);
+  }
+
+  /** The newest looks, the oldest of them first. */
+  async looks(scheduleId: string): Promise<LookHead[]> {
+    const newest = await this.database.query<LookHead>(
+      `SELECT id, ended_at AS "endedAt", agent_version AS "agentVersion", run_ids AS "runIds"
+         FROM looks WHERE schedule_id = $1 ORDER BY ended_at DESC LIMIT ${MAX_LOOKS}`,
+      [scheduleId],
+    );
+    return newest.reverse();
+  }
+
+  entries(scheduleId: string): Promise<LookEntry[]> {
+    return this.database.query(ENTRIES, [scheduleId]);
+  }
+
+  /** Alarms of a schedule, locked until the transaction ends. */
+  ofSchedule(scheduleId: string): Promise<AlarmEntity[]> {
+    return this.database.query(OF_SCHEDULE, [scheduleId]);
+  }
+
+  async page(agentId: string, { limit, offset }: { limit: number; offset: number }) {
+    const rows = await this.database.query<AlarmEntity & { total: number }>(PAGE, [agentId, limit, offset]);
+    const [count] = rows.length > 0 ? rows : await this.database.query<{ total: number }>(COUNT, [agentId]);
+    return { rows, total: count?.total ?? 0 };
+  }
+
+  async lockAlarm(id: string): Promise<AlarmEntity | undefined> {
+    return (await this.database.query<AlarmEntity>(LOCK_ALARM, [id]))[0];
+  }
+
+  /** Ids of open alarms that were muted until now. */
+  async unsent(agentId: string): Promise<string[]> {
+    return (await this.database.query<{ id: string }>(UNSENT, [agentId])).map(({ id }) => id);
+  }
+
+  async mute(agentId: string, until: Date, reason: string): Promise<void> {
+    await this.database.query(MUTE, [agentId, until, reason]);
+  }
+
+  async nameOfAgent(agentId: string): Promise<string | null> {
+    const [agent] = await this.database.query<{ name: string | null }>('SELECT name FROM agents WHERE id = $1', [
+      agentId,
+    ]);
+    return agent?.name ?? null;
+  }
+
+  /** Until when the alarms of an agent are muted; undefined if they are not. */
+  async mutedUntil(agentId: string, now: Date): Promise<Date | undefined> {
+    return (await this.database.query<{ until: Date }>(MUTED_UNTIL, [agentId, now]))[0]?.until;
+  }
+
+  /** Deletes a batch of old looks and alarms. @returns their number */
+  async prune(): Promise<number> {
+    const looks = await this.database.query(DELETE_EXPIRED('looks', 'true'));
+    const alarms = await this.database.query(DELETE_EXPIRED('alarms', `status <> 'open'`));
+    return looks.length + alarms.length;
+  }
+}

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import {
+  type Fall,
+  type Fallen,
+  findableFalls,
+  findFalls,
+  learning,
+  recoveredFrom,
+} from '../../../libs/statistics/index.js';
+import { Database } from '../../platform/database/database.js';
+import { inBatches } from '../../platform/queue/in-batches.js';
+import { defineJob } from '../../platform/queue/job.js';
+import { Queue } from '../../platform/queue/queue.js';
+import { WebhooksService } from '../webhooks/webhooks.service.js';
+import type { RunEntity } from '../runs/run.entity.js';
+import { AlarmEntity } from './alarm.entity.js';
+import { AlarmNotifier } from './alarm-notifier.service.js';
+import { AlarmsRepository, type PendingRun, type WatchedSchedule } from './alarms.repository.js';
+import { LookEntity } from './look.entity.js';
+import { LookHistory } from './look-history.js';
+
+/** A look of which a larger share of calls could not be judged shows the tester, not the agent. */
+const MAX_NOT_JUDGED = 1 / 5;
+const HOUR_MS = 3_600_000;
+
+const LOOK = defineJob<{ readonly scheduleId: string }>({ name: 'alarms.look', kind: 'maintenance' });
+/** Deletes old looks and alarms. Daily. */
+const PRUNE = defineJob<object>({ name: 'alarms.prune', kind: 'maintenance', cron: '51 4 * * *' });
+
+/** Compares the newest runs of a schedule with those before them. */
+@Injectable()
+export class LooksService {
+  constructor(
+    private readonly database: Database,
+    private readonly repository: AlarmsRepository,
+    private readonly notifier: AlarmNotifier,
+    private readonly webhooks: WebhooksService,
+    private readonly queue: Queue,
+  ) {
+    queue.handle(LOOK, ({ scheduleId }) => this.look(scheduleId));
+    queue.handle(PRUNE, async (_, { signal }) => {
+      await inBatches(() => this.repository.prune(), signal);
+    });
+  }
+
+  /** Looks at a run of a schedule once the caller's transaction, which ends the run, is committed. */
+  async runEnded({ scheduleId }: Pick<RunEntity, 'scheduleId'>): Promise<void> {
+    if (scheduleId !== null) await this.queue.enqueue(LOOK, { scheduleId });
+  }
+
+  /**
+   * Makes a look of the runs of a schedule that belong to none, unless there was one in the same hour: later ones join the next
+   * look. Ends alarms that are over, and raises new ones; all in one transaction.
+   */
+  async look(scheduleId: string): Promise<void> {
+    await this.database.transaction(async (manager) => {
+      const schedule = await this.repository.lockSchedule(scheduleId);
+      if (!schedule) return;
+      const last = await this.repository.newest(scheduleId, new Date(0));
+      const runs = await this.repository.pending(scheduleId, last?.endedAt ?? new Date(0));
+      const newest = runs.at(-1);
+      if (!newest || (last && hourOf(last.endedAt) >= hourOf(newest.endedAt))) return;
+      const look = {
+        ...{ id: randomUUID(), agentId: schedule.agentId, scheduleId },
+        runIds: runs.map(({ runId }) => runId),
+        endedAt: newest.endedAt,
+        agentVersion: runs.findLast(({ agentVersion }) => agentVersion !== null)?.agentVersion ?? null,
+        isUnavailable: isUnavailable(runs),
+        ...{ learning: null, findable: [] },
+      };
+      await manager.insert(LookEntity, look);
+      if (look.isUnavailable && !last?.isUnavailable) await this.reportTester(schedule, runs);
+      await manager.update(LookEntity, { id: look.id }, await this.compare(schedule, newest.endedAt));
+    });
+  }
+
+  /** @returns what alarms can find now */
+  private async compare(schedule: WatchedSchedule, now: Date): Promise<Pick<LookEntity, 'learning' | 'findable'>> {
+    const looks = await this.repository.looks(schedule.id);
+    const entries = await this.repository.entries(schedule.id);
+    const alarms = await this.repository.ofSchedule(schedule.id);
+    const history = new LookHistory(looks, entries, alarms, schedule.resetOnVersion);
+    for (const alarm of alarms) if (alarm.status === 'open') await this.endIfOver(alarm, history, now);
+    const cases = history.compared();
+    const open = alarms.filter(({ status }) => status === 'open');
+    const inWeek = (await this.repository.newest(schedule.id, now))?.inWeek ?? 1;
+    for (const fall of findFalls(cases, inWeek, open)) await this.raise(schedule, fall, history);
+    return { learning: learning(cases) ?? null, findable: findableFalls(cases, inWeek) };
+  }
+
+  private async endIfOver(alarm: AlarmEntity, history: LookHistory, now: Date): Promise<void> {
+    const after = history.after(alarm);
+    const from = recoveredFrom(alarm, after.cases);
+    const { versionSince } = history;
+    if (versionSince && versionSince > alarm.foundAt) {
+      await this.notifier.end(Object.assign(alarm, { overFrom: versionSince }), 'new_version', now);
+    } else if (from !== undefined) {
+      await this.notifier.end(Object.assign(alarm, { overFrom: after.looks[from]!.endedAt }), 'recovered', now);
+    }
+  }
+
+  private async raise(schedule: WatchedSchedule, fall: Fall & Fallen, history: LookHistory): Promise<void> {
+    const first = history.looks[fall.from]!;
+    await this.notifier.raise({
+      id: randomUUID(),
+      ...{ workspaceId: schedule.workspaceId, agentId: schedule.agentId },
+      ...{ scheduleId: schedule.id, scheduleName: schedule.name },
+      ...{ measure: fall.measure, caseKey: fall.caseKey, looks: fall.looks, pValue: fall.pValue },
+      cases: fall.cases.map((one) => ({
+        ...one,
+        name: history.nameOf(one.caseKey),
+        hash: history.hashOf(one.caseKey),
+      })),
+      ...{ since: first.endedAt, sinceRunId: first.runIds.at(-1)!, foundAt: history.looks.at(-1)!.endedAt },
+      ...{ status: 'open', overFrom: null, endedAt: null, sentAt: null },
+    });
+  }
+
+  private async reportTester(schedule: WatchedSchedule, runs: readonly PendingRun[]): Promise<void> {
+    const { workspaceId, agentId, agentName } = schedule;
+    const notJudged = sum(runs.map((run) => run.notJudged));
+    const data = {
+      ...{ agentId, agentName, scheduleId: schedule.id, scheduleName: schedule.name },
+      ...{ runId: runs.at(-1)!.runId, calls: notJudged + sum(runs.map(({ counted }) => counted)), notJudged },
+    };
+    await this.webhooks.emit({ workspaceId, agentId, type: 'tester.unavailable', data });
+  }
+}
+
+const hourOf = (time: Date): number => Math.floor(time.getTime() / HOUR_MS);
+
+function isUnavailable(runs: readonly PendingRun[]): boolean {
+  const notJudged = sum(runs.map((run) => run.notJudged));
+  return notJudged > MAX_NOT_JUDGED * (notJudged + sum(runs.map(({ counted }) => counted)));
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
