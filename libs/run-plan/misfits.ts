@@ -1,5 +1,11 @@
 import { criteriaIn, DEFAULT_LANGUAGE, personalityFields, withVariables } from '../evaluation-definition/index.js';
-import { misfitOf, type ProtocolModule, type ProtocolName, PROTOCOLS } from '../simulation/index.js';
+import {
+  type AgentEndpoint,
+  misfitOf,
+  type ProtocolModule,
+  type ProtocolName,
+  PROTOCOLS,
+} from '../simulation/index.js';
 import { callerLanguages, type VoiceServers } from '../speech/index.js';
 import type { PlannedEvaluation } from './planned-evaluation.js';
 import { hasVariableKinds, lackOf, protocolsWith, type TranscriptionEquipment, withTranscription } from './words.js';
@@ -13,6 +19,8 @@ const DEFAULT_PROVIDER = personalityFields.provider.default;
 export interface Equipment {
   /** How the agent is called. */
   readonly protocol: ProtocolName;
+  /** Those of its own connection, without secret ones. */
+  readonly connectionOptions?: AgentEndpoint['options'];
   /** Whether a language model is configured. */
   readonly hasModel: boolean;
   readonly speechServers: VoiceServers;
@@ -60,7 +68,7 @@ export function cures(evaluations: readonly PlannedEvaluation[], equipment: Equi
 }
 
 function equippedModule(equipment: Equipment): ProtocolModule {
-  const module = withTranscription(PROTOCOLS.of(equipment.protocol), equipment);
+  const module = withTranscription(PROTOCOLS.of(equipment.protocol, equipment.connectionOptions), equipment);
   return equipment.reportsTools ? { ...module, provides: { ...module.provides, toolCalls: 'seen' } } : module;
 }
 

@@ -28,8 +28,8 @@ export function evaluationWarnings(
   equipment: Equipment,
   repeat = 1,
 ): string[] {
-  const { protocol, hasModel, speechServers } = equipment;
-  const { medium, provides } = withTranscription(PROTOCOLS.of(protocol), equipment);
+  const { protocol, connectionOptions, hasModel, speechServers } = equipment;
+  const { medium, provides } = withTranscription(PROTOCOLS.of(protocol, connectionOptions), equipment);
   const hasWords = provides.words;
   const isJudged = hasModel && hasWords;
   const weaknesses: readonly [string, readonly string[]][] = [

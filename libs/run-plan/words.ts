@@ -1,5 +1,11 @@
 import { withVariables } from '../evaluation-definition/index.js';
-import { needsWords, type ProtocolModule, PROTOCOLS, type TranscriptionMode } from '../simulation/index.js';
+import {
+  type AgentEndpoint,
+  needsWords,
+  type ProtocolModule,
+  PROTOCOLS,
+  type TranscriptionMode,
+} from '../simulation/index.js';
 import { count } from '../text/index.js';
 import type { PlannedEvaluation } from './planned-evaluation.js';
 
@@ -16,6 +22,7 @@ export interface TranscriptionEquipment {
 
 interface WordsEquipment {
   readonly protocol: string;
+  readonly connectionOptions?: AgentEndpoint['options'];
   readonly hasModel: boolean;
   readonly transcription: TranscriptionEquipment;
 }
@@ -53,7 +60,7 @@ export function transcriptionWarnings(
   equipment: WordsEquipment,
   repeat: number,
 ): string[] {
-  const { medium, provides } = PROTOCOLS.of(equipment.protocol);
+  const { medium, provides } = PROTOCOLS.of(equipment.protocol, equipment.connectionOptions);
   const { mode, source, host } = equipment.transcription;
   if (medium === 'text' || mode === 'off') return [];
   if (host === undefined) {

@@ -1,6 +1,7 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { EvaluationDefinition } from '../../../libs/evaluation-definition/index.js';
 import {
+  type AgentEndpoint,
   needsWords,
   type ProtocolName,
   PROTOCOLS,
@@ -22,6 +23,8 @@ import { CallerVoices } from './caller-voices.js';
 export interface TranscribedCall {
   /** Of the call; `RECORDING` for one that was recorded elsewhere, without a transcript. */
   readonly protocol: ProtocolName;
+  /** Of its connection. */
+  readonly options?: AgentEndpoint['options'];
   readonly transcription: TranscriptionMode;
 }
 
@@ -65,14 +68,14 @@ export class AgentWords implements OnApplicationBootstrap, OnApplicationShutdown
    * of a day that needs words, and the first one after a failed probe, probe the server, and do not wait for that.
    */
   options(
-    { protocol, transcription: mode }: TranscribedCall,
+    { protocol, options, transcription: mode }: TranscribedCall,
     definition: EvaluationDefinition,
   ): VoiceOptions['transcription'] {
     const { recogniser } = this;
     const { transcription: server, languageModel } = this.settings;
     if (!recogniser || !server || mode === 'off') return undefined;
     const isRecorded = protocol === RECORDING;
-    if (mode === 'auto' && !isRecorded && PROTOCOLS.of(protocol).provides.words) return undefined;
+    if (mode === 'auto' && !isRecorded && PROTOCOLS.of(protocol, options).provides.words) return undefined;
     const judged = languageModel ? definition : { ...definition, criteria: [] };
     // What the caller of a recording said was not decided by the evaluation.
     if (!server.isAlways && !needsWords(isRecorded ? { ...judged, script: [NOTHING_SAID] } : judged)) return undefined;

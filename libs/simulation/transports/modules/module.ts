@@ -80,6 +80,8 @@ export interface ModuleBase {
   /** Null: whichever side speaks. */
   readonly firstSpeaker: FirstSpeaker | null;
   readonly provides: Provides;
+  /** The same with the options of a connection, for platforms whose agents do not always report everything. */
+  readonly providedWith?: (options: AgentEndpoint['options']) => Provides;
   readonly options: Readonly<Record<string, ProtocolOption>>;
   /** Headers in lower case that the protocol itself sends. */
   readonly reservedHeaders: readonly string[];

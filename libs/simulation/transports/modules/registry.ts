@@ -1,4 +1,5 @@
 import { COMMON_OPTIONS } from './common-options.js';
+import type { AgentEndpoint } from './endpoint.js';
 import type { ProtocolModule } from './module.js';
 import { VOICE_OPTIONS } from './voice-options.js';
 
@@ -11,8 +12,8 @@ export interface Registry {
   /** Headers in lower case that a connection must not set. */
   readonly reservedHeaders: ReadonlySet<string>;
   has(name: string): boolean;
-  /** @throws Error for a name that is not built */
-  of(name: string): ProtocolModule;
+  /** @param options of a connection, for what it provides with them @throws Error for a name that is not built */
+  of(name: string, options?: AgentEndpoint['options']): ProtocolModule;
 }
 
 export function registry(built: readonly ProtocolModule[]): Registry {
@@ -29,10 +30,10 @@ export function registry(built: readonly ProtocolModule[]): Registry {
     steps: modules.reduce<string[]>((steps, module) => merged(steps, Object.keys(module.steps)), []),
     reservedHeaders: new Set(modules.flatMap(({ reservedHeaders }) => reservedHeaders)),
     has: (name) => byName.has(name),
-    of: (name) => {
+    of: (name, options) => {
       const module = byName.get(name);
       if (!module) throw new Error(`There is no protocol "${name}".`);
-      return module;
+      return options && module.providedWith ? { ...module, provides: module.providedWith(options) } : module;
     },
   };
 }

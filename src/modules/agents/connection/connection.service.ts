@@ -38,6 +38,8 @@ export interface PlannedConnection extends ProtocolChoice {
   readonly transcription: TranscriptionEquipment;
   /** Whether the backend of the agent reports its tool calls. */
   readonly reportsTools: boolean;
+  /** Those of the agent's own connection, without secret ones. */
+  readonly connectionOptions: AgentEndpoint['options'];
 }
 
 /** Where an agent is called, by whose settings, and whose words count. */
@@ -194,7 +196,8 @@ export class ConnectionService {
       const { baseUrl, isAlways = false } = this.settings.transcription ?? {};
       const host = baseUrl === undefined ? undefined : new URL(baseUrl).host;
       const transcription = { ...this.transcriptionOf(provider, connection?.options), host, isAlways };
-      return { ...choice, transcription, reportsTools: reportsTools(connection?.options ?? {}) };
+      const connectionOptions = connection?.options ?? {};
+      return { ...choice, transcription, reportsTools: reportsTools(connectionOptions), connectionOptions };
     }
     const whose = connection
       ? 'The agent cannot be called: its address'

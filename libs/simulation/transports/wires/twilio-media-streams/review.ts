@@ -1,6 +1,6 @@
 import { partitionPoint } from '../../../../audio/index.js';
 import type { SayAct, VoiceFacts, WireFinding } from '../../../voice/facts/facts.js';
-import { BUFFERED_MS, hasClear, speechAt } from '../../../voice/measures/index.js';
+import { type MissedClear, missedClears } from '../barge-in.js';
 import { twilioFinding } from './findings.js';
 
 type CallFacts = Omit<VoiceFacts, 'wireFindings'>;
@@ -11,22 +11,12 @@ const AFTER_CLEAR_MS = 300;
 /** Findings about how the agent reacted to a caller that spoke over it. */
 export function reviewCall(facts: CallFacts): WireFinding[] {
   const lines = facts.caller.filter((act): act is SayAct => act.type === 'say');
-  return [
-    ...lines.flatMap((line) => missingClear(facts, line)),
-    ...lines.flatMap((line) => mediaAfterClear(facts, line)),
-  ];
+  return [...missedClears(facts).map(missingClear), ...lines.flatMap((line) => mediaAfterClear(facts, line))];
 }
 
-/** The whole buffer was played although the caller had interrupted. */
-function missingClear(facts: CallFacts, { startMs, bargeIn }: SayAct): WireFinding[] {
-  if (!bargeIn?.possible || bargeIn.bufferedMs < BUFFERED_MS) return [];
-  const { bufferedMs } = bargeIn;
-  const endMs = speechAt(facts, startMs).at(-1)?.endMs ?? startMs + bufferedMs;
-  // The call ended before: it is not known what the agent would have done.
-  if (facts.end.atMs < startMs + bufferedMs || hasClear(facts, { startMs, bufferedMs, endMs })) return [];
-  const buffered = `${Math.round(bufferedMs)} ms of the agent's sound were buffered`;
+function missingClear({ atMs, buffered }: MissedClear): WireFinding {
   const detail = `The caller interrupted while ${buffered}, and all of it was played: the agent sent no clear`;
-  return [{ ...twilioFinding('no_clear_on_barge_in', detail), atMs: startMs }];
+  return { ...twilioFinding('no_clear_on_barge_in', detail), atMs };
 }
 
 function mediaAfterClear({ clears, arrivals }: CallFacts, { startMs, endMs }: SayAct): WireFinding[] {
