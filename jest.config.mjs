@@ -20,7 +20,7 @@ const project = (displayName, ...testMatch) => ({ ...shared, displayName, testMa
 const SMOKE = [
   '<rootDir>/test/smoke/**/*.test.ts',
   '<rootDir>/test/e2e/{conformance,first-start,guide-commands,isolation,killed-paid-calls}.test.ts',
-  '<rootDir>/test/simulators/{agent/voice,elevenlabs,openai-realtime,vapi}/accuracy.spec.ts',
+  '<rootDir>/test/simulators/{agent/voice,elevenlabs,openai-realtime,pipecat,vapi}/accuracy.spec.ts',
   '<rootDir>/test/simulators/{agent/voice/telephone-words,openai-realtime/calls}.spec.ts',
 ];
 /**

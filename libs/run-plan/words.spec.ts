@@ -107,6 +107,26 @@ describe('the words of calls over a protocol that has none', () => {
   });
 });
 
+describe('the options of a connection', () => {
+  const over = (connectionOptions: NonNullable<Equipment['connectionOptions']>): Equipment =>
+    equipped({}, { protocol: 'pipecat', connectionOptions });
+  const tools = [planned({ script, checks: [{ type: 'calls_tool', tool: 'book' }] })];
+  const words = [planned({ script, checks: [says] })];
+
+  it('decide whether tool calls are known: a bot of Pipecat does not show them by default', () => {
+    expect(misfits(tools, over({}))[0]!.reason).toContain("it needs the agent's tool calls");
+    expect(misfits(tools, over({ functionCalls: 'shown' }))).toEqual([]);
+  });
+
+  it('decide whether a transcription server must hear the agent: a bot without RTVI has no words', () => {
+    expect([misfits(words, over({})), sent({ script, checks: [says] }, over({}))]).toEqual([[], []]);
+    const without = { ...over({ rtvi: 'off' }), transcription: { ...SERVER, host: undefined } };
+    expect(misfits(words, without)[0]!.reason).toContain("the agent's words, which pipecat does not provide");
+    expect(misfits(words, over({ rtvi: 'off' }))).toEqual([]);
+    expect(sent({ script, checks: [says] }, over({ rtvi: 'off' }))).toHaveLength(1);
+  });
+});
+
 describe('the warning that audio is sent to a transcription server', () => {
   const ten =
     "The agent's audio of 10 calls is sent to the transcription server stt.example:8000, which may charge for it (STT_BASE_URL).";

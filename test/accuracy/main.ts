@@ -9,13 +9,13 @@
  *   misbehaving language models.
  * - Voice calls (voice.ts): every fault of the telephone in process and over sockets, and the latencies as heard.
  * - Voice calls in which the tester stalls (lag.ts): no other verdict, and every time within its uncertainty.
- * - Calls over OpenAI Realtime, ElevenLabs, Vapi and Retell (realtime.ts): faults of words, voice and protocol.
+ * - Calls over OpenAI Realtime, ElevenLabs, Vapi, Retell and Pipecat (realtime.ts): faults of words, voice and protocol.
  * - Voice calls over Twilio, of which a transcription server mishears a tenth of the words (telephone-misheard.ts).
  * - The stored voice calls (replay.json): every hash must be as before.
  *
  * Usage: npm run accuracy [-- REPETITIONS] [--write], where --write updates the tables in docs/guides/accuracy.md and bench/results/accuracy;
  * npm run accuracy -- --realtime [--write] for the calls over OpenAI Realtime only, --elevenlabs for those over ElevenLabs
- * (--elevenlabs-text for its calls in text), --vapi for those over Vapi, --retell for those over Retell, --lag for those with
+ * (--elevenlabs-text for its calls in text), --vapi for those over Vapi, --retell for those over Retell, --pipecat for those over Pipecat, --lag for those with
  * stalls only, --platforms for the same suite over eight protocols with the service itself, which is not part of the whole
  */
 import { OutboundClient } from '../../libs/outbound-http/index.js';
@@ -41,7 +41,14 @@ import { writeRows } from './guide.js';
 import { mapLimited } from './limited.js';
 import { measureLags } from './lag.js';
 import { Progress } from './progress.js';
-import { measureElevenLabs, measureElevenLabsText, measureRealtime, measureRetell, measureVapi } from './realtime.js';
+import {
+  measureElevenLabs,
+  measureElevenLabsText,
+  measurePipecat,
+  measureRealtime,
+  measureRetell,
+  measureVapi,
+} from './realtime.js';
 import { measureImported } from './imported.js';
 import { measurePlatforms } from './platforms/platforms.js';
 import { compareReplay } from './stored-replay.js';
@@ -180,7 +187,7 @@ async function main(): Promise<void> {
   const isVoiceRight = await measureVoice(process.argv.includes('--write'));
   const isLagRight = await measureLags(process.argv.includes('--write'));
   let arePlatformsRight = true;
-  for (const measure of [measureRealtime, measureElevenLabs, measureVapi, measureRetell]) {
+  for (const measure of [measureRealtime, measureElevenLabs, measureVapi, measureRetell, measurePipecat]) {
     if (!(await measure(process.argv.includes('--write')))) arePlatformsRight = false;
   }
   const areWordsRight = await measureMisheard(MISHEARD_CALLS);
@@ -201,6 +208,7 @@ const alone = [
   ['--elevenlabs-text', measureElevenLabsText],
   ['--vapi', measureVapi],
   ['--retell', measureRetell],
+  ['--pipecat', measurePipecat],
   ['--lag', measureLags],
   ['--imported', measureImported],
   ['--platforms', measurePlatforms],

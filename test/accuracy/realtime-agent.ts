@@ -42,8 +42,9 @@ export async function startRealtimeAgents(
   });
   return {
     urlOf: (one) => {
-      if (platform !== 'openai-realtime') return urls[serverOf(one)]!;
       const url = urls[serverOf(one)]!.replace(/^http/, 'ws');
+      if (platform === 'pipecat') return `${url}/agents/{assistantId}/ws-client`;
+      if (platform !== 'openai-realtime') return urls[serverOf(one)]!;
       const fault = isRow(one) ? undefined : one.fault;
       return `${url}/v1/realtime?model=booking:${fault ?? 'healthy'}`;
     },

@@ -39,6 +39,9 @@ export const measureElevenLabs = (isWritten: boolean): Promise<boolean> => measu
 /** Calls of the reference agent as an assistant of Vapi; prints the tables. @returns whether the limits hold */
 export const measureVapi = (isWritten: boolean): Promise<boolean> => measure('vapi', isWritten);
 
+/** Calls of the reference agent as a bot of Pipecat; prints the tables. @returns whether the limits hold */
+export const measurePipecat = (isWritten: boolean): Promise<boolean> => measure('pipecat', isWritten);
+
 /** Calls of a platform in text, alone. @returns whether the limits hold */
 const measureTextAlone = (platform: TextPlatform) => (isWritten: boolean) => {
   const calls = new VoiceCalls();
@@ -48,7 +51,7 @@ export const measureElevenLabsText = measureTextAlone('elevenlabs');
 export const measureRetell = measureTextAlone('retell');
 
 const TABLES: Readonly<Record<WordPlatform, string>> = {
-  ...{ 'openai-realtime': 'realtime', elevenlabs: 'elevenlabs', vapi: 'vapi' },
+  ...{ 'openai-realtime': 'realtime', elevenlabs: 'elevenlabs', vapi: 'vapi', pipecat: 'pipecat' },
 };
 
 async function measure(platform: WordPlatform, isWritten: boolean): Promise<boolean> {
@@ -78,13 +81,17 @@ async function measure(platform: WordPlatform, isWritten: boolean): Promise<bool
     }
     if (isWritten) await writeRows(TABLES[platform], table);
     // The rows of the matrix are about words, which both platforms report in the same way.
-    const isRestRight = await (platform === 'openai-realtime'
-      ? measureMatrix(calls, isWritten)
-      : measureText(calls, isWritten, platform));
+    const isRestRight = await restOf(calls, isWritten, platform);
     return [...virtual, ...sockets].every(({ isRight }) => isRight) && unlike.length === 0 && isRestRight;
   } finally {
     await calls.close();
   }
+}
+
+/** What is measured beside the voice calls of a platform. @returns whether the limits hold */
+async function restOf(calls: VoiceCalls, isWritten: boolean, platform: WordPlatform): Promise<boolean> {
+  if (platform === 'openai-realtime') return measureMatrix(calls, isWritten);
+  return platform === 'pipecat' || measureText(calls, isWritten, platform);
 }
 
 /** The platform's protocol of text; for ElevenLabs also the table of what voice and text show. @returns whether the limits hold */
@@ -180,6 +187,13 @@ const OF_PLATFORM: Readonly<Record<WordPlatform, readonly SocketCall[]>> = {
     ['voice', 'stops-answering', 'phone-pauses'],
     ['voice', 'broken-message', 'phone-pauses'],
   ],
+  pipecat: [
+    ['voice', 'no-rtvi', 'phone-pauses'],
+    ['voice', 'no-clear', 'phone-barge-in'],
+    ['voice', 'stops-answering', 'phone-pauses'],
+    ['voice', 'broken-frame', 'phone-pauses'],
+    ['voice', 'changes-rate', 'phone-pauses'],
+  ],
 };
 
 const socketCells = (platform: WordPlatform): RealtimeCell[] =>
@@ -196,7 +210,8 @@ async function overSockets(calls: VoiceCalls, platform: WordPlatform): Promise<R
     return await mapLimited(cells, SOCKET_CALLS, async (cell) => {
       const url = agent.urlOf(cell);
       const isSession = platform === 'openai-realtime' && cell.about === 'words';
-      const options = isSession ? { session: WORD_SESSION } : {};
+      const ofPlatform = platform === 'pipecat' ? { functionCalls: 'shown' } : {};
+      const options = isSession ? { session: WORD_SESSION } : ofPlatform;
       const more = { protocol: platform, options, assistantId: `booking:${cell.fault ?? 'healthy'}` };
       for (let attempt = 1; ; attempt++) {
         const result = await calls.callOver(url, realtimeEvaluationOf(cell), realtimeVoiceOf(cell), undefined, more);

@@ -21,22 +21,22 @@ export async function makeCall(
   cell: ReplayCell,
   sink: Partial<RecordingSink> = {},
 ): Promise<ReplayCall> {
-  const { fault, packetLossPercent, stall } = cell;
+  const { fault, packetLossPercent, platform, stall } = cell;
   const evaluation = evaluationOf(cell);
   const conditions = { ...evaluation.conditions, ...(packetLossPercent && { packetLossPercent }) };
   const definition = { ...evaluation, conditions };
-  const stored: RecordedVoiceCall = { audio: [], facts: '' };
-  const result = await voiceCalls.call(definition, voiceOfCell(cell), {
-    fault,
-    ...(stall && { stalls: [stall] }),
-    recording: {
-      audio: (stereo) => {
-        sink.audio?.(stereo);
-        stored.audio.push(stereo);
-      },
-      wire: (lines) => sink.wire?.(lines),
-      facts: (json) => (stored.facts = json),
+  const stored: RecordedVoiceCall = { audio: [], facts: '', ...(platform === 'pipecat' && { rate: 24_000 }) };
+  const recording: RecordingSink = {
+    audio: (stereo) => {
+      sink.audio?.(stereo);
+      stored.audio.push(stereo);
     },
-  });
+    wire: (lines) => sink.wire?.(lines),
+    facts: (json) => (stored.facts = json),
+  };
+  const result =
+    platform === 'pipecat'
+      ? await voiceCalls.callPipecat(definition, voiceOfCell(cell), { fault, recording })
+      : await voiceCalls.call(definition, voiceOfCell(cell), { fault, ...(stall && { stalls: [stall] }), recording });
   return { result, definition, stored };
 }

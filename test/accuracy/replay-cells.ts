@@ -1,4 +1,4 @@
-import { VOICE_EVALUATION_KEYS, VOICE_FAULT_NAMES } from '../simulators/agent/index.js';
+import { VOICE_EVALUATION_KEYS, VOICE_FAULT_NAMES, type VoiceFaultName } from '../simulators/agent/index.js';
 import { LINES, type VoiceCell } from '../simulators/agent/testing/voice.js';
 
 const STALLED_CALLS = 50;
@@ -7,6 +7,8 @@ const [CLEAN, , BABBLE] = LINES;
 /** A voice call on the virtual clock that is repeated. */
 export interface ReplayCell extends VoiceCell {
   readonly packetLossPercent?: number;
+  /** How the agent is called; by telephone without it. */
+  readonly platform?: 'pipecat';
   /** A time in which the tester does nothing. */
   readonly stall?: { readonly atMs: number; readonly ms: number };
 }
@@ -27,7 +29,7 @@ export function storedCells(): Map<string, ReplayCell> {
       VOICE_EVALUATION_KEYS.map((key): ReplayCell => ({ fault, key, ...conditions, seed: 1 })),
     ),
   );
-  return new Map([...cells, ...stalledCells()].map((cell) => [nameOf(cell), cell]));
+  return new Map([...cells, ...stalledCells(), ...pipecatCells()].map((cell) => [nameOf(cell), cell]));
 }
 
 /** Stalls of 25 to 300 ms in the first 20 s of the healthy agent's calls. */
@@ -38,8 +40,27 @@ function stalledCells(): ReplayCell[] {
   });
 }
 
-function nameOf({ fault, key, packetLossPercent, stall, seed }: ReplayCell): string {
+/** Faults of timing and of the buffer, over a line of 24 kHz. */
+const OVER_PIPECAT: readonly (VoiceFaultName | undefined)[] = [
+  undefined,
+  'slow-answer',
+  'ignores-barge-in',
+  'no-clear',
+];
+
+const pipecatCells = (): ReplayCell[] =>
+  OVER_PIPECAT.flatMap((fault) =>
+    VOICE_EVALUATION_KEYS.filter((key) => key !== 'phone-keys').map((key): ReplayCell => ({
+      platform: 'pipecat',
+      fault,
+      key,
+      line: CLEAN,
+      seed: 1,
+    })),
+  );
+
+function nameOf({ platform, fault, key, packetLossPercent, stall, seed }: ReplayCell): string {
   const line = packetLossPercent ? 'babble-and-loss' : 'clean';
   const stalled = stall ? `/stall-${stall.ms}-at-${stall.atMs}` : '';
-  return `${fault ?? 'healthy'}/${key}/${line}/${seed}${stalled}`;
+  return `${platform ? `${platform}/` : ''}${fault ?? 'healthy'}/${key}/${line}/${seed}${stalled}`;
 }

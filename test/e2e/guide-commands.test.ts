@@ -73,6 +73,7 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
   'docs/guides/agents.md: npm run reference-agent -- --fault':
     'test/simulators/agent/program.spec.ts tests the options',
   'docs/guides/agents.md: npm run reference-agent -- --as': 'test/simulators/agent/program.spec.ts tests the options',
+  'docs/guides/pipecat.md: npm run reference-agent': 'such an agent runs here already',
   'docs/guides/realtime.md: npm run reference-agent': 'test/realtime/openai-realtime.test.ts calls it',
   'docs/guides/elevenlabs.md: VAT_PROVIDER_KEY_FILE=':
     'needs an account; test/e2e/assistants.test.ts imports that of the double',
@@ -117,6 +118,7 @@ const EXIT_CODES: Readonly<Record<string, readonly number[]>> = {
   'docs/guides/first-call.md': [0, 1, 0, 1, 0],
   // The connection test passes; the wrong words fail, and the right ones pass.
   'docs/guides/realtime.md': [0, 1, 0],
+  'docs/guides/pipecat.md': [0, 1, 0],
   // The suite passes over text and over Twilio; the wrong words fail.
   'docs/guides/transcription.md': [0, 0, 1],
   // The import passes; the score of the faulty agent is too low.
@@ -189,6 +191,7 @@ jest.setTimeout(180_000);
 describe('the commands of README.md, docs/production.md and the guides', () => {
   let agent: VoiceAgentServer;
   let realtimeAgent: VoiceAgentServer;
+  let pipecatAgent: VoiceAgentServer;
   let transcription: ListeningProcess;
   const servers = new TestServers();
   let app: TestApp;
@@ -199,6 +202,7 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
     const lines = [...CALLER_LINES];
     agent = await startVoiceAgent({ fault: 'wrong-fact', slowMs: 3_000, lines });
     realtimeAgent = await startVoiceAgent({ as: 'realtime', faults: ['wrong-fact'], lines });
+    pipecatAgent = await startVoiceAgent({ as: 'pipecat', faults: ['wrong-fact'], lines });
     const listening = { lines, faults: ['wrong-fact'] as const, today: Date.now(), behaviour: {} };
     transcription = await ListeningProcess.start(listening);
     const stt = { STT_BASE_URL: transcription.url, STT_MODEL: 'reference-agent' };
@@ -208,7 +212,14 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
     execFileSync('tar', ['-xzf', path.join(ROOT, 'dist/client.tgz'), '-C', folder]);
   });
   afterAll(async () => {
-    await Promise.all([app.close(), agent.close(), realtimeAgent.close(), servers.close(), transcription.stop()]);
+    await Promise.all([
+      app.close(),
+      agent.close(),
+      realtimeAgent.close(),
+      pipecatAgent.close(),
+      servers.close(),
+      transcription.stop(),
+    ]);
     await rm(folder, { recursive: true });
   });
 
@@ -295,6 +306,7 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
         // Before ids and addresses are inserted, which may contain these digits.
         .replaceAll('4010', String(port))
         .replaceAll('4011', new URL(realtimeAgent.url).port)
+        .replaceAll('4014', new URL(pipecatAgent.url).port)
         .replaceAll(/http:\/\/localhost:3000|https:\/\/vat\.example\.com/g, app.url)
         .replaceAll('vat_…', apiKey)
         .replaceAll('9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10', ids.agentId)
@@ -346,7 +358,9 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
   it('has JSON bodies only in the guides to connections', () => {
     expect(new Set(bodies.map(({ document }) => document))).toEqual(
       new Set(
-        ['connections', 'elevenlabs', 'realtime', 'retell', 'twilio', 'vapi'].map((name) => `docs/guides/${name}.md`),
+        ['connections', 'elevenlabs', 'pipecat', 'realtime', 'retell', 'twilio', 'vapi'].map(
+          (name) => `docs/guides/${name}.md`,
+        ),
       ),
     );
   });

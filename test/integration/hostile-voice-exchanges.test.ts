@@ -2,9 +2,11 @@ import { encodeMulaw, tone } from '../../libs/audio/index.js';
 import { normalise } from '../../libs/evaluation-definition/index.js';
 import { type CallResult, executeCall, virtualCalls, type VirtualCallOptions } from '../../libs/simulation/index.js';
 import * as elevenlabs from '../../libs/simulation/testing/elevenlabs.js';
+import * as pipecat from '../../libs/simulation/testing/pipecat.js';
 import * as vapi from '../../libs/simulation/testing/vapi.js';
 import * as wires from '../../libs/simulation/testing/wires.js';
 import { sample } from '../../libs/statistics/testing/sample.js';
+import { bot, says, toneFrames } from '../simulators/pipecat/messages.js';
 import { fieldsOf, shownField, withField } from '../support/hostile/fields.js';
 import { HOSTILE_VALUES, unstorable } from '../support/hostile/values.js';
 
@@ -85,6 +87,17 @@ const WIRES = {
             onCreate: [[{ send: send.slice(1) }]],
           }),
       }),
+  },
+  pipecat: {
+    messages: [
+      ...[says.ready(), says.started(), says.output(WORDS, 1, 'Welcome,'), says.heard('Hello'), says.callerStarted()],
+      ...[says.call('c1', 'find', ARGUMENTS), says.callStopped('c1', { id: 7 }), says.metrics(), says.refused('no')],
+      ...toneFrames(900),
+    ].map(asJson),
+    call: (send: (string | Uint8Array)[]): Promise<CallResult> => {
+      const frames = send.map((one) => (typeof one === 'string' ? bot.message(one) : one));
+      return pipecat.execute({ onClientReady: [{ send: frames }] }, LISTENS);
+    },
   },
   'twilio-media-streams': {
     messages: [

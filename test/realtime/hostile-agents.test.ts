@@ -26,6 +26,7 @@ const WIRES: Readonly<
   vapi: { stages: ['messages', 'answers'] },
   'openai-realtime': { path: '/v1/realtime', scheme: 'ws', stages: ['messages'] },
   'twilio-media-streams': { path: '/voice', stages: ['messages', 'answers'] },
+  pipecat: { path: '/ws-client', scheme: 'ws', stages: ['messages'] },
 };
 const VICTIMS = ['chat-completions', 'retell-text', 'elevenlabs', 'vapi'];
 /** A thread may end by what it reads, but no process; and a platform that refuses to end a call goes on with it. */

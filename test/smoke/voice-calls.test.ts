@@ -39,6 +39,7 @@ const WIRES: readonly Wire[] = [
   },
   { protocol: 'elevenlabs', as: 'elevenlabs', address: (url) => url },
   { protocol: 'vapi', as: 'vapi', address: (url) => url },
+  { protocol: 'pipecat', as: 'pipecat', address: (url) => `${url.replace('http', 'ws')}/ws-client` },
 ];
 
 describe('a voice call', () => {

@@ -8,7 +8,7 @@ import {
 } from '../simulators/agent/index.js';
 import { CachedSpeech, FliteEngine } from '../../libs/speech/index.js';
 
-type Platform = 'realtime' | 'elevenlabs' | 'vapi';
+type Platform = 'realtime' | 'elevenlabs' | 'vapi' | 'pipecat';
 
 export interface VoiceAgentOptions extends Omit<ReferenceAgentServerOptions, 'telephone' | Platform> {
   /** By default with a telephone. */

@@ -3,6 +3,7 @@ export { default as twilioWire, type TwilioStream } from '../transports/wires/tw
 export { default as realtimeWire, type RealtimeState } from '../transports/wires/openai-realtime/wire.js';
 export { default as elevenlabsWire, type ElevenLabsState } from '../transports/wires/elevenlabs/wire.js';
 export { default as vapiWire, type VapiState } from '../transports/wires/vapi/wire.js';
+export { default as pipecatWire, type PipecatState } from '../transports/wires/pipecat/wire.js';
 /** Messages of a Realtime server. */
 export {
   calls,

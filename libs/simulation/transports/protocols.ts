@@ -13,6 +13,7 @@ import { chatCompletionsModule } from './text/chat-completions/index.js';
 import { voiceTransport } from './voice-call.js';
 import { elevenlabs, elevenlabsText } from './wires/elevenlabs/index.js';
 import { openaiRealtime } from './wires/openai-realtime/index.js';
+import { pipecat } from './wires/pipecat/index.js';
 import { retellText } from './wires/retell/index.js';
 import { twilioMediaStreams } from './wires/twilio-media-streams/index.js';
 import { vapi, vapiChat } from './wires/vapi/index.js';
@@ -27,6 +28,7 @@ export const PROTOCOLS = registry([
   vapi,
   vapiChat,
   retellText,
+  pipecat,
 ]);
 
 /** Of each medium, unless a setting says otherwise. */
@@ -57,7 +59,7 @@ export function transportTo(
   call: AgentCall,
   protocols = PROTOCOLS,
 ): Transport | VoiceTransport {
-  const module = protocols.of(endpoint.protocol);
+  const module = protocols.of(endpoint.protocol, endpoint.options);
   const { media, requests } = call.isSuspect ? suspects : { media: mediaThreads, requests: requestThreads };
   return module.medium === 'text'
     ? textTransport(module, endpoint, call, requests)

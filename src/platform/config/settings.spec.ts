@@ -261,12 +261,12 @@ describe('settings', () => {
     ],
     [
       { AGENT_PROVIDER_1_PROTOCOL: 'sip' },
-      'AGENT_PROVIDER_1_PROTOCOL="sip" must be one of chat-completions, twilio-media-streams, openai-realtime, elevenlabs, elevenlabs-text, vapi, vapi-chat, retell-text',
+      'AGENT_PROVIDER_1_PROTOCOL="sip" must be one of chat-completions, twilio-media-streams, openai-realtime, elevenlabs, elevenlabs-text, vapi, vapi-chat, retell-text, pipecat',
     ],
     // Only the tests have this protocol.
     [
       { AGENT_PROVIDER_1_PROTOCOL: 'fixture-wire' },
-      'AGENT_PROVIDER_1_PROTOCOL="fixture-wire" must be one of chat-completions, twilio-media-streams, openai-realtime, elevenlabs, elevenlabs-text, vapi, vapi-chat, retell-text',
+      'AGENT_PROVIDER_1_PROTOCOL="fixture-wire" must be one of chat-completions, twilio-media-streams, openai-realtime, elevenlabs, elevenlabs-text, vapi, vapi-chat, retell-text, pipecat',
     ],
     [
       { AGENT_PROVIDER_2_URL: 'ftp://agents' },

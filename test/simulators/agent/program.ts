@@ -26,12 +26,19 @@ import {
   type ElevenLabsFaultName,
   isElevenLabsFault,
 } from '../elevenlabs/elevenlabs-faults.js';
+import {
+  isPipecatFault,
+  PIPECAT_FAULT_NAMES,
+  PIPECAT_FAULTS,
+  type PipecatFaultName,
+} from '../pipecat/pipecat-faults.js';
 import { isVapiFault, VAPI_FAULT_NAMES, VAPI_FAULTS, type VapiFaultName } from '../vapi/vapi-faults.js';
 import { startTranscription } from './voice/transcription.js';
 import { isVoiceFault, VOICE_FAULT_NAMES, VOICE_FAULTS, type VoiceFaultName } from './voice/voice-faults.js';
 import { isTelephoneFault, WORD_FAULT_NAMES } from './voice/word-faults.js';
 
-type AnyFaultName = FaultName | VoiceFaultName | RealtimeFaultName | ElevenLabsFaultName | VapiFaultName;
+type AnyFaultName =
+  FaultName | VoiceFaultName | RealtimeFaultName | ElevenLabsFaultName | VapiFaultName | PipecatFaultName;
 
 /** In place of an agent: a server that understands what the agent says. */
 const TRANSCRIPTION = 'transcription-server';
@@ -87,7 +94,7 @@ export function agentProgram(start = startReferenceAgent, startServer = startTra
     .addOption(
       new Option(
         '--auth-token <token>',
-        'on voice calls: check the signatures of Twilio; as openai-realtime, elevenlabs, vapi or retell: the API key',
+        'on voice calls: check the signatures of Twilio; as another platform: the API key',
       ).env('TWILIO_AUTH_TOKEN'),
     )
     .option('--public-url <url>', 'on the telephone: address of this server as Twilio sees it')
@@ -135,6 +142,10 @@ function voiceAddresses(as: Platform, url: string): string {
     return `  retell     POST ${url}/agent-playground-completion/${AGENT_NAME}   (text of Retell)
              POST ${url}/agent-playground-completion/${AGENT_NAME}:FAULT`;
   }
+  if (as === 'pipecat') {
+    return `  pipecat    ${url.replace(/^http/, 'ws')}/ws-client                  (WebSocket of Pipecat; POST ${url}/start names it)
+             ${url.replace(/^http/, 'ws')}/agents/${AGENT_NAME}:FAULT/ws-client`;
+  }
   return `  telephone  POST ${url}/voice                         (webhook of Twilio Media Streams)
              POST ${url}/agents/${AGENT_NAME}:FAULT/voice`;
 }
@@ -165,6 +176,7 @@ function agentOptions(as: Platform, options: ServerFlags): ReferenceAgentServerO
     'openai-realtime': () => ({ realtime: { ...common, ...plant(isRealtimeFault), apiKey: authToken } }),
     elevenlabs: () => ({ elevenlabs: { ...common, ...plant(isElevenLabsFault), apiKey: authToken } }),
     vapi: () => ({ vapi: { ...common, ...plant(isVapiFault), apiKey: authToken } }),
+    pipecat: () => ({ pipecat: { ...common, ...plant(isPipecatFault), apiKey: authToken } }),
     retell: () => ({ retell: { ...plant(isFault), apiKey: authToken } }),
   };
   return { ...rest, ...fault, ...services[as]() };
@@ -211,13 +223,16 @@ export function faultList(): string {
     '',
     `Faults with --as vapi: ${[...SHARED_FAULT_NAMES, ...WORD_FAULT_NAMES].join(', ')}, and`,
     ...list(VAPI_FAULT_NAMES, VAPI_FAULTS),
+    '',
+    `Faults with --as pipecat: ${[...SHARED_FAULT_NAMES, ...WORD_FAULT_NAMES].join(', ')}, and`,
+    ...list(PIPECAT_FAULT_NAMES, { ...VOICE_FAULTS, ...PIPECAT_FAULTS }),
   ].join('\n');
 }
 
 function fault(name: string): AnyFaultName {
   if (isFault(name) || isVoiceFault(name)) return name;
-  if (isRealtimeFault(name) || isElevenLabsFault(name) || isVapiFault(name)) return name;
-  const ofPlatforms = [...REALTIME_FAULT_NAMES, ...ELEVENLABS_FAULT_NAMES, ...VAPI_FAULT_NAMES];
+  if (isRealtimeFault(name) || isElevenLabsFault(name) || isVapiFault(name) || isPipecatFault(name)) return name;
+  const ofPlatforms = [...REALTIME_FAULT_NAMES, ...ELEVENLABS_FAULT_NAMES, ...VAPI_FAULT_NAMES, ...PIPECAT_FAULT_NAMES];
   const names = [...FAULT_NAMES, ...VOICE_FAULT_NAMES, ...ofPlatforms];
   throw new InvalidArgumentError(`Valid faults: ${[...new Set<string>(names)].join(', ')}.`);
 }

@@ -17,6 +17,7 @@ import { ReferenceRetell, type ReferenceRetellOptions } from '../retell/referenc
 import { RetellPlatform } from '../retell/server.js';
 import { ElevenLabsService, type ElevenLabsServiceOptions } from '../elevenlabs/service.js';
 import { RealtimeService, type RealtimeServiceOptions } from '../openai-realtime/service.js';
+import { PipecatService, type PipecatServiceOptions } from '../pipecat/service.js';
 import { ReferenceVapi, type ReferenceVapiOptions } from '../vapi/reference.js';
 import { VapiPlatform } from '../vapi/server.js';
 import { Telephone, type TelephoneOptions } from '../twilio/telephone.js';
@@ -35,6 +36,8 @@ export interface ReferenceAgentServerOptions extends ReferenceAgentOptions {
   readonly vapi?: ReferenceVapiOptions;
   /** In place of the telephone, the agent is one of Retell, in text. */
   readonly retell?: ReferenceRetellOptions & { readonly apiKey?: string | undefined };
+  /** In place of the telephone, the agent is a bot of Pipecat. */
+  readonly pipecat?: PipecatServiceOptions;
 }
 
 /** What answers on the agent's port beside chat completions. */
@@ -86,9 +89,10 @@ export async function startReferenceAgent(options: ReferenceAgentServerOptions =
 }
 
 function voiceServiceOf(options: ReferenceAgentServerOptions): VoiceService | undefined {
-  const { telephone, realtime, elevenlabs, retell, vapi } = options;
+  const { telephone, realtime, elevenlabs, retell, vapi, pipecat } = options;
   if (retell) return new RetellPlatform(new ReferenceRetell({ ...options, ...retell }), retell);
   if (elevenlabs) return new ElevenLabsService(elevenlabs);
+  if (pipecat) return new PipecatService(pipecat);
   if (vapi) return new VapiPlatform(new ReferenceVapi(vapi), { apiKey: vapi.apiKey });
   return realtime ? new RealtimeService(realtime) : telephone && new Telephone(telephone);
 }

@@ -7,6 +7,9 @@ import {
 } from '../../../libs/simulation/testing/elevenlabs.js';
 import { connect, ScriptedAgent } from '../../simulators/twilio/twilio-agent.js';
 import { says as saysVapi, VapiServer } from '../../../libs/simulation/testing/vapi.js';
+import { speech as saysPipecat } from '../../simulators/pipecat/scripted.js';
+import { says as pipecat } from '../../simulators/pipecat/messages.js';
+import { PipecatServer } from '../../simulators/pipecat/server.js';
 import { RealtimeServer } from '../../simulators/openai-realtime/realtime-server.js';
 import { HostileAgents } from './agents.js';
 import { ExchangeProxy } from './exchange-proxy.js';
@@ -31,6 +34,11 @@ const VOICE_PLATFORMS: Readonly<Record<string, () => Promise<Platform>>> = {
   'openai-realtime': async () => {
     const double = await RealtimeServer.start(TONE);
     return { host: hostOf(double.url), stop: () => double.close() };
+  },
+  pipecat: async () => {
+    const onClientReady = [{ send: [pipecat.ready(), ...saysPipecat('Welcome!', MS)] }];
+    const double = await PipecatServer.start({ script: { onClientReady } });
+    return { host: double.host, stop: () => double.stop() };
   },
   'twilio-media-streams': async () => {
     const double: ScriptedAgent = await ScriptedAgent.start({

@@ -9,6 +9,7 @@ import {
   type ElevenLabsOnlyFaultName,
   isElevenLabsOnlyFault,
 } from '../../elevenlabs/elevenlabs-faults.js';
+import { isPipecatOnlyFault, type PipecatFaultName, type PipecatOnlyFaultName } from '../../pipecat/pipecat-faults.js';
 import { isVapiOnlyFault, type VapiFaultName, type VapiOnlyFaultName } from '../../vapi/vapi-faults.js';
 import type { VoiceFaultName } from './voice-faults.js';
 import { isWordFault } from './word-faults.js';
@@ -199,6 +200,23 @@ export const VAPI_EXPECTED: Readonly<Record<VapiOnlyFaultName, RealtimeRow>> = {
 export function vapiExpectationOf(fault: VapiFaultName | undefined, key: VoiceEvaluationKey): RealtimeExpectation {
   if (fault !== undefined && isVapiOnlyFault(fault)) return VAPI_EXPECTED[fault][key] ?? PASSED;
   return elevenlabsExpectationOf(fault, key);
+}
+
+/** What the tester must find for the faults that only a bot of Pipecat can have. Evaluations not listed must pass. */
+export const PIPECAT_EXPECTED: Readonly<Record<PipecatOnlyFaultName, RealtimeRow>> = {
+  'no-rtvi': withFinding('no_rtvi', PASSED),
+  'stops-answering': ELEVENLABS_EXPECTED['stops-answering'],
+  'broken-frame': withFinding('invalid_message', failing([PROTOCOL])),
+  'changes-rate': withFinding('unusual_frame', PASSED),
+};
+
+/** The expected result of a call over Pipecat in an evaluation for the telephone. */
+export function pipecatExpectationOf(
+  fault: PipecatFaultName | undefined,
+  key: VoiceEvaluationKey,
+): RealtimeExpectation {
+  if (fault === undefined || isWordFault(fault)) return PASSED;
+  return isPipecatOnlyFault(fault) ? (PIPECAT_EXPECTED[fault][key] ?? PASSED) : voiceExpectationOf(fault, key);
 }
 
 /** Whether a call had the expected outcome for the expected reason. @param failed names of the checks that are not met */

@@ -12,6 +12,7 @@ import {
 import {
   elevenlabsExpectationOf,
   isExpected,
+  pipecatExpectationOf,
   type RealtimeExpectation,
   realtimeExpectationOf,
   vapiExpectationOf,
@@ -24,12 +25,13 @@ import {
   SHARED_FAULT_NAMES,
 } from '../../../openai-realtime/realtime-faults.js';
 import { isVapiFault, VAPI_FAULT_NAMES, type VapiFaultName } from '../../../vapi/vapi-faults.js';
+import { isPipecatFault, PIPECAT_FAULT_NAMES, type PipecatFaultName } from '../../../pipecat/pipecat-faults.js';
 import { WORD_FAULT_NAMES, type WordFaultName } from '../word-faults.js';
 import { evaluationOf as voiceEvaluationOf, LINES, type LineName } from './voice-cells.js';
 import type { RealtimeCallOptions, VoiceCalls } from './voice-call.js';
 
 /** Platforms that report the agent's words. */
-export type WordPlatform = 'openai-realtime' | 'elevenlabs' | 'vapi';
+export type WordPlatform = 'openai-realtime' | 'elevenlabs' | 'vapi' | 'pipecat';
 
 /** A call of the text evaluations, for what the agent says and does. */
 interface WordCell {
@@ -46,7 +48,7 @@ interface WordCell {
 interface SoundCell {
   readonly platform: WordPlatform;
   readonly about: 'voice';
-  readonly fault: RealtimeFaultName | ElevenLabsFaultName | VapiFaultName | undefined;
+  readonly fault: RealtimeFaultName | ElevenLabsFaultName | VapiFaultName | PipecatFaultName | undefined;
   readonly key: VoiceEvaluationKey;
   readonly line: LineName;
   /** Counts from 1; varies the noise and the voice of the caller. */
@@ -71,6 +73,7 @@ export const WORD_PLATFORM_FAULTS = {
   'openai-realtime': [...SHARED_FAULT_NAMES, ...REALTIME_FAULT_NAMES],
   elevenlabs: [...SHARED_FAULT_NAMES, ...ELEVENLABS_FAULT_NAMES],
   vapi: [...SHARED_FAULT_NAMES, ...VAPI_FAULT_NAMES],
+  pipecat: [...SHARED_FAULT_NAMES, ...PIPECAT_FAULT_NAMES],
 } as const satisfies Readonly<Record<WordPlatform, readonly string[]>>;
 
 const [PLAIN] = LINES;
@@ -116,6 +119,7 @@ export function expectedOf(cell: RealtimeCell): RealtimeExpectation {
     if (platform === 'elevenlabs')
       return elevenlabsExpectationOf(fault && isElevenLabsFault(fault) ? fault : undefined, key);
     if (platform === 'vapi') return vapiExpectationOf(fault && isVapiFault(fault) ? fault : undefined, key);
+    if (platform === 'pipecat') return pipecatExpectationOf(fault && isPipecatFault(fault) ? fault : undefined, key);
     return realtimeExpectationOf(fault && isRealtimeFault(fault) ? fault : undefined, key);
   }
   const expected = expectationOf(cell.fault, cell.key);
@@ -178,6 +182,9 @@ export class RealtimeCells {
     }
     if (platform === 'vapi') {
       return this.calls.callVapi(evaluation, voice, { ...common, ...(fault && isVapiFault(fault) && { fault }) });
+    }
+    if (platform === 'pipecat') {
+      return this.calls.callPipecat(evaluation, voice, { ...common, ...(fault && isPipecatFault(fault) && { fault }) });
     }
     return this.calls.callRealtime(evaluation, voice, {
       ...common,

@@ -19,7 +19,13 @@ import {
   VirtualClock,
   type VoiceTransport,
 } from '../../../../../libs/simulation/index.js';
-import { elevenlabsWire, realtimeWire, twilioWire, vapiWire } from '../../../../../libs/simulation/testing/wires.js';
+import {
+  elevenlabsWire,
+  pipecatWire,
+  realtimeWire,
+  twilioWire,
+  vapiWire,
+} from '../../../../../libs/simulation/testing/wires.js';
 import {
   babbleLoop,
   CachedSpeech,
@@ -34,6 +40,7 @@ import type { CallerLine } from '../caller-lines.js';
 import { type PreparedVoice, prepareVoice } from '../prepare.js';
 import { ElevenLabsAgentSession, type ElevenLabsSessionOptions } from '../../../elevenlabs/session.js';
 import { RealtimeAgentSession, type RealtimeSessionOptions } from '../../../openai-realtime/session.js';
+import { PipecatAgentSession, type PipecatSessionOptions } from '../../../pipecat/session.js';
 import { VapiAgentSession, type VapiSessionOptions } from '../../../vapi/session.js';
 import { TwilioAgentSession } from '../../../twilio/twilio-session.js';
 import { delayed } from './delay.js';
@@ -95,6 +102,9 @@ export interface ElevenLabsCallOptions
 
 export type VapiCallOptions = Pick<VapiSessionOptions, 'fault' | 'responseMs' | 'onAnswer'> &
   Omit<ElevenLabsCallOptions, 'fault' | 'format'>;
+
+export type PipecatCallOptions = Pick<PipecatSessionOptions, 'fault' | 'responseMs' | 'onAnswer'> &
+  Pick<RealtimeCallOptions, 'prepared' | 'recording'>;
 
 /** What the calls of both protocols, in process and over sockets, differ in. */
 interface Execution {
@@ -205,6 +215,22 @@ export class VoiceCalls {
     return this.execute(evaluation, voice, transport, { recording, clock: new VirtualClock() });
   }
 
+  /** The same with the agent as a bot of Pipecat. */
+  callPipecat(evaluation: EvaluationInput, voice: string, options: PipecatCallOptions = {}): Promise<CallResult> {
+    const { prepared = this.prepared } = options;
+    if (!prepared) throw new Error('prepare() was not called');
+    const { recording, ...agent } = options;
+    const mockedTools = (evaluation.toolResults ?? []).map(({ tool }) => tool);
+    const transport = virtualCalls({
+      wire: pipecatWire({
+        ...{ rate: 16_000, speaksRtvi: true, showsTools: true, mockedTools, addresses: [], secrets: [] },
+      }),
+      lineRate: 24_000,
+      agent: (socket) => new PipecatAgentSession(socket, { ...agent, ...prepared, today: TODAY }),
+    });
+    return this.execute(evaluation, voice, transport, { recording, clock: new VirtualClock() });
+  }
+
   /** Calls an agent over sockets, in real time. @param url of its webhook @param more for another protocol */
   callOver(
     url: string,
@@ -216,7 +242,10 @@ export class VoiceCalls {
     const common = { headers: {}, firstSpeaker: null, options: {}, apiKey: 'not-checked' };
     const transport = transportTo(
       { protocol: 'twilio-media-streams', url, ...common, ...more },
-      { client: this.client, assistantId, phoneNumber: '+15550100142', workspaceId: 'w-1', callId: randomUUID() },
+      {
+        ...{ client: this.client, assistantId, phoneNumber: '+15550100142', workspaceId: 'w-1', callId: randomUUID() },
+        mockedTools: (evaluation.toolResults ?? []).map(({ tool }) => tool),
+      },
     );
     if (!('call' in transport)) throw new Error('not a transport for voice calls');
     const firstSpeaker = more.firstSpeaker === 'caller' ? 'caller' : null;
