@@ -22,6 +22,8 @@ const OTHER_MESSAGES: Partial<Record<ErrorCode, readonly string[]>> = {
     'A request with this Idempotency-Key is still in progress',
     'The last ADMIN key of a workspace cannot be revoked',
     'The agent is not deleted',
+    'The agent of the schedule was deleted; restore it first',
+    'A run of the schedule is in progress',
     'The delivery is still pending',
     'No call of the run has a recording that can be measured again',
     'No call of the run has a result that can be judged again',
