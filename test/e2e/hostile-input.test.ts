@@ -13,7 +13,7 @@ import { collectionOf, WITHOUT_WORKER, withoutWebhookLimits } from '../support/r
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
 /** In `npm run test:all` 2,500. Full run: `HOSTILE_REQUESTS=20000 npx jest test/e2e/hostile-input.test.ts`; HOSTILE_SEED sets another seed. */
-const REQUESTS = Number(process.env['HOSTILE_REQUESTS'] ?? 1_000);
+const REQUESTS = Number(process.env['HOSTILE_REQUESTS'] ?? 1_500);
 const SEED = Number(process.env['HOSTILE_SEED'] ?? 20_261_121);
 /** Number of requests that are sent concurrently. */
 const BATCH = 8;
