@@ -143,7 +143,10 @@ async function readConnection({ address, protocol, connection: file }: ReachFlag
 }
 
 /** The text of the file is not shown, since headers are secrets. @throws CommandError */
-async function readObject(file: string): Promise<object> {
+export async function readObject(
+  file: string,
+  example = '{ "url": "https://…", "headers": { "X-Tenant": "a" } }',
+): Promise<object> {
   const text = await readFile(file, 'utf8').catch(() => {
     throw misuse(`${plain(file)} cannot be read`, 'Check its path and that you may read it.');
   });
@@ -153,10 +156,7 @@ async function readObject(file: string): Promise<object> {
   } catch {
     // Not JSON either.
   }
-  throw misuse(
-    `${plain(file)} is not a JSON object`,
-    'It looks like { "url": "https://…", "headers": { "X-Tenant": "a" } }.',
-  );
+  throw misuse(`${plain(file)} is not a JSON object`, `It looks like ${example}.`);
 }
 
 const reachedText = ({ id, name, provider }: Agent, connection: Connection | undefined): string => {

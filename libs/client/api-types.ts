@@ -19,3 +19,7 @@ export type Agent = components['schemas']['Agent'];
 export type Evaluation = components['schemas']['Evaluation'];
 export type ImportResult = components['schemas']['ImportResult'];
 export type SuitePlan = components['schemas']['SuitePlan'];
+export type Schedule = components['schemas']['Schedule'];
+export type CreatedSchedule = components['schemas']['CreatedSchedule'];
+export type CreateScheduleRequest = components['schemas']['CreateScheduleRequest'];
+export type UpdateScheduleRequest = components['schemas']['UpdateScheduleRequest'];

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { addAgentCommands } from './agent-commands.js';
+import { addScheduleCommands } from './schedule-commands.js';
 import * as commands from './commands.js';
 import type { FollowFlags } from './commands.js';
 import { addImportCallCommand } from './call-import.js';
@@ -156,6 +157,7 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
   addOptions(compare, SERVICE_OPTIONS);
   addConnectionCommand(program, io, conclude);
   addAgentCommands(program, io, conclude);
+  addScheduleCommands(program, io, conclude);
 
   for (const [kind, what] of [
     ['report', 'report as an HTML page'],
@@ -215,6 +217,11 @@ export const OPTION_OF: Readonly<Record<string, string>> = {
   agentVariables: '--variable',
   assistantVersion: '--assistant-version',
   maxPaidAttempts: '--max-paid-attempts',
+  cron: '--cron',
+  timeZone: '--time-zone',
+  run: '--run',
+  maxPaidSecondsPerDay: '--max-paid-seconds-per-day',
+  heartbeatUrl: '--heartbeat-url',
   protocol: '--protocol',
   url: '--address',
   headers: '--connection',

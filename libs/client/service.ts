@@ -16,6 +16,10 @@ import type {
   UpdateAgentRequest,
   Evaluation,
   ImportResult,
+  CreatedSchedule,
+  CreateScheduleRequest,
+  Schedule,
+  UpdateScheduleRequest,
 } from './api-types.js';
 import { RefusedError } from './errors.js';
 import { everyPage } from './pages.js';
@@ -259,6 +263,39 @@ export class Service extends Requests {
 
   async delete(kind: Deletable, id: string): Promise<void> {
     await this.read(() => this.client.DELETE(PATHS[kind], { params: { path: { id } } }), `The ${kind} ${id}`);
+  }
+
+  schedules(agentId: string): Promise<Schedule[]> {
+    return everyPage(async (page) => {
+      const params = { path: { agentId }, query: { page, limit: PAGE_SIZE } };
+      return await this.read(() => this.client.GET('/agents/{agentId}/schedules', { params }), agent(agentId));
+    });
+  }
+
+  async createSchedule(agentId: string, body: CreateScheduleRequest): Promise<CreatedSchedule> {
+    const { data } = await this.write(
+      (header) => this.client.POST('/agents/{agentId}/schedules', { params: { path: { agentId }, header }, body }),
+      agent(agentId),
+    );
+    return data;
+  }
+
+  async updateSchedule(id: string, body: UpdateScheduleRequest): Promise<Schedule> {
+    const params = { path: { id } };
+    const { data } = await this.read(() => this.client.PATCH('/schedules/{id}', { params, body }), `Schedule ${id}`);
+    return data;
+  }
+
+  async runSchedule(id: string): Promise<RunDetails> {
+    const { data } = await this.write(
+      (header) => this.client.POST('/schedules/{id}/run', { params: { path: { id }, header } }),
+      `Schedule ${id}`,
+    );
+    return data;
+  }
+
+  async deleteSchedule(id: string): Promise<void> {
+    await this.read(() => this.client.DELETE('/schedules/{id}', { params: { path: { id } } }), `Schedule ${id}`);
   }
 
   /** Erases an agent, deleted or not, with everything that is stored of it. */

@@ -201,6 +201,41 @@ describe('the slots of a schedule', () => {
     expect(await slots(id)).toEqual(['started 01T12:00']);
   });
 
+  it('is refused if the run could cost more than is left of the day, and a new day begins in the time zone', async () => {
+    const { client, owner, manager, app } = schedules;
+    const agentId = (await client.post('/agents', agentBody())).body.data.id;
+    await insertEvaluation(manager, owner, agentId, { script: [{ say: 'Hello' }], maxDurationSeconds: 100 });
+    const connection = { protocol: 'elevenlabs-text', url: 'https://example.com' };
+    expect((await client.put(`/agents/${agentId}/connection`, connection)).status).toBe(200);
+    const path = `/agents/${agentId}/schedules`;
+    const values = { cron: '0 * * * *', timeZone: 'Asia/Kathmandu', run: {}, maxPaidSecondsPerDay: 199 };
+    at('2026-12-01T16:16:00Z');
+    const low = await client.post(path, scheduleBody(values));
+    expect(low.body.issues).toEqual([
+      {
+        field: 'maxPaidSecondsPerDay',
+        message: 'maxPaidSecondsPerDay must be at least 200, the most seconds that the platform can bill for one run',
+      },
+    ]);
+    const { body } = await client.post(path, scheduleBody({ ...values, maxPaidSecondsPerDay: 300 }));
+    const { id } = body.data;
+    expect(body.data).toMatchObject({ maxPaidSeconds: 200, maxPaidMinutesPerWeek: 560 });
+    expect((await client.post(`/schedules/${id}/run`)).status).toBe(201);
+    await endRuns(id);
+    await sweepAt('2026-12-01T17:15:00Z');
+    await sweepAt('2026-12-01T18:15:00Z');
+    expect(await slots(id)).toEqual(['started 01T18:15', 'refused 01T17:15']);
+    const [, refused] = (await client.get(`/schedules/${id}/slots`)).body.data;
+    expect(refused.issues).toEqual([
+      'The run could cost 200 seconds of the platform; of maxPaidSecondsPerDay (300) runs of today can have used 200',
+    ]);
+    await endRuns(id);
+    expect((await client.post(`/schedules/${id}/run`)).status).toBe(409);
+    expect(await sql(app.databaseUrl, 'SELECT paid_seconds FROM schedules WHERE id = $1', [id])).toEqual([
+      { paid_seconds: 200 },
+    ]);
+  });
+
   it('keeps its due time when the pattern is changed between that and its start', async () => {
     const id = await create();
     at('2026-12-01T12:00:00Z');
