@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expectInvalid, expectNotFound } from '../support/expect.js';
 import { sql } from '../support/sql.js';
 import type { TestApp } from '../support/test-app.js';
@@ -235,6 +236,23 @@ describe('a mute', () => {
     expectInvalid(await mute(schedule, '2026-02-30T00:00:00Z'), 'until');
     expectInvalid(await mute(schedule, inHours(1), ''), 'reason');
   });
+});
+
+it('is raised and over as the guide to schedules says of a planted fall', async () => {
+  const guide = readFileSync('docs/guides/schedules.md', 'utf8');
+  const [, shown] = /## A first alarm on a planted fall[^]*?```json\n([^]*?)```/.exec(guide)!;
+  const schedule = await WatchedSchedule.create(app);
+  const cases = (failed: number) =>
+    Array.from({ length: 10 }, (_, at) => ({ passed: at < failed ? 1 : 2, failed: at < failed ? 1 : 0 }));
+  await schedule.nights(25, ...cases(0));
+  await schedule.night(...cases(7));
+  expect(await schedule.alarms()).toEqual([]);
+  await schedule.night(...cases(7));
+  expect(await schedule.alarms()).toMatchObject([JSON.parse(shown!)]);
+  await schedule.nights(4, ...cases(0));
+  expect(await schedule.alarms()).toMatchObject([{ status: 'open' }]);
+  await schedule.night(...cases(0));
+  expect(await schedule.alarms()).toMatchObject([{ status: 'recovered' }]);
 });
 
 it('belongs to its agent: another workspace cannot list, accept or mute', async () => {
