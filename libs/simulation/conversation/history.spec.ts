@@ -38,10 +38,10 @@ describe('a history', () => {
         role: 'assistant',
         content: null,
         tool_calls: [
-          { id: 'call_before_1', type: 'function', function: { name: 'find_table', arguments: '{"people":4}' } },
+          { id: 'before001', type: 'function', function: { name: 'find_table', arguments: '{"people":4}' } },
         ],
       },
-      { role: 'tool', tool_call_id: 'call_before_1', content: '{"times":["19:30"]}' },
+      { role: 'tool', tool_call_id: 'before001', content: '{"times":["19:30"]}' },
       { role: 'assistant', content: 'Your table at 19:30 is reserved.' },
       { role: 'user', content: 'Please go on.' },
     ]);

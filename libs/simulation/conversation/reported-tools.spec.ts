@@ -146,6 +146,7 @@ describe('reported tool calls', () => {
       ['other names', { partySize: 2, startsAt: '19:00' }],
       ['none', {}],
       ['a value that may be the same', { guests: 2, time: 'at our usual time' }],
+      ['a text for a list', { guests: 2, time: ['19:00'] }],
       ['a text that is not an object', null],
     ])('may be that call if they have %s: what depends on it is undecided', async (_, args) => {
       expect(await decided(args!, BOOKS)).toMatchObject({

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../json-schema/index.js';
 import { type JsonValue, parseArguments, sanitizeText, truncate } from '../timeline/text.js';
 import type { Timeline, ToolCallEntry } from '../timeline/timeline.js';
-import { compareValues, type Sameness } from '../values/same-value.js';
-import { worst } from './tool-fit.js';
+import type { Sameness } from '../values/same-value.js';
+import { compareInAnyOrder, worst } from './tool-fit.js';
 
 /** Tool calls of one call that may be reported. */
 export const MAX_REPORTED = 200;
@@ -31,21 +31,11 @@ export type TakeReports = () => Promise<Reports>;
 
 type Shown = Pick<ToolCallEntry, 'name' | 'arguments' | 'rawArguments' | 'result'>;
 
-/** The arguments of a report, which may be JSON in a text, or in a text of a text. */
+/** The arguments of a report, which may be JSON in a text. */
 export function reportedArguments(given: unknown): Pick<ToolCallEntry, 'arguments' | 'rawArguments'> {
   const json = typeof given === 'string' ? given : JSON.stringify(given ?? {});
-  const args = parseArguments(json) ?? parseArguments(textIn(json));
+  const args = parseArguments(json);
   return args === null ? { arguments: null, rawArguments: truncate(sanitizeText(json), MAX_RAW) } : { arguments: args };
-}
-
-/** The text that a text of JSON contains, if that is all; otherwise nothing that can be parsed. */
-function textIn(json: string): string {
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === 'string' && value.trim() !== '' ? value : '[]';
-  } catch {
-    return '[]';
-  }
 }
 
 /** What a protocol shows and what was reported, as one. */
@@ -100,7 +90,7 @@ const isHidden = (call: Shown): boolean => call.arguments === null && call.rawAr
 const argumentsIn = (call: Shown) => [call.arguments, call.rawArguments];
 
 function compareFields(shown: unknown, reported: unknown): Sameness {
-  if (!isObject(shown) || !isObject(reported)) return compareValues(shown, reported);
+  if (!isObject(shown) || !isObject(reported)) return compareInAnyOrder(shown, reported);
   const names = [...new Set([...Object.keys(shown), ...Object.keys(reported)])];
   const areBoth = (name: string) => Object.hasOwn(shown, name) && Object.hasOwn(reported, name);
   return worst(names.map((name) => (areBoth(name) ? compareFields(shown[name], reported[name]) : 'unknown')));

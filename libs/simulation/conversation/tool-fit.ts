@@ -2,7 +2,7 @@ import { compilePattern, type ToolResult } from '../../evaluation-definition/ind
 import { isObject, TooManySteps, validateJson } from '../../json-schema/index.js';
 import { containsJson } from '../matching/contains-json.js';
 import type { ToolCallEntry } from '../timeline/timeline.js';
-import { compareValues, type Sameness } from '../values/same-value.js';
+import { compareValues, type Sameness, type ValueKind } from '../values/same-value.js';
 
 type Arguments = ToolCallEntry['arguments'];
 type Conditions = Pick<ToolResult, 'arguments' | 'argumentsSchema' | 'same'>;
@@ -33,12 +33,29 @@ function fitOfSchema(schema: NonNullable<Conditions['argumentsSchema']>, args: A
 /** Further fields are ignored, as `containsJson` does. */
 function compareEach(wanted: unknown, given: unknown): Sameness {
   // Who lists values, and what to answer to others, means other words by other values.
-  if (!isObject(wanted) || !isObject(given)) return compareValues(wanted, given, 'name');
+  if (!isObject(wanted) || !isObject(given)) return compareInAnyOrder(wanted, given, 'name');
   return worst(
-    Object.entries(wanted).map(([name, value]) =>
-      Object.hasOwn(given, name) ? compareEach(value, given[name]) : 'different',
-    ),
+    Object.entries(wanted).map(([name, value]) => {
+      const held = Object.hasOwn(given, name) ? given[name] : null;
+      // Models leave out what is optional, or write that it is nothing.
+      if (isNothing(value) && isNothing(held)) return 'same';
+      return held === null ? 'different' : compareEach(value, held);
+    }),
   );
+}
+
+const isNothing = (value: unknown): boolean =>
+  value === null || (typeof value === 'string' && /^(none|null)?$/i.test(value));
+
+/** Items of lists that are compared in another order. */
+const MAX_REORDERED = 20;
+
+/** Compares values. The order of a list may not matter: whether it does is unknown. */
+export function compareInAnyOrder(a: unknown, b: unknown, kind?: ValueKind): Sameness {
+  const found = compareValues(a, b, kind);
+  if (found !== 'different' || !Array.isArray(a) || !Array.isArray(b)) return found;
+  const isIn = (one: unknown) => b.some((other) => compareValues(one, other, kind) !== 'different');
+  return a.length === b.length && a.length <= MAX_REORDERED && a.every(isIn) ? 'unknown' : 'different';
 }
 
 export const worst = (found: readonly Sameness[]): Sameness =>

@@ -120,4 +120,32 @@ describe('a mock of a value that has many forms', () => {
       expect([wanted, outcomes.filter((outcome) => outcome === 'passed').length >= 2]).toEqual([wanted, true]);
     }
   });
+
+  it.each<[string, Readonly<Record<string, unknown>>, unknown, string]>([
+    // What models write for nothing: ebongard/renfield#55, PrefectHQ/fastmcp#3265, UKGovernmentBEIS/inspect_ai#1477
+    ['null, which is left out', { page: null, of: 4 }, { of: 4 }, 'passed'],
+    ['null, written as an empty text', { page: null, of: 4 }, { page: '', of: 4 }, 'passed'],
+    ['null, written as a word', { page: null, of: 4 }, { page: 'None', of: 4 }, 'passed'],
+    ['null, where there is a value', { page: null, of: 4 }, { page: 2, of: 4 }, 'failed'],
+    ['an empty text, which is left out', { note: '', of: 4 }, { of: 4 }, 'passed'],
+    ['a list in another order: sierra-research/tau2-bench#557', { ids: ['A1', 'B2'] }, { ids: ['B2', 'A1'] }, 'error'],
+    ['a list of other items', { ids: ['A1', 'B2'] }, { ids: ['C3', 'A1'] }, 'failed'],
+    ['a list in a text: MoonshotAI/kimi-cli#2513', { ids: ['A1', 'B2'] }, { ids: '["A1","B2"]' }, 'error'],
+    ['an object in a text: vllm-project/vllm#46924', { of: { day: 4 } }, { of: '{"day":4}' }, 'error'],
+    ['one item instead of a list', { ids: ['A1'] }, { ids: 'A1' }, 'error'],
+    ['the whole object in a text: livekit/agents#5409', { of: 4 }, '{"of":4}', 'passed'],
+    ['a space of an API of dates: a narrow one without a break', { of: '7:00 PM' }, { of: '7:00\u202fPM' }, 'passed'],
+  ])('of %s fails no healthy agent', async (_, wanted, given, outcome) => {
+    const definition = (fits: Omit<ToolResult, 'tool'>): DefinitionInput => ({
+      script: [{ say: JSON.stringify(given) }],
+      toolResults: [{ ...FREE, ...fits }, TAKEN],
+      checks: [{ type: 'says', text: 'booked' }],
+    });
+    const client = new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] });
+    const transport = chatCompletions({ client, url, assistantId: 'a1' });
+    const options = { transport, clock: new RealClock(), patienceMs: 20 };
+    expect((await call(definition({ same: wanted }), options)).outcome).toBe(outcome);
+    const exact = (await call(definition({ arguments: wanted }), options)).outcome;
+    expect(outcome === 'failed' ? ['failed'] : ['passed', 'error']).toContain(exact);
+  });
 });

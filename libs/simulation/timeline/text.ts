@@ -24,6 +24,8 @@ export function parseArguments(json: string): { readonly [name: string]: JsonVal
   try {
     // Some agents send an empty string for a tool without arguments.
     value = JSON.parse(json.trim() === '' ? '{}' : json);
+    // Others write their JSON as a text once more.
+    if (typeof value === 'string') value = JSON.parse(value);
   } catch {
     return null;
   }

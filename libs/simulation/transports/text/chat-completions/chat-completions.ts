@@ -82,7 +82,8 @@ function givenMessages(given: HistoryLine, index: number): Message[] {
   if ('caller' in given) return [{ role: 'user', content: given.caller }];
   if ('agent' in given) return [{ role: 'assistant', content: given.agent }];
   const { tool: name, arguments: args = {}, result = DEFAULT_TOOL_RESULT } = given;
-  const id = `call_before_${index}`;
+  // Models of Mistral take ids of nine letters and digits only.
+  const id = `before${String(index).padStart(3, '0')}`;
   const call = { id, type: 'function', function: { name, arguments: JSON.stringify(args) } };
   return [
     { role: 'assistant', content: null, tool_calls: [call] },
