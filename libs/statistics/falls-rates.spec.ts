@@ -8,7 +8,7 @@ describe('a schedule whose agent does not change', () => {
   it.each(sample(CONDITIONS, 2))(
     'has at most one false alarm in 100 weeks: pass rate $rate, $cases × $calls calls, correlation $correlation',
     ({ rate, correlation, ...plan }) => {
-      const histories = shareOf(60);
+      const histories = 20;
       const counts = times(histories, (seed) => {
         const night = () => ({ rate, correlation });
         return alarmsOf(
