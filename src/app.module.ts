@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { AgentsModule } from './modules/agents/agents.module.js';
+import { AgentPagesModule } from './modules/agent-pages/agent-pages.module.js';
 import { ApiKeysModule } from './modules/api-keys/api-keys.module.js';
 import { EvaluationsModule } from './modules/evaluations/evaluations.module.js';
 import { ClientPackageModule } from './modules/client-package/client-package.module.js';
@@ -82,6 +83,7 @@ export class AppModule {
         RunEndsModule,
         RejudgingModule,
         ResultsModule,
+        AgentPagesModule,
         ExecutionModule,
         RecordingsModule,
         WebhooksModule,

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { addAgentImportCommand } from './agent-import.js';
 import { readSecret } from './configuration.js';
 import { type ExitCode, EXIT, misuse } from './errors.js';
+import { addAgentPageCommand } from './history.js';
 import { connect, type Io, type ServiceFlags } from './io.js';
 import { addOptions, missingOption, SERVICE_OPTIONS } from './options.js';
 import { isFinalRefusal } from './requests.js';
@@ -66,6 +67,7 @@ export function addAgentCommands(program: Command, io: Io, conclude: (code: Exit
     .addOption(DELETED)
     .action(async (flags: ServiceFlags & { deleted?: boolean }) => conclude(await agents(flags, io)));
   addOptions(listing, SERVICE_OPTIONS);
+  addAgentPageCommand(agent, io, conclude);
   addAgentImportCommand(agent, io, conclude);
 }
 

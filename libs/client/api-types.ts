@@ -3,6 +3,8 @@ import type { components } from './api.js';
 export type RunDetails = components['schemas']['RunDetails'];
 /** The fields of an import beside its recording. */
 export type ImportedCallFields = Omit<components['schemas']['ImportCallRequest'], 'recording'>;
+export type ListedRun = components['schemas']['ListedRun'];
+export type CaseResult = components['schemas']['CaseResult'];
 export type RunPlan = components['schemas']['RunPlan'];
 export type StartRunRequest = components['schemas']['StartRunRequest'];
 export type RunComparison = components['schemas']['RunComparison'];

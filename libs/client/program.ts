@@ -8,6 +8,7 @@ import { addConnectionCommand } from './connection.js';
 import { DEFAULT_URL } from './configuration.js';
 import { addDeleteCommands } from './deletion.js';
 import { type ExitCode, misuse } from './errors.js';
+import { addHistoryCommands } from './history.js';
 import type { Io, ServiceFlags } from './io.js';
 import { addOptions, COMPARE_WITH, FOLLOW_OPTIONS, missingOption, SERVICE_OPTIONS, wholeNumber } from './options.js';
 import { versionText } from './own-package.js';
@@ -174,6 +175,7 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
     if (kind === 'report') save.addOption(COMPARE_WITH);
     addOptions(save, SERVICE_OPTIONS);
   }
+  addHistoryCommands(program, io, conclude);
   addSuiteCommands(program, io, conclude);
   addDeleteCommands(program, io, conclude);
   return program;

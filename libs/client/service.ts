@@ -1,4 +1,6 @@
 import type {
+  CaseResult,
+  ListedRun,
   RunDetails,
   ImportedCallFields,
   RunPlan,
@@ -232,6 +234,30 @@ export class Service extends Requests {
       run(id),
     );
     return data;
+  }
+
+  /** The newest runs of an agent, newest first. @param limit at most 100 */
+  async runs(agentId: string, limit: number): Promise<ListedRun[]> {
+    const params = { path: { agentId }, query: { limit } };
+    return (await this.read(() => this.client.GET('/agents/{agentId}/runs', { params }), agent(agentId))).data;
+  }
+
+  /** How a case ended in each run, newest first. @param key `caseKey` of the case, or key of an evaluation */
+  history(id: string, key: string): Promise<CaseResult[]> {
+    return everyPage((page) => {
+      const params = { path: { id, key }, query: { page, limit: PAGE_SIZE } };
+      const what = `Agent ${id}, or a case ${key} in one of its ended runs`;
+      return this.read(() => this.client.GET('/agents/{id}/cases/{key}/history', { params }), what);
+    });
+  }
+
+  /** The page of an agent. */
+  agentPage(id: string, days?: '7' | '30' | '90'): Promise<string> {
+    const query = days === undefined ? {} : { days };
+    return this.read<{ data?: string; error?: unknown; response: Response }>(
+      () => this.client.GET('/agents/{id}/page', { params: { path: { id }, query }, parseAs: 'text' }),
+      agent(id),
+    );
   }
 
   /** @param baseline the earlier run: an id or `previous` */

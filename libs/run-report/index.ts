@@ -1,5 +1,5 @@
 /**
- * Renders the results of a test run as a self-contained HTML page and as JUnit XML. Independent of how results are stored
+ * Renders the results of a test run, and those of an agent over time, as a self-contained HTML page, and a run as JUnit XML. Independent of how results are stored
  * and how reports are served.
  *
  * Text of agents and users is untrusted. It is escaped in two places only: `html.ts` escapes every value of a template,
@@ -18,4 +18,12 @@ export type {
   ReportedSide,
 } from './reported.js';
 export type { ReportedAudio, ReportedVoice, AudioReader } from './voice/index.js';
+export {
+  PAGE_DAYS,
+  renderAgentPage,
+  type ReportedAgent,
+  type ReportedAgentCase,
+  type ReportedCaseResult,
+  type ReportedLook,
+} from './agent/index.js';
 export { REPORT_CSP } from './style.js';

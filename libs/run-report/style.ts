@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
+import { AGENT_CSS } from './agent/css.js';
 import { CSS as BASE_CSS } from './css.js';
 import { FILTER_CSS } from './filter.js';
 import { Html } from './html.js';
 import { PLAYER_CSP, VOICE_CSS } from './voice/index.js';
 
-const CSS = BASE_CSS + FILTER_CSS + VOICE_CSS;
+const CSS = BASE_CSS + FILTER_CSS + VOICE_CSS + AGENT_CSS;
 
 /** The style element. Its text must match the hash in the policy exactly. */
 export const STYLE = Html.trusted(`<style>${CSS}</style>`);

@@ -57,6 +57,11 @@ const LISTS: Readonly<Record<string, ListKind>> = {
     parents: 'SELECT id FROM schedules WHERE workspace_id = $1',
     rows: 'SELECT id FROM schedule_slots WHERE schedule_id = $1',
   },
+  listPageLinks: {
+    path: '/agents/{id}/page-links',
+    parents: agents,
+    rows: 'SELECT id FROM report_links WHERE agent_id = $1 AND expires_at > now()',
+  },
   listApiKeys: {
     path: '/workspace/api-keys',
     parents: workspace,

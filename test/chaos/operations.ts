@@ -4,7 +4,10 @@ import {
   compared,
   create,
   evaluation,
+  deleteLink,
   get,
+  link,
+  openLink,
   page,
   read,
   readRun,
@@ -179,31 +182,28 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     weight: 1,
     plan: (client) => {
       const run = client.own('runs');
-      if (!run) return undefined;
-      const path = `/runs/${run.id}/report-links`;
-      const done = ({ data }: any) =>
-        void client.reportLinks.push({
-          path: `${path}/${data.id}`,
-          shared: new URL(data.url, 'http://local').pathname,
-        });
       // 409: the run has not ended, or has 20 links.
-      return { method: 'POST', path, body: { expiresInHours: 1 }, expect: [201, 409], done };
+      return run && link(client.reportLinks, `/runs/${run.id}/report-links`);
     },
   },
   listReportLinks: { weight: 1, plan: readRun('/report-links') },
-  deleteReportLink: {
+  deleteReportLink: { weight: 1, plan: deleteLink('reportLinks') },
+  getSharedReport: { weight: 1, plan: openLink('reportLinks') },
+  getAgentPage: { weight: 1, plan: ({ base }) => get(`/agents/${base.agentId}/page`) },
+  // 409: the agent has 20 links.
+  createPageLink: {
     weight: 1,
-    plan: (client) => {
-      const link = client.random.pick(client.reportLinks);
-      // 404: it was deleted before, or with its run.
-      return link && { method: 'DELETE', path: link.path, expect: [200, 404] };
-    },
+    plan: (client) => link(client.pageLinks, `/agents/${client.base.agentId}/page-links`),
   },
-  getSharedReport: {
+  listPageLinks: { weight: 1, plan: ({ base }) => get(`/agents/${base.agentId}/page-links`) },
+  deletePageLink: { weight: 1, plan: deleteLink('pageLinks') },
+  getSharedPage: { weight: 1, plan: openLink('pageLinks') },
+  getSharedPageRun: {
     weight: 1,
     plan: (client) => {
-      const link = client.random.pick(client.reportLinks);
-      return link && { ...get(link.shared), expect: [200, 404] };
+      const [chosen, run] = [client.random.pick(client.pageLinks), client.any('runs')];
+      // 404: also for a run that has not ended.
+      return chosen && run && { ...get(`${chosen.shared}/runs/${run.id}`), expect: [200, 404] };
     },
   },
   followRun: {

@@ -1,5 +1,5 @@
 import type { Entry, Kind } from './ledger.js';
-import type { Call, VirtualClient } from './virtual-client.js';
+import type { Call, SharedLink, VirtualClient } from './virtual-client.js';
 
 export const get = (path: string): Call => ({ method: 'GET', path, expect: [200] });
 export const page = (client: VirtualClient, path: string): Call =>
@@ -44,6 +44,26 @@ export const create =
       done: ({ data }) => void client.made({ kind, id: data.id, marker, list: path(client) }),
     };
   };
+
+/** Creates a link to a report or a page. */
+export const link = (links: SharedLink[], path: string): Call => ({
+  method: 'POST',
+  path,
+  body: { expiresInHours: 1 },
+  expect: [201, 409],
+  done: ({ data }) =>
+    void links.push({ path: `${path}/${data.id}`, shared: new URL(data.url, 'http://local').pathname }),
+});
+
+/** 404: the link was deleted before, or with its run. */
+export const deleteLink = (links: 'reportLinks' | 'pageLinks') => (client: VirtualClient) => {
+  const chosen = client.random.pick(client[links]);
+  return chosen && { method: 'DELETE', path: chosen.path, expect: [200, 404] };
+};
+export const openLink = (links: 'reportLinks' | 'pageLinks') => (client: VirtualClient) => {
+  const chosen = client.random.pick(client[links]);
+  return chosen && { ...get(chosen.shared), expect: [200, 404] };
+};
 
 /** Changes one field to a unique marker. */
 export const change = (kind: Kind, field: string) => (client: VirtualClient) => {

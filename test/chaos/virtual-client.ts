@@ -53,6 +53,12 @@ const IN_PROGRESS = /still in progress/;
 /** Pause between two requests of a client. */
 const PAUSE_MS = 100;
 
+/** A link: `path` to delete it, `shared` to open the report or page. */
+export interface SharedLink {
+  readonly path: string;
+  readonly shared: string;
+}
+
 /**
  * A client with its own resources, so that it knows their expected state. It sends one request at a time, retries a POST
  * with its Idempotency-Key until there is a response, and marks a change without a response as uncertain.
@@ -62,8 +68,8 @@ export class VirtualClient {
   /** Listed calls, each with its run. */
   readonly calls: { readonly id: string; readonly run: Entry }[] = [];
   readonly deliveries: string[] = [];
-  /** Links to reports: `path` to delete it, `shared` to open the report. */
-  readonly reportLinks: { readonly path: string; readonly shared: string }[] = [];
+  readonly reportLinks: SharedLink[] = [];
+  readonly pageLinks: SharedLink[] = [];
   private readonly entries: Entry[] = [];
   private counter = 0;
   /** Every operation is called once before the weights apply. */

@@ -28,6 +28,8 @@ const EXPECTED: Readonly<Record<string, number>> = {
   redeliverWebhook: 409,
   // The link's address contains a token that no example can know.
   getSharedReport: 404,
+  getSharedPage: 404,
+  getSharedPageRun: 404,
   // The call of the examples is a text call; test/realtime/voice-calls.test.ts downloads both.
   getRecording: 404,
   getWireLog: 404,

@@ -111,6 +111,8 @@ describe('every operation of the OpenAPI document', () => {
     );
     expect(operations.filter(isPublic).map(({ template }) => template)).toEqual([
       '/reports/{token}',
+      '/pages/{token}',
+      '/pages/{token}/runs/{runId}',
       '/healthz',
       '/readyz',
     ]);
@@ -137,6 +139,8 @@ describe('every operation of the OpenAPI document', () => {
       'DELETE /runs/{id}/report-links/{linkId}',
       'GET /agents/{id}/cases/{key}/history',
       'POST /agents/{id}/alarms/{alarmId}/accept',
+      'DELETE /agents/{id}/page-links/{linkId}',
+      'GET /pages/{token}/runs/{runId}',
     ]);
   });
 
@@ -145,6 +149,10 @@ describe('every operation of the OpenAPI document', () => {
     const own = await pathFor(app, owner, '/runs/{id}/report-links');
     expectNotFound(await owner.admin.delete(`${own}/${path.split('/').at(-1)}`));
     expect(await exists(path, foreign.admin)).toBe(true);
+    const page = (await pathFor(app, foreign, '/agents/{id}/page-links/{linkId}')).split('/').slice(3).join('/');
+    expectNotFound(await owner.admin.delete(`${await pathFor(app, owner, '/agents/{id}')}/${page}`));
+    const run = (await pathFor(app, foreign, '/runs/{id}')).split('/').at(-1);
+    expectNotFound(await owner.admin.get(`${await pathFor(app, owner, '/pages/{token}')}/runs/${run}`));
     const history = (await pathFor(app, foreign, '/agents/{id}/cases/{key}/history')).split('/').slice(3).join('/');
     expectNotFound(await owner.admin.get(`${await pathFor(app, owner, '/agents/{id}')}/${history}`));
     const accept = (await pathFor(app, foreign, '/agents/{id}/alarms/{alarmId}/accept')).split('/').slice(3).join('/');

@@ -151,6 +151,7 @@ export async function insertCaseResult(
       error: 0,
       latencies: [],
       callId: randomUUID(),
+      repetition: 1,
       ...values,
     }),
   );

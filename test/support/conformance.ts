@@ -88,7 +88,7 @@ export const requiresAdmin = ({ name, template }: { name: string; template: stri
   name === 'DELETE /runs/{id}' || (/^\/workspace(\/|$)/.test(template) && name !== 'GET /workspace');
 
 /** Whether a VIEWER may not use the operation, although it only reads. The document does not say this. */
-export const requiresEditorToRead = ({ name }: { name: string }): boolean => name === 'GET /runs/{id}/report-links';
+export const requiresEditorToRead = ({ name }: { name: string }): boolean => /^GET .*\/(report|page)-links$/.test(name);
 
 /**
  * The success status of an operation; if there are two, that of the request that writes (not of a dry run) and of a deletion

@@ -89,6 +89,12 @@ const CREATE: Readonly<Record<string, (service: Service, workspace: WorkspaceWit
     const runId = await createResource(service, workspace, 'runs');
     return (await createReportLink(service, workspace, runId)).url.split('/').at(-1);
   },
+  pages: async (service, workspace) => {
+    const agentId = await createWithChildren(service, workspace, 'agents');
+    const token: string = (await createPageLink(service, workspace, agentId)).url.split('/').at(-1);
+    agentsOfPages.set(token, agentId);
+    return token;
+  },
   'workspace/api-keys': (service, workspace) => post(service, workspace, '/workspace/api-keys', { name: 'One more' }),
   'workspace/provider-keys': async ({ url }, { apiKey }) => {
     const provider = 'AGENT_PROVIDER_1';
@@ -146,12 +152,18 @@ const ADD_CHILDREN: Readonly<
   },
 };
 
+/** Agents by the token of a link to their page. */
+const agentsOfPages = new Map<string, string>();
+
 /** How to create a member of each collection below a resource that has a path of its own below that. */
 const CREATE_BELOW: Readonly<
   Record<string, (service: Service, workspace: WorkspaceWithKey, parentId: string) => Promise<string>>
 > = {
   'report-links': async (service, workspace, runId) => (await createReportLink(service, workspace, runId)).id,
   alarms: async (service, workspace, agentId) => (await insertAlarm(managerOf(service), workspace, agentId)).id,
+  // Of the agent whose page the token opens.
+  runs: (service, workspace, token) => cancelledRun(service, workspace, agentsOfPages.get(token) ?? ''),
+  'page-links': async (service, workspace, agentId) => (await createPageLink(service, workspace, agentId)).id,
   cases: async (service, workspace, agentId) =>
     (await insertCaseResult(managerOf(service), workspace, agentId)).caseKey,
 };
@@ -276,10 +288,13 @@ async function cancelledRun(service: Service, workspace: WorkspaceWithKey, agent
   return id;
 }
 
-async function createReportLink(service: Service, { apiKey }: WorkspaceWithKey, runId: string): Promise<any> {
-  const response = await new HttpClient(service.url, apiKey).post<any>(`/runs/${runId}/report-links`, {
-    expiresInHours: 1,
-  });
+const createReportLink = (service: Service, workspace: WorkspaceWithKey, runId: string) =>
+  createLink(service, workspace, `/runs/${runId}/report-links`);
+const createPageLink = (service: Service, workspace: WorkspaceWithKey, agentId: string) =>
+  createLink(service, workspace, `/agents/${agentId}/page-links`);
+
+async function createLink({ url }: Service, { apiKey }: WorkspaceWithKey, path: string): Promise<any> {
+  const response = await new HttpClient(url, apiKey).post<any>(path, { expiresInHours: 1 });
   expect(response).toMatchObject({ status: 201 });
   return response.body.data;
 }

@@ -109,7 +109,7 @@ export class AgentsService {
    * @param lock locks the agent until the transaction ends, which also serialises imports and starts of runs
    * @throws DomainError as `get` does
    */
-  async describe(caller: Caller, id: string, { lock = false } = {}): Promise<AgentDescription> {
+  async describe(caller: Pick<Caller, 'workspaceId'>, id: string, { lock = false } = {}): Promise<AgentDescription> {
     const where = { id: uuidOrNotFound(id), deletedAt: IsNull() };
     const found = await this.database.manager.findOne(AgentEntity, {
       where,

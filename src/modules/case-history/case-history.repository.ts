@@ -11,6 +11,9 @@ const MAX_ROWS = 1_000;
 /** What of a snapshot decides what is asked of the agent; names, tags and the origin of dates do not. */
 const DEFINITION = `e.snapshot - '{key,name,tags,critical,dates}'::text[]`;
 
+/** The calls of a case, the one first that shows its outcome best. */
+const BEST = `outcome <> 'failed', outcome = 'passed', c.position`;
+
 /**
  * $1: the run; $2: its cases and $3: their names, in plan order; $4: the tester of a text call and $5: of a voice call. Results of
  * calls, which are large, are not read.
@@ -20,7 +23,7 @@ const RECORD = `
     SELECT e.evaluation_id, e.snapshot ->> 'key' AS key, (${DEFINITION})::text AS definition
       FROM run_evaluations e WHERE e.run_id = $1),
   ended AS (
-    SELECT c.case_key, c.evaluation_id, c.variables, c.medium, c.id, c.position, c.outcome,
+    SELECT c.case_key, c.evaluation_id, c.variables, c.medium, c.id, c.position, c.repetition, c.outcome,
            CASE WHEN c.outcome IN ('passed', 'failed') THEN
              (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY ms) FROM unnest(c.latencies) l (ms)) END AS latency
       FROM calls c WHERE c.run_id = $1),
@@ -29,15 +32,15 @@ const RECORD = `
            count(*) FILTER (WHERE outcome = 'passed') AS passed, count(*) FILTER (WHERE outcome = 'failed') AS failed,
            count(*) FILTER (WHERE outcome = 'invalid') AS invalid, count(*) FILTER (WHERE outcome = 'error') AS error,
            coalesce(array_agg(latency) FILTER (WHERE latency IS NOT NULL), '{}') AS latencies,
-           (array_agg(c.id ORDER BY outcome <> 'failed', outcome = 'passed', c.position))[1] AS call_id
+           (array_agg(c.id ORDER BY ${BEST}))[1] AS call_id, (array_agg(c.repetition ORDER BY ${BEST}))[1] AS repetition
       FROM ended c GROUP BY c.case_key, c.evaluation_id, c.variables)
   INSERT INTO case_results (id, workspace_id, agent_id, run_id, schedule_id, case_key, evaluation_key, name, position, ended_at,
-                            agent_version, definition_hash, tester, passed, failed, invalid, error, latencies, call_id)
+                            agent_version, definition_hash, tester, passed, failed, invalid, error, latencies, call_id, repetition)
   SELECT gen_random_uuid(), r.workspace_id, r.agent_id, r.id, r.schedule_id, c.case_key, a.key, n.name, n.ordinal - 1, r.ended_at,
          r.agent_version,
          encode(sha256(convert_to(a.definition || coalesce(c.variables::text, ''), 'UTF8')), 'hex'),
          CASE c.medium WHEN 'voice' THEN $5::jsonb ELSE $4::jsonb END,
-         c.passed, c.failed, c.invalid, c.error, c.latencies, c.call_id
+         c.passed, c.failed, c.invalid, c.error, c.latencies, c.call_id, c.repetition
     FROM runs r CROSS JOIN cases c
     JOIN asked a ON a.evaluation_id = c.evaluation_id
     JOIN unnest($2::text[], $3::text[]) WITH ORDINALITY AS n (case_key, name, ordinal) ON n.case_key = c.case_key

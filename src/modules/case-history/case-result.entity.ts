@@ -85,4 +85,8 @@ export class CaseResultEntity extends CreatedRow {
   /** The first failed call, else the first that was not counted, else the first one. */
   @Column({ name: 'call_id', type: 'uuid' })
   callId: string;
+
+  /** Repetition of that call, from 1. */
+  @Column({ type: 'integer' })
+  repetition: number;
 }

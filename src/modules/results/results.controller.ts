@@ -1,12 +1,13 @@
 import { Controller, Get, Param, Query, Res, type StreamableFile } from '@nestjs/common';
 import type { Response } from 'express';
-import { renderJunit } from '../../../libs/run-report/index.js';
+import { renderJunit, renderReport } from '../../../libs/run-report/index.js';
 import { CurrentCaller } from '../../platform/access/access.decorators.js';
 import type { Caller } from '../../platform/access/caller.js';
+import { htmlPage } from '../../platform/http/responses/html-page.js';
 import { streamedFile } from '../../platform/http/responses/streamed-file.js';
 import { Operation } from '../../platform/openapi/operation.decorator.js';
+import { PAGE_CONTENT } from '../../platform/openapi/page-content.js';
 import { ReportQuery } from './dto/report.query.js';
-import { REPORT_CONTENT, reportPage } from './report-page.js';
 import { ResultsService } from './results.service.js';
 
 const tag = 'Runs';
@@ -61,7 +62,7 @@ export class ResultsController {
     response: {
       shape: 'file',
       message: 'The page',
-      content: REPORT_CONTENT,
+      content: PAGE_CONTENT,
     },
   })
   @Get('report')
@@ -71,6 +72,7 @@ export class ResultsController {
     @Query() { with: baseline }: ReportQuery,
     @Res({ passthrough: true }) response: Response,
   ): Promise<StreamableFile> {
-    return reportPage(await this.service.read(caller, id, { comparedWith: baseline ?? 'gate' }), response);
+    const { run, readCalls, readAudio } = await this.service.read(caller, id, { comparedWith: baseline ?? 'gate' });
+    return htmlPage(renderReport(run, readCalls, readAudio), 'Report', response);
   }
 }

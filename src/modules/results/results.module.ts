@@ -7,6 +7,7 @@ import { ComparisonModule } from '../comparison/comparison.module.js';
 import { RunsModule } from '../runs/runs.module.js';
 import { RunEventsController } from './progress/run-events.controller.js';
 import { RunEventsService } from './progress/run-events.service.js';
+import { LinksService } from './report-links/links.service.js';
 import { ReportLinksController } from './report-links/report-links.controller.js';
 import { ReportLinksRepository } from './report-links/report-links.repository.js';
 import { ReportLinksService } from './report-links/report-links.service.js';
@@ -17,6 +18,7 @@ import { ResultsService } from './results.service.js';
 @Module({
   imports: [ApiKeysModule, RecordingsModule, RunsModule, CallsModule, ComparisonModule, RetentionModule],
   controllers: [RunEventsController, ResultsController, ReportLinksController, SharedReportsController],
-  providers: [RunEventsService, ResultsService, ReportLinksService, ReportLinksRepository],
+  providers: [RunEventsService, ResultsService, LinksService, ReportLinksService, ReportLinksRepository],
+  exports: [LinksService, ResultsService],
 })
 export class ResultsModule {}

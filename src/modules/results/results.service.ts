@@ -28,6 +28,9 @@ export interface RunResults {
   readonly readAudio: AudioReader;
 }
 
+/** For readers of a link, with or without recordings. */
+export type SharedResults = Omit<RunResults, 'readAudio'> & Partial<RunResults>;
+
 /** Reads the results of a run for the renderers of libs/run-report. */
 @Injectable()
 export class ResultsService {
@@ -89,6 +92,15 @@ export class ResultsService {
       readCalls: (wanted) => this.readCalls(run, wanted),
       readAudio: (callId, wanted) => this.recordings.audio(caller.workspaceId, callId, wanted),
     };
+  }
+
+  /**
+   * Reads a run for readers of a link, compared with the run of its gate or the previous one.
+   * @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's run
+   */
+  async readShared(workspaceId: string, runId: string, includeRecordings: boolean): Promise<SharedResults> {
+    const { readAudio, ...results } = await this.read({ workspaceId }, runId, { comparedWith: 'gate' });
+    return includeRecordings ? { ...results, readAudio } : results;
   }
 
   private async compared(

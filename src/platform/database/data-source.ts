@@ -19,6 +19,7 @@ import { ToolCallRefusals1796003000000 } from './migrations/1796003000000-tool-c
 import { Schedules1796004000000 } from './migrations/1796004000000-schedules.js';
 import { CaseResults1796005800100 } from './migrations/1796005800100-case-results.js';
 import { RunOutcomes1796005800200 } from './migrations/1796005800200-run-outcomes.js';
+import { PageLinks1796005800300 } from './migrations/1796005800300-page-links.js';
 import { WebhookFormats1796009000000 } from './migrations/1796009000000-webhook-formats.js';
 import { Alarms1796010000000 } from './migrations/1796010000000-alarms.js';
 
@@ -55,6 +56,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       Schedules1796004000000,
       CaseResults1796005800100,
       RunOutcomes1796005800200,
+      PageLinks1796005800300,
       WebhookFormats1796009000000,
       Alarms1796010000000,
     ],

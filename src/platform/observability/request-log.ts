@@ -37,7 +37,7 @@ export class RequestLog {
  * adds a path before it. No identifier has the length of a token.
  */
 const loggedPath = (url: string): string =>
-  (url.split('?', 1)[0] ?? '').replace(/^(\/+reports\/+).+/is, '$1[redacted]').replace(TOKEN, '[redacted]');
+  (url.split('?', 1)[0] ?? '').replace(/^(\/+(?:reports|pages)\/+).+/is, '$1[redacted]').replace(TOKEN, '[redacted]');
 
 /** At least 32 bytes in base64url. */
 const TOKEN = /[\w-]{43,}/g;

@@ -28,6 +28,7 @@ const OTHER_MESSAGES: Partial<Record<ErrorCode, readonly string[]>> = {
     'No call of the run has a recording that can be measured again',
     'No call of the run has a result that can be judged again',
     'A run can have at most 20 report links that have not expired',
+    'An agent can have at most 20 page links that have not expired',
   ],
 };
 

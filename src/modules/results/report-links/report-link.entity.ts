@@ -1,17 +1,26 @@
-import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { CreatedRow } from '../../../platform/database/timestamps.js';
 
-/** A link to the report of a run that works without an API key until it expires. Deleted with its run. */
+/**
+ * A link to the report of a run, or to the page of an agent, that works without an API key until it expires. Deleted with its run
+ * or agent.
+ */
 @Entity('report_links')
 @Index('report_links_token_hash_key', ['tokenHash'], { unique: true })
 @Index('report_links_list_idx', ['runId', 'createdAt', 'id'])
+@Index('report_links_agent_idx', ['agentId', 'createdAt', 'id'], { where: 'agent_id IS NOT NULL' })
+@Check('report_links_subject_check', '(run_id IS NULL) <> (agent_id IS NULL)')
 export class ReportLinkEntity extends CreatedRow {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'report_links_pkey' })
   id: string;
 
   @ForeignKey('RunEntity', { name: 'report_links_run_id_fkey', onDelete: 'CASCADE' })
-  @Column({ name: 'run_id', type: 'uuid' })
-  runId: string;
+  @Column({ name: 'run_id', type: 'uuid', nullable: true })
+  runId: string | null;
+
+  @ForeignKey('AgentEntity', { name: 'report_links_agent_id_fkey', onDelete: 'CASCADE' })
+  @Column({ name: 'agent_id', type: 'uuid', nullable: true })
+  agentId: string | null;
 
   @ForeignKey('UserEntity', { name: 'report_links_created_by_user_id_fkey' })
   @Column({ name: 'created_by_user_id', type: 'uuid' })

@@ -3,84 +3,92 @@ import { Database } from '../../../platform/database/database.js';
 import { readPage } from '../../../platform/database/page-query.js';
 import type { ReportLinkEntity } from './report-link.entity.js';
 
-export type ReportLinkRow = Omit<ReportLinkEntity, 'tokenHash'>;
-
-/** What a link opens. */
-export interface LinkedRun {
-  readonly runId: string;
-  readonly workspaceId: string;
-  readonly includeRecordings: boolean;
+/** What a link opens: the report of a run, or the page of an agent. */
+export interface LinkSubject {
+  readonly kind: 'run' | 'agent';
+  readonly id: string;
 }
 
-const COLUMNS = `l.id, l.run_id AS "runId", l.created_by_user_id AS "createdByUserId",
-  l.include_recordings AS "includeRecordings", l.expires_at AS "expiresAt", l.created_at AS "createdAt"`;
+export type ReportLinkRow = Omit<ReportLinkEntity, 'tokenHash' | 'runId' | 'agentId'>;
+
+/** An unexpired link as it is found by its token; one of the ids is null. */
+export type FoundLink = Pick<ReportLinkEntity, 'runId' | 'agentId' | 'includeRecordings'> & {
+  readonly workspaceId: string;
+};
+
+const COLUMNS = `l.id, l.created_by_user_id AS "createdByUserId", l.include_recordings AS "includeRecordings",
+  l.expires_at AS "expiresAt", l.created_at AS "createdAt"`;
 
 /** Expired links behave like deleted ones. */
 const LIVE = 'l.expires_at > now()';
 
-const LIST = { columns: COLUMNS, from: 'report_links l', where: `l.run_id = $1 AND ${LIVE}` };
-
-/** Conflicts with itself and with the deletion of the run. */
-const LOCK_RUN = 'SELECT id FROM runs WHERE id = $1 FOR NO KEY UPDATE';
-
-const DELETE_EXPIRED = `DELETE FROM report_links l WHERE l.run_id = $1 AND NOT (${LIVE})`;
-
-const COUNT = 'SELECT count(*)::int AS count FROM report_links WHERE run_id = $1';
-
-const INSERT = `
-  INSERT INTO report_links AS l (id, run_id, created_by_user_id, token_hash, include_recordings, expires_at)
-  VALUES ($1, $2, $3, $4, $5, now() + $6 * interval '1 hour') RETURNING ${COLUMNS}`;
-
-const DELETE = `DELETE FROM report_links l WHERE l.id = $1 AND l.run_id = $2 AND ${LIVE} RETURNING l.id`;
+const statementsOf = (kind: LinkSubject['kind']) => ({
+  list: { columns: COLUMNS, from: 'report_links l', where: `l.${kind}_id = $1 AND ${LIVE}` },
+  /** Conflicts with itself and with the deletion of the subject. */
+  lock: `SELECT id FROM ${kind}s WHERE id = $1 FOR NO KEY UPDATE`,
+  deleteExpired: `DELETE FROM report_links l WHERE l.${kind}_id = $1 AND NOT (${LIVE})`,
+  count: `SELECT count(*)::int AS count FROM report_links WHERE ${kind}_id = $1`,
+  insert: `
+    INSERT INTO report_links AS l (id, ${kind}_id, created_by_user_id, token_hash, include_recordings, expires_at)
+    VALUES ($1, $2, $3, $4, $5, now() + $6 * interval '1 hour') RETURNING ${COLUMNS}`,
+  delete: `DELETE FROM report_links l WHERE l.id = $1 AND l.${kind}_id = $2 AND ${LIVE} RETURNING l.id`,
+});
+const STATEMENTS = { run: statementsOf('run'), agent: statementsOf('agent') };
 
 const FIND_BY_TOKEN = `
-  SELECT l.run_id AS "runId", r.workspace_id AS "workspaceId", l.include_recordings AS "includeRecordings"
-    FROM report_links l JOIN runs r ON r.id = l.run_id WHERE l.token_hash = $1 AND ${LIVE}`;
+  SELECT l.run_id AS "runId", l.agent_id AS "agentId", coalesce(r.workspace_id, a.workspace_id) AS "workspaceId",
+         l.include_recordings AS "includeRecordings"
+    FROM report_links l LEFT JOIN runs r ON r.id = l.run_id LEFT JOIN agents a ON a.id = l.agent_id
+   WHERE l.token_hash = $1 AND ${LIVE}`;
 
-/** SQL for links to reports. */
+/** SQL for links to reports of runs and pages of agents. */
 @Injectable()
 export class ReportLinksRepository {
   constructor(private readonly database: Database) {}
 
-  /** Unexpired links of a run. */
-  page(runId: string, page: { limit: number; offset: number }): Promise<{ rows: ReportLinkRow[]; total: number }> {
-    return readPage<ReportLinkRow>(this.database, LIST, [runId], page);
+  /** Unexpired links of a subject. */
+  page(
+    { kind, id }: LinkSubject,
+    page: { limit: number; offset: number },
+  ): Promise<{ rows: ReportLinkRow[]; total: number }> {
+    return readPage<ReportLinkRow>(this.database, STATEMENTS[kind].list, [id], page);
   }
 
   /**
-   * Serialises creating links of a run, and prevents its deletion, until the transaction ends.
-   * @returns whether the run exists
+   * Serialises creating links of a subject, and prevents its deletion, until the transaction ends.
+   * @returns whether it exists
    */
-  async lockRun(runId: string): Promise<boolean> {
-    return (await this.database.query(LOCK_RUN, [runId])).length > 0;
+  async lock({ kind, id }: LinkSubject): Promise<boolean> {
+    return (await this.database.query(STATEMENTS[kind].lock, [id])).length > 0;
   }
 
-  /** Deletes the expired links of a run. @returns the number of the others */
-  async countLive(runId: string): Promise<number> {
-    await this.database.query(DELETE_EXPIRED, [runId]);
-    const [row] = await this.database.query<{ count: number }>(COUNT, [runId]);
+  /** Deletes the expired links of a subject. @returns the number of the others */
+  async countLive({ kind, id }: LinkSubject): Promise<number> {
+    await this.database.query(STATEMENTS[kind].deleteExpired, [id]);
+    const [row] = await this.database.query<{ count: number }>(STATEMENTS[kind].count, [id]);
     return row?.count ?? 0;
   }
 
   async insert(
-    link: Pick<ReportLinkEntity, 'id' | 'runId' | 'createdByUserId' | 'tokenHash' | 'includeRecordings'>,
+    subject: LinkSubject,
+    link: Pick<ReportLinkEntity, 'id' | 'createdByUserId' | 'tokenHash' | 'includeRecordings'>,
     expiresInHours: number,
   ): Promise<ReportLinkRow> {
-    const { id, runId, createdByUserId, tokenHash, includeRecordings } = link;
-    const values = [id, runId, createdByUserId, tokenHash, includeRecordings, expiresInHours];
-    const [row] = await this.database.query<ReportLinkRow>(INSERT, values);
+    const { id, createdByUserId, tokenHash, includeRecordings } = link;
+    const values = [id, subject.id, createdByUserId, tokenHash, includeRecordings, expiresInHours];
+    const [row] = await this.database.query<ReportLinkRow>(STATEMENTS[subject.kind].insert, values);
     if (!row) throw new Error('INSERT returned no row');
     return row;
   }
 
-  /** @returns whether the run had such a link */
-  async delete(id: string, runId: string): Promise<boolean> {
-    return (await this.database.query(DELETE, [id, runId])).length > 0;
+  /** @returns whether the subject had such a link */
+  async delete(linkId: string, { kind, id }: LinkSubject): Promise<boolean> {
+    return (await this.database.query(STATEMENTS[kind].delete, [linkId, id])).length > 0;
   }
 
-  /** @returns the run that an unexpired link leads to */
-  async findRun(tokenHash: Buffer): Promise<LinkedRun | undefined> {
-    const [row] = await this.database.query<LinkedRun>(FIND_BY_TOKEN, [tokenHash]);
+  /** @returns what an unexpired link leads to */
+  async find(tokenHash: Buffer): Promise<FoundLink | undefined> {
+    const [row] = await this.database.query<FoundLink>(FIND_BY_TOKEN, [tokenHash]);
     return row;
   }
 }

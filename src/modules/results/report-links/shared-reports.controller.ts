@@ -1,7 +1,9 @@
 import { Controller, Get, Param, Res, type StreamableFile } from '@nestjs/common';
 import type { Response } from 'express';
+import { renderReport } from '../../../../libs/run-report/index.js';
+import { hideShared, htmlPage } from '../../../platform/http/responses/html-page.js';
 import { Operation } from '../../../platform/openapi/operation.decorator.js';
-import { REPORT_CONTENT, reportPage } from '../report-page.js';
+import { PAGE_CONTENT } from '../../../platform/openapi/page-content.js';
 import { ReportLinksService } from './report-links.service.js';
 
 @Controller('reports')
@@ -15,7 +17,7 @@ export class SharedReportsController {
     tag: 'Runs',
     access: 'PUBLIC',
     path: { token: 'Token of the link: the last part of its `url`' },
-    response: { shape: 'file', message: 'The page', content: REPORT_CONTENT },
+    response: { shape: 'file', message: 'The page', content: PAGE_CONTENT },
     errors: ['NOT_FOUND', 'TOO_MANY_REQUESTS', 'INTERNAL_SERVER_ERROR', 'SERVICE_UNAVAILABLE'],
   })
   @Get(':token')
@@ -23,11 +25,8 @@ export class SharedReportsController {
     @Param('token') token: string,
     @Res({ passthrough: true }) response: Response,
   ): Promise<StreamableFile> {
-    // Before the link is looked up, so that a 404 is not stored either.
-    response
-      .setHeader('Cache-Control', 'no-store')
-      .setHeader('Referrer-Policy', 'no-referrer')
-      .setHeader('X-Robots-Tag', 'noindex');
-    return reportPage(await this.service.read(token), response);
+    hideShared(response);
+    const { run, readCalls, readAudio } = await this.service.read(token);
+    return htmlPage(renderReport(run, readCalls, readAudio), 'Report', response);
   }
 }

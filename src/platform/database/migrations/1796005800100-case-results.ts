@@ -26,6 +26,7 @@ export class CaseResults1796005800100 implements MigrationInterface {
         error integer NOT NULL,
         latencies real[] NOT NULL,
         call_id uuid NOT NULL,
+        repetition integer NOT NULL,
         created_at timestamptz(3) NOT NULL DEFAULT now()
       );
       CREATE UNIQUE INDEX case_results_run_key ON case_results (run_id, case_key);

@@ -32,6 +32,7 @@ export const KIND_OF_COLLECTION: Readonly<Record<string, ExampleKind>> = {
   calls: 'call',
   'report-links': 'reportLink',
   alarms: 'alarm',
+  'page-links': 'reportLink',
   'api-keys': 'apiKey',
   webhooks: 'webhook',
   deliveries: 'webhookDelivery',

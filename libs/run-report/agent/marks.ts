@@ -1,0 +1,47 @@
+import { dateTime, title } from '../../text/index.js';
+import { html, type Html } from '../html.js';
+import type { ReportedLook, ReportedTester } from './reported-agent.js';
+
+/** Something that changed between two runs, at the position of the later one. */
+export interface Mark {
+  readonly at: number;
+  readonly kind: 'version' | 'tester';
+  readonly text: Html;
+}
+
+const TESTER_PARTS: readonly (readonly [keyof ReportedTester, string])[] = [
+  ['service', 'service'],
+  ['judge', 'judge'],
+  ['transcription', 'transcription'],
+  ['speech', 'voices'],
+];
+
+/** Where the agent's version or the tester changed, each compared with the run before of the same schedule. */
+export function marksOf(looks: readonly ReportedLook[]): Mark[] {
+  const before = new Map<string | null, ReportedLook>();
+  return looks.flatMap((look, at) => {
+    const previous = before.get(look.scheduleId);
+    before.set(look.scheduleId, look);
+    return previous ? [...versionMark(previous, look, at), ...testerMark(previous, look, at)] : [];
+  });
+}
+
+function versionMark({ agentVersion: before }: ReportedLook, { agentVersion: now, endedAt }: ReportedLook, at: number) {
+  if (before === now || now === null) return [];
+  const from = before === null ? '' : html` from <bdi>${title(before)}</bdi>`;
+  const text = html`${dateTime(endedAt)}: agent version changed ${from} to <bdi>${title(now)}</bdi>`;
+  return [{ at, kind: 'version' as const, text }];
+}
+
+/** A text call has no transcription and no voices: that does not count as a change of the tester. */
+function testerMark(before: ReportedLook, { tester, endedAt }: ReportedLook, at: number): Mark[] {
+  const changed = TESTER_PARTS.flatMap(([part, label]) => {
+    const [from, to] = [wordsOf(before.tester[part]), wordsOf(tester[part])];
+    return from === '' || to === '' || from === to ? [] : [html`, ${label} <bdi>${from}</bdi> → <bdi>${to}</bdi>`];
+  });
+  if (changed.length === 0) return [];
+  return [{ at, kind: 'tester', text: html`${dateTime(endedAt)}: tester changed${changed}` }];
+}
+
+const wordsOf = (part: string | readonly string[] | null): string =>
+  title(typeof part === 'string' ? part : (part ?? []).join(', '));

@@ -1,0 +1,71 @@
+import type { CaseState } from '../../statistics/index.js';
+
+/** What tested an agent in a run. */
+export interface ReportedTester {
+  readonly service: string;
+  readonly judge: string | null;
+  readonly transcription: string | null;
+  readonly speech: readonly string[];
+}
+
+/** An ended run of an agent, with its calls by outcome. */
+export interface ReportedLook {
+  readonly runId: string;
+  /** Null once the run was deleted. */
+  readonly name: string | null;
+  readonly endedAt: string;
+  readonly scheduleId: string | null;
+  readonly agentVersion: string | null;
+  readonly tester: ReportedTester;
+  readonly passed: number;
+  readonly failed: number;
+  readonly invalid: number;
+  readonly error: number;
+  /** Of the median latencies of the counted calls, in milliseconds; null without one. */
+  readonly p50: number | null;
+  readonly p95: number | null;
+}
+
+/** How a case ended in a run, and the call that shows it best: the plan's position of the case, and the repetition of the call. */
+export interface ReportedCaseResult {
+  readonly runId: string;
+  readonly endedAt: string;
+  readonly state: CaseState;
+  readonly passed: number;
+  readonly counted: number;
+  readonly position: number;
+  readonly repetition: number;
+}
+
+export interface ReportedAgentCase {
+  readonly name: string;
+  /** In the runs of the grid, newest first; a run may lack the case. */
+  readonly results: readonly ReportedCaseResult[];
+  /** The first of the runs since which it is red; null if it is green. */
+  readonly redSince: ReportedCaseResult | null;
+  /** Whether it has been red for as long as results are shown, and perhaps for longer. */
+  readonly isRedThroughout: boolean;
+}
+
+/** An agent over time. */
+export interface ReportedAgent {
+  readonly id: string;
+  readonly name: string | null;
+  /** Length of the period, and its end. */
+  readonly days: number;
+  readonly to: string;
+  readonly lastRun: { readonly status: string; readonly exitCode: number | null } | null;
+  readonly nextRunAt: string | null;
+  /** Oldest first. */
+  readonly looks: readonly ReportedLook[];
+  /** Ended runs in the period, of which the newest are `looks`. */
+  readonly runs: number;
+  /** Runs of the grid, oldest first. */
+  readonly gridRunIds: readonly string[];
+  /** In the order of the newest plan. */
+  readonly cases: readonly ReportedAgentCase[];
+  /** Address of the report of a run; undefined once the run was deleted. */
+  readonly reportOf: (runId: string) => string | undefined;
+  /** Address of the page for other periods; undefined where there is none. */
+  readonly pageOf?: (days: number) => string;
+}

@@ -1,0 +1,93 @@
+import { Injectable } from '@nestjs/common';
+import type { ReportedLook } from '../../../libs/run-report/index.js';
+import { Database } from '../../platform/database/database.js';
+import type { RunEntity } from '../runs/run.entity.js';
+
+/** $1: agent; $2: days; $3: most runs. Newest first. Percentiles are computed here, so that more calls make no larger result. */
+const LOOKS = `
+  WITH looks AS MATERIALIZED (
+    SELECT h.run_id, max(h.ended_at) AS ended_at, min(h.agent_version) AS agent_version, (min(h.schedule_id::text)) AS schedule_id,
+           min(h.tester::text)::jsonb AS tester, sum(h.passed)::int AS passed, sum(h.failed)::int AS failed,
+           sum(h.invalid)::int AS invalid, sum(h.error)::int AS error, count(*) OVER ()::int AS total
+      FROM case_results h WHERE h.agent_id = $1 AND h.ended_at >= now() - $2 * interval '24 hours'
+     GROUP BY h.run_id ORDER BY 2 DESC, h.run_id LIMIT $3)
+  SELECT k.run_id AS "runId", k.ended_at AS "endedAt", k.agent_version AS "agentVersion", k.schedule_id AS "scheduleId",
+         k.tester, k.passed, k.failed, k.invalid, k.error, k.total, l.ranks[1] AS p50, l.ranks[2] AS p95,
+         r.name, r.status, r.exit_code AS "exitCode"
+    FROM looks k LEFT JOIN runs r ON r.id = k.run_id
+   CROSS JOIN LATERAL (
+     SELECT percentile_disc(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY ms) AS ranks
+       FROM case_results h CROSS JOIN unnest(h.latencies) u (ms) WHERE h.run_id = k.run_id) l
+   ORDER BY k.ended_at DESC, k.run_id`;
+
+const RESULT = `h.run_id AS "runId", h.case_key AS "caseKey", h.ended_at AS "endedAt", h.passed, h.failed,
+  h.passed + h.failed AS counted, h.position, h.repetition`;
+
+/** $1: runs. Newest first. */
+const RESULTS = `
+  SELECT ${RESULT}, h.name, h.schedule_id AS "scheduleId" FROM case_results h WHERE h.run_id = ANY ($1::uuid[])
+   ORDER BY h.ended_at DESC, h.run_id, h.position`;
+
+/** $1: agent; $2: days. For each red case the first result after its last green one; results without a counted call are neither. */
+const RED_SINCE = `
+  WITH judged AS MATERIALIZED (
+    SELECT h.* FROM case_results h
+     WHERE h.agent_id = $1 AND h.ended_at >= now() - $2 * interval '24 hours' AND h.passed + h.failed > 0),
+  green AS (SELECT case_key, max(ended_at) FILTER (WHERE failed = 0) AS at FROM judged GROUP BY case_key)
+  SELECT DISTINCT ON (h.case_key) ${RESULT}, g.at IS NULL AS "isRedThroughout"
+    FROM judged h JOIN green g ON g.case_key = h.case_key
+   WHERE h.failed > 0 AND h.ended_at > coalesce(g.at, '-infinity')
+   ORDER BY h.case_key, h.ended_at, h.run_id`;
+
+const NEXT_RUN = `SELECT min(due_at) AS at FROM schedules WHERE agent_id = $1 AND enabled`;
+
+/** Whether the run of an agent ended within the days $3 before now. */
+const IS_IN_PERIOD = `
+  SELECT FROM runs WHERE id = $1 AND agent_id = $2 AND ended_at >= now() - $3 * interval '24 hours'`;
+
+/** `total`: ended runs in the period; what comes from the run is null once it was deleted. */
+export type LookRow = Omit<ReportedLook, 'endedAt'> &
+  Pick<RunEntity, 'exitCode'> & {
+    readonly endedAt: Date;
+    readonly status: string | null;
+    readonly total: number;
+  };
+
+export interface ResultRow {
+  readonly runId: string;
+  readonly caseKey: string;
+  readonly endedAt: Date;
+  readonly passed: number;
+  readonly failed: number;
+  readonly counted: number;
+  readonly position: number;
+  readonly repetition: number;
+}
+
+/** SQL for the page of an agent. No statement reads a call. */
+@Injectable()
+export class AgentPagesRepository {
+  constructor(private readonly database: Database) {}
+
+  async looks(agentId: string, days: number, limit: number): Promise<LookRow[]> {
+    return this.database.query(LOOKS, [agentId, days, limit]);
+  }
+
+  async results(runIds: readonly string[]): Promise<(ResultRow & { name: string; scheduleId: string | null })[]> {
+    return this.database.query(RESULTS, [runIds]);
+  }
+
+  async redSince(agentId: string, days: number): Promise<(ResultRow & { isRedThroughout: boolean })[]> {
+    return this.database.query(RED_SINCE, [agentId, days]);
+  }
+
+  /** When the next run is due; null without an enabled schedule. */
+  async nextRunAt(agentId: string): Promise<Date | null> {
+    const [row] = await this.database.query<{ at: Date | null }>(NEXT_RUN, [agentId]);
+    return row?.at ?? null;
+  }
+
+  async isInPeriod(runId: string, agentId: string, days: number): Promise<boolean> {
+    return (await this.database.query(IS_IN_PERIOD, [runId, agentId, days])).length > 0;
+  }
+}

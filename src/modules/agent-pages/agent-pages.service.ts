@@ -1,0 +1,169 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  PAGE_DAYS,
+  type ReportedAgent,
+  type ReportedAgentCase,
+  type ReportedCaseResult,
+} from '../../../libs/run-report/index.js';
+import { caseState } from '../../../libs/statistics/index.js';
+import type { Caller } from '../../platform/access/caller.js';
+import { SETTINGS } from '../../platform/config/settings.module.js';
+import type { Settings } from '../../platform/config/settings.js';
+import { uuidOrNotFound } from '../../platform/database/ids.js';
+import type { Page, PageRequest } from '../../platform/database/page.js';
+import { notFound } from '../../platform/errors/domain-error.js';
+import { AgentsService } from '../agents/agents.service.js';
+import type { CreateReportLinkRequest, ReportLink, ReportLinkWithUrl } from '../results/dto/report-link.dto.js';
+import { type LinkSubject, LinksService } from '../results/report-links/links.service.js';
+import { ResultsService, type SharedResults } from '../results/results.service.js';
+import { AgentPagesRepository, type LookRow, type ResultRow } from './agent-pages.repository.js';
+
+/** Runs in the charts, and in the grid of cases. */
+const MAX_LOOKS = 120;
+const MAX_COLUMNS = 30;
+/** Readers of a link can open reports of runs for a day longer than the longest period: the page is older than the click. */
+const READABLE_DAYS = Math.max(...PAGE_DAYS) + 1;
+
+/** Addresses on a page. */
+type Addresses = Pick<ReportedAgent, 'pageOf'> & { readonly reportOf: (runId: string) => string };
+
+/** The results of an agent over time as a page, and links to it that work without an API key. */
+@Injectable()
+export class AgentPagesService {
+  constructor(
+    private readonly repository: AgentPagesRepository,
+    private readonly agents: AgentsService,
+    private readonly links: LinksService,
+    private readonly results: ResultsService,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
+
+  /** @throws DomainError NOT_FOUND or FORBIDDEN for the agent */
+  read(caller: Pick<Caller, 'workspaceId'>, agentId: string, days: number): Promise<ReportedAgent> {
+    const reportOf = (runId: string) => `${this.settings.publicUrl ?? ''}/runs/${runId}/report`;
+    return this.page(caller, agentId, days, { reportOf });
+  }
+
+  /** The page of a link. @throws DomainError NOT_FOUND if the token is unknown, revoked or expired, or the agent was deleted */
+  async readShared(token: string, days: number): Promise<ReportedAgent> {
+    const { agentId, workspaceId } = await this.find(token);
+    // Relative to the page, so that they work behind any path of a proxy.
+    return this.page({ workspaceId }, agentId, days, {
+      reportOf: (runId) => `${token}/runs/${runId}`,
+      pageOf: (length) => `?days=${length}`,
+    });
+  }
+
+  /** A run that the page of a link leads to. @throws DomainError NOT_FOUND as `readShared` does, and for another run */
+  async readSharedRun(token: string, runId: string): Promise<SharedResults> {
+    const { agentId, workspaceId, includeRecordings } = await this.find(token);
+    await this.agents.describe({ workspaceId }, agentId);
+    const id = uuidOrNotFound(runId);
+    if (!(await this.repository.isInPeriod(id, agentId, READABLE_DAYS))) throw notFound();
+    return this.results.readShared(workspaceId, id, includeRecordings);
+  }
+
+  /**
+   * @returns the link with its address, which cannot be read again
+   * @throws DomainError NOT_FOUND or FORBIDDEN for the agent; CONFLICT if it has too many links
+   */
+  async createLink(caller: Caller, agentId: string, input: CreateReportLinkRequest): Promise<ReportLinkWithUrl> {
+    return this.links.create(await this.subject(caller, agentId), caller, input);
+  }
+
+  /** The links that have not expired. @throws DomainError NOT_FOUND or FORBIDDEN for the agent */
+  async listLinks(caller: Caller, agentId: string, query: PageRequest): Promise<Page<ReportLink>> {
+    return this.links.list(await this.subject(caller, agentId), query);
+  }
+
+  /** Revokes a link. @throws DomainError NOT_FOUND or FORBIDDEN for the agent, NOT_FOUND for the link */
+  async deleteLink(caller: Caller, agentId: string, id: string): Promise<void> {
+    await this.links.delete(await this.subject(caller, agentId), id);
+  }
+
+  private async subject(caller: Caller, agentId: string): Promise<LinkSubject> {
+    return { kind: 'agent', id: (await this.agents.describe(caller, agentId)).id };
+  }
+
+  private async find(token: string) {
+    const { agentId, ...link } = await this.links.find(token);
+    if (agentId === null) throw notFound();
+    return { ...link, agentId };
+  }
+
+  private async page(
+    caller: Pick<Caller, 'workspaceId'>,
+    agentId: string,
+    days: number,
+    { reportOf, pageOf }: Addresses,
+  ): Promise<ReportedAgent> {
+    const { id, name } = await this.agents.describe(caller, agentId);
+    const looks = await this.repository.looks(id, days, MAX_LOOKS);
+    const grid = looks.slice(0, MAX_COLUMNS).map(({ runId }) => runId);
+    const red = await this.repository.redSince(id, days);
+    const stored = new Set(looks.flatMap(({ runId, status }) => (status === null ? [] : [runId])));
+    const [last] = looks;
+    return {
+      id,
+      name,
+      days,
+      to: new Date().toISOString(),
+      lastRun: last?.status == null ? null : { status: last.status, exitCode: last.exitCode },
+      nextRunAt: (await this.repository.nextRunAt(id))?.toISOString() ?? null,
+      looks: looks.map(toLook).reverse(),
+      runs: last?.total ?? 0,
+      gridRunIds: [...grid].reverse(),
+      cases: casesOf(await this.repository.results(grid), red),
+      reportOf: (runId) => (stored.has(runId) ? reportOf(runId) : undefined),
+      ...(pageOf && { pageOf }),
+    };
+  }
+}
+
+const toLook = ({ status: _, exitCode: __, total: ___, endedAt, ...look }: LookRow) => ({
+  ...look,
+  endedAt: endedAt.toISOString(),
+});
+
+const toResult = ({
+  passed,
+  failed,
+  counted,
+  endedAt,
+  runId,
+  position,
+  repetition,
+}: ResultRow): ReportedCaseResult => ({
+  ...{ runId, position, repetition, passed, counted },
+  endedAt: endedAt.toISOString(),
+  state: caseState({ passed, failed }),
+});
+
+type NamedRow = Awaited<ReturnType<AgentPagesRepository['results']>>[number];
+
+/** @param rows newest first. A case that the newest run of its schedule no longer has is left out. */
+function casesOf(
+  rows: readonly NamedRow[],
+  red: Awaited<ReturnType<AgentPagesRepository['redSince']>>,
+): ReportedAgentCase[] {
+  const newestRun = new Map<string | null, string>();
+  const byCase = new Map<string, NamedRow[]>();
+  for (const row of rows) {
+    if (!newestRun.has(row.scheduleId)) newestRun.set(row.scheduleId, row.runId);
+    byCase.set(row.caseKey, [...(byCase.get(row.caseKey) ?? []), row]);
+  }
+  const since = new Map(red.map((one) => [one.caseKey, one]));
+  return [...byCase].flatMap(([caseKey, results]) => {
+    const { name, scheduleId, runId } = results[0]!;
+    if (scheduleId !== null && newestRun.get(scheduleId) !== runId) return [];
+    const first = since.get(caseKey);
+    return [
+      {
+        name,
+        results: results.map(toResult),
+        redSince: first ? toResult(first) : null,
+        isRedThroughout: first?.isRedThroughout ?? false,
+      },
+    ];
+  });
+}

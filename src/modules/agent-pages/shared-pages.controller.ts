@@ -1,0 +1,57 @@
+import { Controller, Get, Param, Query, Res, type StreamableFile } from '@nestjs/common';
+import type { Response } from 'express';
+import { renderAgentPage, renderReport } from '../../../libs/run-report/index.js';
+import { hideShared, htmlPage } from '../../platform/http/responses/html-page.js';
+import { Operation, type OperationOptions } from '../../platform/openapi/operation.decorator.js';
+import { PAGE_CONTENT } from '../../platform/openapi/page-content.js';
+import { AgentPagesService } from './agent-pages.service.js';
+import { AgentPageQuery, DEFAULT_DAYS } from './dto/agent-page.query.js';
+
+const path = { token: 'Token of the link: the last part of its `url`' };
+const shared = {
+  tag: 'Runs',
+  access: 'PUBLIC',
+  response: { shape: 'file', message: 'The page', content: PAGE_CONTENT },
+  errors: ['NOT_FOUND', 'TOO_MANY_REQUESTS', 'INTERNAL_SERVER_ERROR', 'SERVICE_UNAVAILABLE'],
+} as const satisfies Partial<OperationOptions>;
+
+@Controller('pages/:token')
+export class SharedPagesController {
+  constructor(private readonly service: AgentPagesService) {}
+
+  @Operation({
+    ...shared,
+    summary: 'Get the page of a page link',
+    description:
+      'The page of the agent as HTML; the token is the credential. Returns 404 for a link that is unknown, expired or deleted, and once the agent was deleted.',
+    path,
+    query: true,
+  })
+  @Get()
+  async getSharedPage(
+    @Param('token') token: string,
+    @Query() { days = String(DEFAULT_DAYS) }: AgentPageQuery,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<StreamableFile> {
+    hideShared(response);
+    return htmlPage(renderAgentPage(await this.service.readShared(token, Number(days))), 'Page of an agent', response);
+  }
+
+  @Operation({
+    ...shared,
+    summary: 'Get the report of a run of a page link',
+    description:
+      'The report of a run of the agent that ended in the last 90 days, as an HTML page; with recordings only if the link includes them.',
+    path: { ...path, runId: 'Identifier of the run' },
+  })
+  @Get('runs/:runId')
+  async getSharedPageRun(
+    @Param('token') token: string,
+    @Param('runId') runId: string,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<StreamableFile> {
+    hideShared(response);
+    const { run, readCalls, readAudio } = await this.service.readSharedRun(token, runId);
+    return htmlPage(renderReport(run, readCalls, readAudio), 'Report', response);
+  }
+}
