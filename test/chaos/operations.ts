@@ -352,7 +352,11 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
         ? create(
             'webhooks',
             () => '/workspace/webhooks',
-            (_, marker) => ({ url: `${client.url('webhooks')}${marker}`, events: ['run.completed', 'run.failed'] }),
+            (_, marker) => ({
+              url: `${client.url('webhooks')}${marker}`,
+              events: ['run.completed', 'run.failed'],
+              format: client.random.pick(['standard', 'slack']),
+            }),
           )(client)
         : undefined,
   },

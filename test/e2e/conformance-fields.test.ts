@@ -87,6 +87,7 @@ const OF_SCHEDULES = ['/agents/{agentId}/schedules', '/schedules/{id}'].map((tem
 /** What a value needs beside it: a protocol has addresses of its own, only callers without a script think. */
 const BESIDE: Readonly<Record<string, object>> = {
   'fillers: true': { script: [] },
+  'links: true': { format: 'slack' },
   'protocol: openai-realtime': { url: 'wss://example.com/v1/realtime?model=gpt-realtime' },
   'protocol: elevenlabs': { url: 'https://example.com' },
   'protocol: elevenlabs-text': { url: 'https://example.com' },

@@ -107,7 +107,7 @@ describe('webhooks with the format slack', () => {
     await client.patch(`/agents/${agentId}`, { assistantId: 'rude' });
     const run = await executeRun(client, agentId, { name: 'Nightly' });
     await settled();
-    const footer = `<${PUBLIC_URL}/runs/${run.id}/report|Report> · <${PUBLIC_URL}/agents/${agentId}|Agent>`;
+    const footer = `<${PUBLIC_URL}/runs/${run.id}/report|Report> · <${PUBLIC_URL}/agents/${agentId}/page|Agent>`;
     const texts = receiver.received.map(textOf).filter((text) => text.endsWith(footer));
     expect(texts.map((text) => text.split('\n')[0]).sort()).toEqual([
       '*Critical evaluation failed*: Bella &amp; Vista',

@@ -63,6 +63,7 @@ describe('webhooks over HTTP', () => {
         description: 'Team channel',
         events: ['run.completed', 'run.failed'],
         format: 'standard',
+        links: false,
         enabled: true,
         disabledReason: null,
         disabledAt: null,

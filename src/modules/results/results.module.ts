@@ -4,6 +4,7 @@ import { RecordingsModule } from '../recordings/recordings.module.js';
 import { RetentionModule } from '../retention/retention.module.js';
 import { CallsModule } from '../calls/calls.module.js';
 import { ComparisonModule } from '../comparison/comparison.module.js';
+import { WebhooksModule } from '../webhooks/webhooks.module.js';
 import { RunsModule } from '../runs/runs.module.js';
 import { RunEventsController } from './progress/run-events.controller.js';
 import { RunEventsService } from './progress/run-events.service.js';
@@ -16,7 +17,15 @@ import { ResultsController } from './results.controller.js';
 import { ResultsService } from './results.service.js';
 
 @Module({
-  imports: [ApiKeysModule, RecordingsModule, RunsModule, CallsModule, ComparisonModule, RetentionModule],
+  imports: [
+    ApiKeysModule,
+    RecordingsModule,
+    RunsModule,
+    CallsModule,
+    ComparisonModule,
+    RetentionModule,
+    WebhooksModule,
+  ],
   controllers: [RunEventsController, ResultsController, ReportLinksController, SharedReportsController],
   providers: [RunEventsService, ResultsService, LinksService, ReportLinksService, ReportLinksRepository],
   exports: [LinksService, ResultsService],

@@ -8,7 +8,7 @@ import { eventBody, type WebhookEventData, type WebhookEventType } from './webho
 const PUBLIC_URL = 'https://tests.example.com';
 const AGENT_ID = '9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10';
 const RUN_ID = '1c9d7f3a-50c2-4a51-9d0e-6b1f0c2d4e5f';
-const LINKS = [`${PUBLIC_URL}/runs/${RUN_ID}/report`, `${PUBLIC_URL}/agents/${AGENT_ID}`];
+const LINKS = [`${PUBLIC_URL}/runs/${RUN_ID}/report`, `${PUBLIC_URL}/agents/${AGENT_ID}/page`];
 const run = (name = 'Nightly') => runData({ workspaceId: 'w', userId: 'u' }, { id: RUN_ID, name });
 
 const CONTEXT: SlackContext = { agentId: AGENT_ID, agentName: 'Bella Vista', publicUrl: PUBLIC_URL };

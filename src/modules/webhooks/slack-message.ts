@@ -16,6 +16,8 @@ export interface SlackContext {
   readonly agentId: string | null;
   readonly agentName: string | null;
   readonly publicUrl: string | undefined;
+  /** The page of the agent for readers without a key. */
+  readonly pageUrl?: string | undefined;
 }
 
 /** The parts of a message; texts of others are escaped. */
@@ -23,11 +25,11 @@ interface Message {
   readonly title: string;
   readonly subject?: string;
   readonly lines: readonly string[];
-  /** Label and path of each link beside that to the agent. */
-  readonly links: readonly (readonly [label: string, path: string])[];
+  /** Label and path of each link beside that to the agent; `below`: its path below a page for readers without a key. */
+  readonly links: readonly (readonly [label: string, path: string, below?: string])[];
 }
 
-const report = (runId: string) => [['Report', `/runs/${runId}/report`]] as const;
+const report = (runId: string) => [['Report', `/runs/${runId}/report`, `/runs/${runId}`]] as const;
 
 const listed = (items: readonly string[]): string[] => [
   ...items.slice(0, MAX_ITEMS).map((item) => `• ${item}`),
@@ -124,13 +126,16 @@ const MESSAGES: { readonly [Type in WebhookEventType]: (data: WebhookEventData[T
  * is set.
  * @param body the event as stored
  */
-export function slackBody(body: string, { agentId, agentName, publicUrl }: SlackContext): string {
+export function slackBody(body: string, { agentId, agentName, publicUrl, pageUrl }: SlackContext): string {
   const { type, data } = JSON.parse(body) as { readonly type: WebhookEventType; readonly data: never };
   const { title, subject, lines, links } = MESSAGES[type](data);
   const names = [agentName, subject].map((name) => plain(name ?? '', MAX_NAME)).filter((name) => name !== '');
   const head = names.length > 0 ? `*${title}*: ${names.join(' · ')}` : `*${title}*`;
-  const all = agentId === null ? links : [...links, ['Agent', `/agents/${agentId}`] as const];
-  const foot = publicUrl === undefined ? [] : [all.map(([label, path]) => link(publicUrl + path, label)).join(' · ')];
+  const all = agentId === null ? links : [...links, ['Agent', `/agents/${agentId}/page`, ''] as const];
+  const linked = all.map(([label, path, below]) =>
+    link(pageUrl === undefined || below === undefined ? `${publicUrl ?? ''}${path}` : pageUrl + below, label),
+  );
+  const foot = publicUrl === undefined ? [] : [linked.join(' · ')];
   return JSON.stringify({
     text: [head, ...fitting(lines, MAX_TEXT - [head, ...foot].join('\n').length), ...foot].join('\n'),
   });

@@ -35,6 +35,7 @@ export interface ClaimedDelivery {
   readonly agentName: string | null;
   /** Of the endpoint; null for an agent. */
   readonly format: WebhookFormat | null;
+  readonly links: boolean | null;
   /** Of the endpoint; null for an agent, which has its own address and secret. */
   readonly url: string | null;
   /** Encrypted. */

@@ -13,7 +13,7 @@ export const FIND_TO_CLAIM = `
   SELECT d.id, d.event_id AS "eventId", d.target_id AS "targetId", d.endpoint_id AS "endpointId",
          d.agent_id AS "agentId", d.status, d.tries, d.is_forced AS "isForced", coalesce(${IS_CLAIMED}, false) AS "isClaimed",
          d.next_attempt_at > now() + interval '1 second' AS "isEarly", ${ACTIVE} AS active, v.body,
-         v.agent_id AS about, a.name AS "agentName", e.format,
+         v.agent_id AS about, a.name AS "agentName", e.format, e.links,
          e.url, e.enabled, e.secret, e.failing_since IS NOT NULL AS "isFailing",
          CASE WHEN e.previous_secret_expires_at > now() THEN e.previous_secret END AS "previousSecret"
     FROM webhook_deliveries d

@@ -14,6 +14,7 @@ export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
 @Index('webhook_endpoints_list_idx', ['workspaceId', 'createdAt', 'id'])
 @Check('webhook_endpoints_events_check', 'cardinality(events) > 0')
 @Check('webhook_endpoints_format_check', `format IN ('standard', 'slack')`)
+@Check('webhook_endpoints_links_check', `NOT links OR format = 'slack'`)
 @Check('webhook_endpoints_disabled_reason_check', `disabled_reason IN ('GONE', 'FAILING')`)
 export class WebhookEndpointEntity extends UpdatedRow {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'webhook_endpoints_pkey' })
@@ -38,6 +39,10 @@ export class WebhookEndpointEntity extends UpdatedRow {
 
   @Column({ type: 'text', default: 'standard' })
   format: WebhookFormat;
+
+  /** Whether its messages link to the page of the agent, which opens without a key. */
+  @Column({ type: 'boolean', default: false })
+  links: boolean;
 
   @Column({ type: 'boolean' })
   enabled: boolean;

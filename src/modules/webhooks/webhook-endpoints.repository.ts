@@ -9,7 +9,7 @@ export type EndpointRow = Omit<WebhookEndpointEntity, 'secret' | 'previousSecret
 
 const LIST = {
   columns: `e.id, e.workspace_id AS "workspaceId", e.created_by_user_id AS "createdByUserId", e.url, e.description,
-    e.events, e.format, e.enabled, e.disabled_reason AS "disabledReason", e.disabled_at AS "disabledAt",
+    e.events, e.format, e.links, e.enabled, e.disabled_reason AS "disabledReason", e.disabled_at AS "disabledAt",
     e.failing_since AS "failingSince", e.created_at AS "createdAt", e.updated_at AS "updatedAt"`,
   from: 'webhook_endpoints e',
   where: 'e.workspace_id = $1',

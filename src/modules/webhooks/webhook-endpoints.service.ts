@@ -7,7 +7,7 @@ import { Database } from '../../platform/database/database.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
 import { type Page, type PageRequest, window } from '../../platform/database/page.js';
 import { KeyRing } from '../../platform/encryption/key-ring.js';
-import { conflict } from '../../platform/errors/domain-error.js';
+import { about, conflict, invalidInput } from '../../platform/errors/domain-error.js';
 import { checkUrl } from '../../platform/outbound/check-url.js';
 import type { CreateWebhookRequest, UpdateWebhookRequest } from './dto/webhook.requests.js';
 import type { Webhook, WebhookWithSecret } from './dto/webhook.responses.js';
@@ -52,6 +52,7 @@ export class WebhookEndpointsService {
         description: input.description ?? null,
         events: [...input.events],
         format: input.format ?? 'standard',
+        links: input.links ?? false,
         enabled: input.enabled ?? true,
         disabledReason: null,
         disabledAt: null,
@@ -60,6 +61,7 @@ export class WebhookEndpointsService {
         previousSecret: null,
         previousSecretExpiresAt: null,
       });
+      checkLinks(endpoint);
       return { ...toResponse(await manager.save(endpoint)), secret };
     });
   }
@@ -85,7 +87,9 @@ export class WebhookEndpointsService {
         url: changes.url,
         description: changes.description,
         format: changes.format,
+        links: changes.links,
       });
+      checkLinks(endpoint);
       // `merge` would combine the old and the new list item by item.
       if (changes.events !== undefined) endpoint.events = [...changes.events];
       if (changes.enabled === true && !endpoint.enabled) {
@@ -127,6 +131,11 @@ export class WebhookEndpointsService {
   }
 }
 
+/** Events have no page links. */
+function checkLinks({ links, format }: WebhookEndpointEntity): void {
+  if (links && format !== 'slack') throw invalidInput(about('links', 'needs format slack'));
+}
+
 function toResponse(row: EndpointRow): Webhook {
   return {
     id: row.id,
@@ -135,6 +144,7 @@ function toResponse(row: EndpointRow): Webhook {
     // Only known types are ever stored.
     events: row.events as WebhookEventType[],
     format: row.format,
+    links: row.links,
     enabled: row.enabled,
     disabledReason: row.disabledReason,
     disabledAt: row.disabledAt?.toISOString() ?? null,

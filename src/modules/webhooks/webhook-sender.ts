@@ -6,6 +6,7 @@ import type { Settings } from '../../platform/config/settings.js';
 import { KeyRing } from '../../platform/encryption/key-ring.js';
 import { API_VERSION } from '../../platform/api-version.js';
 import { AgentsService } from '../agents/agents.service.js';
+import { MessageLinksService } from './message-links.service.js';
 import { slackBody } from './slack-message.js';
 import type { ClaimedDelivery, Outcome } from './webhook-deliveries.repository.js';
 import { webhookSecretPurpose } from './webhook-endpoint.entity.js';
@@ -26,6 +27,7 @@ export class WebhookSender {
     private readonly keyRing: KeyRing,
     private readonly agents: AgentsService,
     private readonly policy: WebhookPolicy,
+    private readonly links: MessageLinksService,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -40,7 +42,7 @@ export class WebhookSender {
     };
     if (!target) return outcome('GONE', null, 'The agent no longer has a webhook address');
     try {
-      const body = this.body(delivery);
+      const body = await this.body(delivery, target.secrets[0]);
       const response = await this.outbound.request({
         url: target.url,
         method: 'POST',
@@ -61,8 +63,13 @@ export class WebhookSender {
   }
 
   /** The event as stored, or as a message in the format of the endpoint at the time of the attempt. */
-  private body({ body, format, about: agentId, agentName }: ClaimedDelivery): string {
-    return format === 'slack' ? slackBody(body, { agentId, agentName, publicUrl: this.settings.publicUrl }) : body;
+  private async body(delivery: ClaimedDelivery, secret: string | undefined): Promise<string> {
+    const { body, format, links, endpointId, about: agentId, agentName } = delivery;
+    const { publicUrl } = this.settings;
+    if (format !== 'slack') return body;
+    const hasPage = links && publicUrl !== undefined && agentId !== null && endpointId !== null && secret !== undefined;
+    const pageUrl = hasPage ? await this.links.make(agentId, endpointId, secret) : undefined;
+    return slackBody(body, { agentId, agentName, publicUrl, pageUrl });
   }
 
   private headers(eventId: string, body: string, { secrets }: Target, time: Date): Record<string, string> {

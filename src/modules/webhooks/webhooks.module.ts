@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AgentsModule } from '../agents/agents.module.js';
+import { MessageLinksService } from './message-links.service.js';
 import { WebhookDeliveriesController } from './webhook-deliveries.controller.js';
 import { WebhookDeliveriesRepository } from './webhook-deliveries.repository.js';
 import { WebhookDeliveriesService } from './webhook-deliveries.service.js';
@@ -23,7 +24,8 @@ import { WebhookWorker } from './webhook-worker.js';
     WebhookSender,
     WebhookWorker,
     WebhookPolicy,
+    MessageLinksService,
   ],
-  exports: [WebhooksService],
+  exports: [WebhooksService, MessageLinksService],
 })
 export class WebhooksModule {}

@@ -21,6 +21,7 @@ import { CaseResults1796005800100 } from './migrations/1796005800100-case-result
 import { RunOutcomes1796005800200 } from './migrations/1796005800200-run-outcomes.js';
 import { PageLinks1796005800300 } from './migrations/1796005800300-page-links.js';
 import { WebhookFormats1796009000000 } from './migrations/1796009000000-webhook-formats.js';
+import { WebhookLinks1796009100000 } from './migrations/1796009100000-webhook-links.js';
 import { Alarms1796010000000 } from './migrations/1796010000000-alarms.js';
 
 export interface DataSourceInput {
@@ -58,6 +59,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       RunOutcomes1796005800200,
       PageLinks1796005800300,
       WebhookFormats1796009000000,
+      WebhookLinks1796009100000,
       Alarms1796010000000,
     ],
   });

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Caller } from '../../../platform/access/caller.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
@@ -7,6 +7,7 @@ import { Database } from '../../../platform/database/database.js';
 import { uuidOrNotFound } from '../../../platform/database/ids.js';
 import { type Page, type PageRequest, window } from '../../../platform/database/page.js';
 import { conflict, notFound } from '../../../platform/errors/domain-error.js';
+import { MessageLinksService } from '../../webhooks/message-links.service.js';
 import type { CreateReportLinkRequest, ReportLink, ReportLinkWithUrl } from '../dto/report-link.dto.js';
 import {
   type FoundLink,
@@ -18,6 +19,8 @@ import {
 export type { LinkSubject };
 
 const MAX_LIVE_LINKS = 20;
+/** How long a link in a message lives. */
+const WEBHOOK_LINK_HOURS = 168;
 const TOKEN_BYTES = 32;
 /** Path of what a link opens, and its name. */
 const PATHS = {
@@ -32,7 +35,10 @@ export class LinksService {
     private readonly database: Database,
     private readonly repository: ReportLinksRepository,
     @Inject(SETTINGS) private readonly settings: Settings,
-  ) {}
+    messages: MessageLinksService,
+  ) {
+    messages.make = (agentId, webhookId, secret) => this.pageForWebhook(agentId, webhookId, secret);
+  }
 
   /**
    * @returns the link with its address, which cannot be read again
@@ -53,9 +59,29 @@ export class LinksService {
       const token = randomBytes(TOKEN_BYTES).toString('base64url');
       const created = { id: randomUUID(), createdByUserId: userId, tokenHash: hashOf(token), includeRecordings };
       const link = await this.repository.insert(subject, created, expiresInHours);
-      // Never from the Host header, which the client chooses.
-      return { ...toResponse(link), url: `${this.settings.publicUrl ?? ''}/${path}/${token}` };
+      return { ...toResponse(link), url: this.url(path, token) };
     });
+  }
+
+  /**
+   * The page of an agent for the messages of a webhook. Tokens are not stored, so that of a webhook's link is computed from its id.
+   * @returns undefined if the agent or the webhook was deleted
+   */
+  private async pageForWebhook(agentId: string, webhookId: string, secret: string): Promise<string | undefined> {
+    const tokenOf = (id: string) => createHmac('sha256', secret).update(id).digest('base64url');
+    const links = await this.repository.renew(webhookId, agentId, WEBHOOK_LINK_HOURS);
+    // The token of an earlier secret is not known any more.
+    const current = links.find(({ id, tokenHash }) => hashOf(tokenOf(id)).equals(tokenHash));
+    if (current) return this.url('pages', tokenOf(current.id));
+    const id = randomUUID();
+    const link = { id, tokenHash: hashOf(tokenOf(id)) };
+    const isMade = await this.repository.insertForWebhook(webhookId, agentId, link, WEBHOOK_LINK_HOURS);
+    return isMade ? this.url('pages', tokenOf(id)) : undefined;
+  }
+
+  /** Never from the Host header, which the client chooses. */
+  private url(path: string, token: string): string {
+    return `${this.settings.publicUrl ?? ''}/${path}/${token}`;
   }
 
   /** The links that have not expired. */

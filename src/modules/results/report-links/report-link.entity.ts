@@ -9,6 +9,7 @@ import { CreatedRow } from '../../../platform/database/timestamps.js';
 @Index('report_links_token_hash_key', ['tokenHash'], { unique: true })
 @Index('report_links_list_idx', ['runId', 'createdAt', 'id'])
 @Index('report_links_agent_idx', ['agentId', 'createdAt', 'id'], { where: 'agent_id IS NOT NULL' })
+@Index('report_links_webhook_idx', ['webhookId', 'agentId'], { where: 'webhook_id IS NOT NULL' })
 @Check('report_links_subject_check', '(run_id IS NULL) <> (agent_id IS NULL)')
 export class ReportLinkEntity extends CreatedRow {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'report_links_pkey' })
@@ -21,6 +22,11 @@ export class ReportLinkEntity extends CreatedRow {
   @ForeignKey('AgentEntity', { name: 'report_links_agent_id_fkey', onDelete: 'CASCADE' })
   @Column({ name: 'agent_id', type: 'uuid', nullable: true })
   agentId: string | null;
+
+  /** The webhook whose messages have the link. */
+  @ForeignKey('WebhookEndpointEntity', { name: 'report_links_webhook_id_fkey', onDelete: 'CASCADE' })
+  @Column({ name: 'webhook_id', type: 'uuid', nullable: true })
+  webhookId: string | null;
 
   @ForeignKey('UserEntity', { name: 'report_links_created_by_user_id_fkey' })
   @Column({ name: 'created_by_user_id', type: 'uuid' })

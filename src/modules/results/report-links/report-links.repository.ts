@@ -9,7 +9,7 @@ export interface LinkSubject {
   readonly id: string;
 }
 
-export type ReportLinkRow = Omit<ReportLinkEntity, 'tokenHash' | 'runId' | 'agentId'>;
+export type ReportLinkRow = Omit<ReportLinkEntity, 'tokenHash' | 'runId' | 'agentId' | 'webhookId'>;
 
 /** An unexpired link as it is found by its token; one of the ids is null. */
 export type FoundLink = Pick<ReportLinkEntity, 'runId' | 'agentId' | 'includeRecordings'> & {
@@ -27,7 +27,7 @@ const statementsOf = (kind: LinkSubject['kind']) => ({
   /** Conflicts with itself and with the deletion of the subject. */
   lock: `SELECT id FROM ${kind}s WHERE id = $1 FOR NO KEY UPDATE`,
   deleteExpired: `DELETE FROM report_links l WHERE l.${kind}_id = $1 AND NOT (${LIVE})`,
-  count: `SELECT count(*)::int AS count FROM report_links WHERE ${kind}_id = $1`,
+  count: `SELECT count(*)::int AS count FROM report_links WHERE ${kind}_id = $1 AND webhook_id IS NULL`,
   insert: `
     INSERT INTO report_links AS l (id, ${kind}_id, created_by_user_id, token_hash, include_recordings, expires_at)
     VALUES ($1, $2, $3, $4, $5, now() + $6 * interval '1 hour') RETURNING ${COLUMNS}`,
@@ -40,6 +40,20 @@ const FIND_BY_TOKEN = `
          l.include_recordings AS "includeRecordings"
     FROM report_links l LEFT JOIN runs r ON r.id = l.run_id LEFT JOIN agents a ON a.id = l.agent_id
    WHERE l.token_hash = $1 AND ${LIVE}`;
+
+/** $3: hours. Only links of the last day, so that each is in messages of one day. */
+const RENEW = `
+  UPDATE report_links l SET expires_at = now() + $3 * interval '1 hour'
+   WHERE l.webhook_id = $1 AND l.agent_id = $2 AND l.created_at > now() - interval '24 hours' AND ${LIVE}
+  RETURNING l.id, l.token_hash AS "tokenHash"`;
+
+/** $5: hours. */
+const INSERT_FOR_WEBHOOK = `
+  INSERT INTO report_links (id, webhook_id, agent_id, created_by_user_id, token_hash, include_recordings, expires_at)
+  SELECT $3, e.id, a.id, e.created_by_user_id, $4, false, now() + $5 * interval '1 hour'
+    FROM webhook_endpoints e JOIN agents a ON a.workspace_id = e.workspace_id
+   WHERE e.id = $1 AND a.id = $2 AND a.deleted_at IS NULL FOR KEY SHARE
+  RETURNING id`;
 
 /** SQL for links to reports of runs and pages of agents. */
 @Injectable()
@@ -79,6 +93,22 @@ export class ReportLinksRepository {
     const [row] = await this.database.query<ReportLinkRow>(STATEMENTS[subject.kind].insert, values);
     if (!row) throw new Error('INSERT returned no row');
     return row;
+  }
+
+  /** Lets the newest links of a webhook live for `hours` from now. */
+  renew(webhookId: string, agentId: string, hours: number): Promise<Pick<ReportLinkEntity, 'id' | 'tokenHash'>[]> {
+    return this.database.query(RENEW, [webhookId, agentId, hours]);
+  }
+
+  /** Also deletes expired links of the agent. @returns false if the webhook or the agent was deleted */
+  async insertForWebhook(
+    webhookId: string,
+    agentId: string,
+    { id, tokenHash }: Pick<ReportLinkEntity, 'id' | 'tokenHash'>,
+    hours: number,
+  ): Promise<boolean> {
+    await this.database.query(STATEMENTS.agent.deleteExpired, [agentId]);
+    return (await this.database.query(INSERT_FOR_WEBHOOK, [webhookId, agentId, id, tokenHash, hours])).length > 0;
   }
 
   /** @returns whether the subject had such a link */

@@ -37,5 +37,10 @@ export const webhookFields = {
       'What is sent: `standard`, the event as JSON, or `slack`, a message with one `text` that Slack, Mattermost and the Slack-compatible address of Discord show',
     example: 'standard',
   },
+  links: {
+    description:
+      'Whether messages link to the page of the agent, which opens without an API key for 168 hours; only with `format` `slack`, and if `PUBLIC_URL` is set',
+    example: false,
+  },
   enabled: { description: 'Whether events are sent', example: true },
 } as const;

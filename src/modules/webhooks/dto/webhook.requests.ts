@@ -19,6 +19,9 @@ export class CreateWebhookRequest {
   @EnumField(WEBHOOK_FORMATS, { ...webhookFields.format, optional: true, default: 'standard' })
   format?: WebhookFormat;
 
+  @BooleanField({ ...webhookFields.links, optional: true, default: false })
+  links?: boolean;
+
   @BooleanField({ ...webhookFields.enabled, optional: true, default: true })
   enabled?: boolean;
 }

@@ -35,6 +35,9 @@ export class Webhook {
   @EnumField(WEBHOOK_FORMATS, webhookFields.format)
   format: WebhookFormat;
 
+  @BooleanField(webhookFields.links)
+  links: boolean;
+
   @BooleanField(webhookFields.enabled)
   enabled: boolean;
 
