@@ -84,6 +84,7 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
     'needs an account; test/e2e/assistants.test.ts imports that of the double',
   'docs/guides/vapi.md: npm run reference-agent': 'test/realtime/vapi.test.ts calls it',
   'docs/guides/retell.md: npm run reference-agent': 'test/simulators/retell/accuracy.spec.ts calls it',
+  'docs/guides/alarms.md: curl': 'needs an alarm; test/e2e/alarms.test.ts lists and accepts one',
   'docs/guides/ci.md: curl -sSfo client.tgz': 'publishes to a private registry',
   'docs/guides/recordings.md: curl':
     'the call here is a text call; test/realtime/voice-calls.test.ts downloads both files',
@@ -98,6 +99,7 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
 /** JSON blocks that are not bodies of requests to the service, by the beginning of their document and text. */
 const NOT_BODIES: Readonly<Record<string, string>> = {
   'docs/guides/agents.md: {': 'a request that the service sends; libs/simulation/transports tests it',
+  'docs/guides/schedules.md: {': 'a part of a response; test/e2e/alarms.test.ts causes such an alarm',
   'docs/guides/models.md: {': 'an answer of a language model; libs/simulation tests what is accepted',
 };
 
