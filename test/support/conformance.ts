@@ -317,7 +317,11 @@ export function rejectedValues(schema: object): string[] {
   const { type, minimum = 0, maximum, maxLength = 10, ...rest } = schema as ParameterSchema;
   const { enum: values, pattern } = rest;
   if (pattern !== undefined) return ['', `${textFor(rest)}x`, `x${textFor(rest)}`, 'a'.repeat(maxLength)];
-  if (values) return ['', [...values, values[0]].join(','), withSwappedCase(values[0] ?? '')];
+  if (values) {
+    const wrong = ['', [...values, values[0]].join(','), withSwappedCase(values[0] ?? '')];
+    // Digits have no case.
+    return wrong.filter((value) => !values.includes(value));
+  }
   if (type === 'integer') {
     const beyond = maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? [] : [String(maximum + 1)];
     return ['', 'abc', '1.5', '1e2', ' 1', '-1', String(minimum - 1), '9'.repeat(30), ...beyond];

@@ -26,6 +26,7 @@ export class SharedPagesController {
       'The page of the agent as HTML; the token is the credential. Returns 404 for a link that is unknown, expired or deleted, and once the agent was deleted.',
     path,
     query: true,
+    errors: ['BAD_REQUEST', ...shared.errors],
   })
   @Get()
   async getSharedPage(

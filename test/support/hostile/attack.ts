@@ -16,6 +16,7 @@ const SERVER_OWNED = new Set(['created_at', 'updated_at', 'createdByUserId', 'de
 const INSTRUCTIONS: Readonly<Record<string, readonly string[]>> = {
   'POST /providers/{provider}/assistants': ['apiKey'],
   'POST /runs/{id}/report-links': ['expiresInHours'],
+  'POST /agents/{id}/page-links': ['expiresInHours'],
   'POST /agents/{agentId}/runs': ['evaluationIds', 'evaluationKeys', 'tags', 'dryRun'],
 };
 
@@ -153,8 +154,8 @@ export class Attack {
       .filter(([name, value]) => JSON.stringify(data[name]) !== JSON.stringify(value))
       .map(([name, value]) => `${name} was sent as ${shorten(value)} but returned as ${shorten(data[name])}`);
     this.readBack++;
-    // Links to reports are only in the list of their run; `report-links.test.ts` reads them back.
-    if (template.endsWith('/report-links')) return violations;
+    // Links are only in the list of their run or agent; `report-links.test.ts` and `agent-pages.test.ts` read them back.
+    if (/\/(report|page)-links$/.test(template)) return violations;
     // A dry run creates nothing that could be read.
     if (method !== 'POST' || data['id'] === undefined) return violations;
     const stored = await this.read(template, data['id'] as string, caller);
