@@ -79,15 +79,26 @@ describe('Idempotency-Key', () => {
   });
 
   describe('of a request whose response shows a secret once', () => {
-    it.each([
-      ['POST /workspace/api-keys', '/workspace/api-keys', { name: 'CI' }, 'key'],
-      ['POST /workspace/webhooks', '/workspace/webhooks', { url: 'https://e.com', events: ['run.failed'] }, 'secret'],
-      ['POST /workspace/webhooks/{id}/rotate-secret', undefined, undefined, 'secret'],
-    ])('replays %s only to the API key that sent it', async (_, given, body, secret) => {
-      const webhook = { url: 'https://example.com', events: ['run.failed'] };
-      const path =
-        given ??
-        `/workspace/webhooks/${(await client.post('/workspace/webhooks', webhook)).body.data.id}/rotate-secret`;
+    const created = async (path: string, body: object) => (await client.post<any>(path, body)).body.data.id as string;
+    const webhook = { url: 'https://example.com', events: ['run.failed'] };
+
+    it.each<[string, () => Promise<string> | string, object | undefined, string]>([
+      ['POST /workspace/api-keys', () => '/workspace/api-keys', { name: 'CI' }, 'key'],
+      ['POST /workspace/webhooks', () => '/workspace/webhooks', webhook, 'secret'],
+      [
+        'POST /workspace/webhooks/{id}/rotate-secret',
+        async () => `/workspace/webhooks/${await created('/workspace/webhooks', webhook)}/rotate-secret`,
+        undefined,
+        'secret',
+      ],
+      [
+        'POST /agents/{id}/page-links',
+        async () => `/agents/${await created('/agents', agentBody())}/page-links`,
+        { expiresInHours: 1 },
+        'url',
+      ],
+    ])('replays %s only to the API key that sent it', async (_, prepare, body, secret) => {
+      const path = await prepare();
       const key = randomUUID();
       const send = (by: HttpClient) => by.post(path, body, { 'Idempotency-Key': key });
       const first = await send(client);
@@ -115,6 +126,7 @@ describe('Idempotency-Key', () => {
         return schemas.some((schema) => schema.includes('only shown in this response')) ? [`POST ${path}`] : [];
       });
       expect(showing.sort()).toEqual([
+        'POST /agents/{id}/page-links',
         // By report-links.test.ts.
         'POST /runs/{id}/report-links',
         'POST /workspace/api-keys',
