@@ -47,7 +47,7 @@ describe('the first ADMIN key', () => {
     const text = welcome('http://localhost:3000', (await create(false))!);
     expect(text).not.toMatch(KEY);
     expect(text).toContain(file());
-    expect(text).toContain(`"Authorization: Bearer $(cat '${file().replace("'", `'\\''`)}')"`);
+    expect(text).toContain(`VAT_API_KEY_FILE='${file().replace("'", `'\\''`)}'`);
   });
 
   it('is printed with guides to a first call that exist', async () => {

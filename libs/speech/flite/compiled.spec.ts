@@ -28,7 +28,9 @@ describe('the compiled engine', () => {
     folder = mkdtempSync(path.join(tmpdir(), 'compiled-speech-'));
     writeFileSync(path.join(folder, 'package.json'), '{"type": "module"}');
     symlinkSync(path.resolve(LIBS, '../node_modules'), path.join(folder, 'node_modules'));
-    for (const library of ['audio', 'concurrency', 'environment-proxy', 'outbound-http', 'speech', 'text'])
+    for (const library of [
+      ...['audio', 'concurrency', 'environment-proxy', 'json-schema', 'outbound-http', 'speech', 'text'],
+    ])
       compile(library, folder);
   });
   afterAll(() => rmSync(folder, { recursive: true }));
