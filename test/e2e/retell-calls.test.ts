@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RetellServer } from '../simulators/retell/server.js';
 import { platformApps } from '../support/platform-app.js';
 import { executeRun } from '../support/run-app.js';
+import { until } from '../support/until.js';
 
 const apiKey = 'key_1234567890abcdef';
 const answer = () => ({ messages: [{ role: 'agent', content: 'Welcome!' }] });
@@ -55,7 +56,8 @@ describe('calls of agents of Retell', () => {
     const platform = await RetellServer.start({ apiKey, answer, concurrency });
     const { client, agentId, start, callsOf, runOf } = await serve({ protocol: 'retell-text', apiKey }, platform);
     const id = await start({});
-    await sleep(1_000);
+    await until('the account was asked', () => platform.requests.length > 0);
+    await sleep(500);
     expect([platform.requests.length, platform.completions.length]).toEqual([1, 0]);
     current = 19;
     await client.get(`/runs/${id}?wait=60`);
