@@ -4,9 +4,15 @@ import { WEBHOOK_EVENT_TYPES, type WebhookEventData, type WebhookEventType } fro
 const uuid = { type: 'string', format: 'uuid' } as const;
 const time = { type: 'string', format: 'date-time' } as const;
 const score = { type: 'number', minimum: 0, maximum: 100 } as const;
+const textOrNull = { type: ['string', 'null'] } as const;
+const numberOrNull = { type: ['number', 'null'] } as const;
+const agent = { agentId: uuid, agentName: textOrNull } as const;
+const schedule = { scheduleId: uuid, scheduleName: text } as const;
 
 const ID = '9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10';
 const TIME = '2026-11-21T06:37:42.758Z';
+const exampleAgent = { agentId: ID, agentName: 'Bella Vista reservations' } as const;
+const exampleSchedule = { scheduleId: ID, scheduleName: 'Every night' } as const;
 
 const run = described(
   object({
@@ -36,15 +42,15 @@ const exampleRun: WebhookEventData['run.completed']['run'] = {
 
 const REPORT_URL = `https://tests.example.com/runs/${ID}/report`;
 const reportUrl = described(
-  { type: ['string', 'null'] },
+  textOrNull,
   'Address of the report, which requires an API key; null unless `PUBLIC_URL` is set',
 );
 const failedCase = described(
   object({
-    key: { type: ['string', 'null'] },
+    key: textOrNull,
     name: text,
     outcome: oneOf('failed', 'invalid', 'error'),
-    reason: { type: ['string', 'null'] },
+    reason: textOrNull,
   }),
   'A case that did not pass, with the reason of its first such call; failed ones first',
 );
@@ -52,13 +58,11 @@ const failedCase = described(
 const callShare = object({ counted: count, share: { type: 'number', minimum: 0, maximum: 1 } });
 const alarm = {
   alarmId: uuid,
-  agentId: uuid,
-  agentName: { type: ['string', 'null'] },
-  scheduleId: uuid,
-  scheduleName: text,
+  ...agent,
+  ...schedule,
   measure: described(oneOf('passed', 'slow'), 'Fewer calls passed, or more calls were slow'),
-  caseKey: described({ type: ['string', 'null'] }, 'The case that fell alone; null for all cases together'),
-  caseName: { type: ['string', 'null'] },
+  caseKey: described(textOrNull, 'The case that fell alone; null for all cases together'),
+  caseName: textOrNull,
   since: described(time, 'When the first run that belongs to the fall ended'),
   sinceRunId: uuid,
   looks: described(count, 'Looks of the fall when it was found'),
@@ -66,15 +70,7 @@ const alarm = {
   now: described(callShare, 'In these looks: the share of calls that passed or, with `slow`, were slow'),
   before: described(callShare, 'In the looks before'),
   worstCases: {
-    ...list(
-      object({
-        caseKey: text,
-        name: text,
-        now: callShare,
-        before: callShare,
-        thresholdMs: { type: ['number', 'null'] },
-      }),
-    ),
+    ...list(object({ caseKey: text, name: text, now: callShare, before: callShare, thresholdMs: numberOrNull })),
     maxItems: 3,
   },
   reportUrl,
@@ -82,17 +78,10 @@ const alarm = {
 const exampleShares = { now: { counted: 40, share: 0.675 }, before: { counted: 1_200, share: 0.975 } };
 const exampleAlarm = {
   alarmId: ID,
-  agentId: ID,
-  agentName: 'Bella Vista reservations',
-  scheduleId: ID,
-  scheduleName: 'Every night',
+  ...exampleAgent,
+  ...exampleSchedule,
   measure: 'passed',
-  caseKey: null,
-  caseName: null,
-  since: TIME,
-  sinceRunId: ID,
-  looks: 2,
-  pValue: 0.00002,
+  ...{ caseKey: null, caseName: null, since: TIME, sinceRunId: ID, looks: 2, pValue: 0.00002 },
   ...exampleShares,
   worstCases: [{ caseKey: ID, name: 'Books a table for four', ...exampleShares, thresholdMs: null }],
   reportUrl: REPORT_URL,
@@ -130,22 +119,8 @@ const EVENTS: { readonly [Type in WebhookEventType]: Documented<Type> } = {
   },
   'agent.score_dropped': {
     summary: "A run's score is below the workspace's threshold, and the agent's previous ended run was not",
-    data: object({
-      agentId: uuid,
-      agentName: { type: ['string', 'null'] },
-      runId: uuid,
-      score,
-      previousScore: score,
-      scoreThreshold: score,
-    }),
-    example: {
-      agentId: ID,
-      agentName: 'Bella Vista reservations',
-      runId: ID,
-      score: 61.5,
-      previousScore: 92.5,
-      scoreThreshold: 80,
-    },
+    data: object({ ...agent, runId: uuid, score, previousScore: score, scoreThreshold: score }),
+    example: { ...exampleAgent, runId: ID, score: 61.5, previousScore: 92.5, scoreThreshold: 80 },
   },
   'evaluation.critical_failed': {
     summary: 'A call of an evaluation marked critical ended failed',
@@ -155,25 +130,14 @@ const EVENTS: { readonly [Type in WebhookEventType]: Documented<Type> } = {
   'schedule.not_run': {
     summary: 'Two due times of a schedule in a row had no run: it was missed, refused or still in progress',
     data: object({
-      scheduleId: uuid,
-      scheduleName: text,
-      agentId: uuid,
-      agentName: { type: ['string', 'null'] },
+      ...schedule,
+      ...agent,
       since: described(time, 'The first of them'),
       notRun: described(count, 'Their number'),
       reason: described(oneOf('missed', 'refused', 'overlap'), 'Of the last one'),
       issues: described(list(text), 'Why it was refused, one sentence each'),
     }),
-    example: {
-      scheduleId: ID,
-      scheduleName: 'Every night',
-      agentId: ID,
-      agentName: 'Bella Vista reservations',
-      since: TIME,
-      notRun: 2,
-      reason: 'missed',
-      issues: [],
-    },
+    example: { ...exampleSchedule, ...exampleAgent, since: TIME, notRun: 2, reason: 'missed', issues: [] },
   },
   'agent.degraded': {
     summary: 'The newest runs of a schedule are worse than those before them',
@@ -197,23 +161,13 @@ const EVENTS: { readonly [Type in WebhookEventType]: Documented<Type> } = {
   'tester.unavailable': {
     summary: "More than a fifth of the calls of a schedule could not be judged, which is not the agent's fault",
     data: object({
-      agentId: uuid,
-      agentName: { type: ['string', 'null'] },
-      scheduleId: uuid,
-      scheduleName: text,
+      ...agent,
+      ...schedule,
       runId: uuid,
       calls: count,
       notJudged: described(count, 'Those of them that ended with `error` or `invalid`'),
     }),
-    example: {
-      agentId: ID,
-      agentName: 'Bella Vista reservations',
-      scheduleId: ID,
-      scheduleName: 'Every night',
-      runId: ID,
-      calls: 20,
-      notJudged: 7,
-    },
+    example: { ...exampleAgent, ...exampleSchedule, runId: ID, calls: 20, notJudged: 7 },
   },
   'webhook.test': {
     summary: 'A test of the webhook',

@@ -42,13 +42,17 @@ export interface CallShare {
   readonly share: number;
 }
 
-/** What the events of an alarm have in common. */
-export interface AlarmData {
-  readonly alarmId: string;
+/** The schedule that an event is about. */
+interface ScheduleData {
   readonly agentId: string;
   readonly agentName: string | null;
   readonly scheduleId: string;
   readonly scheduleName: string;
+}
+
+/** What the events of an alarm have in common. */
+export interface AlarmData extends ScheduleData {
+  readonly alarmId: string;
   readonly measure: 'passed' | 'slow';
   /** Null: all cases together. */
   readonly caseKey: string | null;
@@ -93,11 +97,7 @@ export interface WebhookEventData {
     readonly callId: string;
     readonly failedCriteria: readonly string[];
   };
-  'schedule.not_run': {
-    readonly scheduleId: string;
-    readonly scheduleName: string;
-    readonly agentId: string;
-    readonly agentName: string | null;
+  'schedule.not_run': ScheduleData & {
     /** The first due time in a row without a run. */
     readonly since: string;
     /** Number of due times in a row without a run. */
@@ -109,11 +109,7 @@ export interface WebhookEventData {
   };
   'agent.degraded': AlarmData & { readonly isReminder: boolean };
   'agent.recovered': AlarmData & { readonly endedBy: 'recovered' | 'accepted' | 'new_version' };
-  'tester.unavailable': {
-    readonly agentId: string;
-    readonly agentName: string | null;
-    readonly scheduleId: string;
-    readonly scheduleName: string;
+  'tester.unavailable': ScheduleData & {
     readonly runId: string;
     readonly calls: number;
     /** Of these calls. */
