@@ -9,6 +9,7 @@ import { htmlPage } from '../../platform/http/responses/html-page.js';
 import { Operation } from '../../platform/openapi/operation.decorator.js';
 import { PAGE_CONTENT } from '../../platform/openapi/page-content.js';
 import { CreateReportLinkRequest, ReportLink, ReportLinkWithUrl } from '../results/dto/report-link.dto.js';
+import { LinksService } from '../results/report-links/links.service.js';
 import { AgentPagesService } from './agent-pages.service.js';
 import { AgentPageQuery, DEFAULT_DAYS } from './dto/agent-page.query.js';
 
@@ -17,7 +18,10 @@ const path = { id: 'Identifier of the agent' };
 
 @Controller('agents/:id')
 export class AgentPagesController {
-  constructor(private readonly service: AgentPagesService) {}
+  constructor(
+    private readonly service: AgentPagesService,
+    private readonly links: LinksService,
+  ) {}
 
   @Operation({
     summary: 'Get the page of an agent',
@@ -57,12 +61,12 @@ export class AgentPagesController {
     errors: ['CONFLICT'],
   })
   @Post('page-links')
-  createPageLink(
+  async createPageLink(
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,
     @Body() body: CreateReportLinkRequest,
   ): Promise<ReportLinkWithUrl> {
-    return this.service.createLink(caller, id, body);
+    return this.links.create(await this.service.subject(caller, id), caller, body);
   }
 
   @Operation({
@@ -75,12 +79,12 @@ export class AgentPagesController {
     response: { shape: 'page', type: ReportLink, message: 'Page links retrieved successfully' },
   })
   @Get('page-links')
-  listPageLinks(
+  async listPageLinks(
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,
     @Query() query: PageQuery,
   ): Promise<Page<ReportLink>> {
-    return this.service.listLinks(caller, id, query);
+    return this.links.list(await this.service.subject(caller, id), query);
   }
 
   @Operation({
@@ -92,11 +96,11 @@ export class AgentPagesController {
     response: { shape: 'message', message: 'Page link deleted successfully' },
   })
   @Delete('page-links/:linkId')
-  deletePageLink(
+  async deletePageLink(
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,
     @Param('linkId') linkId: string,
   ): Promise<void> {
-    return this.service.deleteLink(caller, id, linkId);
+    return this.links.delete(await this.service.subject(caller, id), linkId);
   }
 }

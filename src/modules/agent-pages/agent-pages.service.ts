@@ -10,10 +10,8 @@ import type { Caller } from '../../platform/access/caller.js';
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
-import type { Page, PageRequest } from '../../platform/database/page.js';
 import { notFound } from '../../platform/errors/domain-error.js';
 import { AgentsService } from '../agents/agents.service.js';
-import type { CreateReportLinkRequest, ReportLink, ReportLinkWithUrl } from '../results/dto/report-link.dto.js';
 import { type LinkSubject, LinksService } from '../results/report-links/links.service.js';
 import { ResultsService, type SharedResults } from '../results/results.service.js';
 import { AgentPagesRepository, type LookRow, type ResultRow } from './agent-pages.repository.js';
@@ -63,25 +61,8 @@ export class AgentPagesService {
     return this.results.readShared(workspaceId, id, includeRecordings);
   }
 
-  /**
-   * @returns the link with its address, which cannot be read again
-   * @throws DomainError NOT_FOUND or FORBIDDEN for the agent; CONFLICT if it has too many links
-   */
-  async createLink(caller: Caller, agentId: string, input: CreateReportLinkRequest): Promise<ReportLinkWithUrl> {
-    return this.links.create(await this.subject(caller, agentId), caller, input);
-  }
-
-  /** The links that have not expired. @throws DomainError NOT_FOUND or FORBIDDEN for the agent */
-  async listLinks(caller: Caller, agentId: string, query: PageRequest): Promise<Page<ReportLink>> {
-    return this.links.list(await this.subject(caller, agentId), query);
-  }
-
-  /** Revokes a link. @throws DomainError NOT_FOUND or FORBIDDEN for the agent, NOT_FOUND for the link */
-  async deleteLink(caller: Caller, agentId: string, id: string): Promise<void> {
-    await this.links.delete(await this.subject(caller, agentId), id);
-  }
-
-  private async subject(caller: Caller, agentId: string): Promise<LinkSubject> {
+  /** What the links of an agent open. @throws DomainError NOT_FOUND or FORBIDDEN for the agent */
+  async subject(caller: Caller, agentId: string): Promise<LinkSubject> {
     return { kind: 'agent', id: (await this.agents.describe(caller, agentId)).id };
   }
 

@@ -5,6 +5,7 @@ import type { Page } from '../../../platform/database/page.js';
 import { PageQuery } from '../../../platform/http/dto/pagination.js';
 import { Operation } from '../../../platform/openapi/operation.decorator.js';
 import { CreateReportLinkRequest, ReportLink, ReportLinkWithUrl } from '../dto/report-link.dto.js';
+import { LinksService } from './links.service.js';
 import { ReportLinksService } from './report-links.service.js';
 
 const tag = 'Runs';
@@ -13,7 +14,10 @@ const path = { id: 'Identifier of the run' };
 
 @Controller('runs/:id/report-links')
 export class ReportLinksController {
-  constructor(private readonly service: ReportLinksService) {}
+  constructor(
+    private readonly service: ReportLinksService,
+    private readonly links: LinksService,
+  ) {}
 
   @Operation({
     summary: 'Create a report link',
@@ -51,12 +55,12 @@ export class ReportLinksController {
     response: { shape: 'page', type: ReportLink, message: 'Report links retrieved successfully' },
   })
   @Get()
-  listReportLinks(
+  async listReportLinks(
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,
     @Query() query: PageQuery,
   ): Promise<Page<ReportLink>> {
-    return this.service.list(caller, id, query);
+    return this.links.list(await this.service.subject(caller, id), query);
   }
 
   @Operation({
@@ -68,11 +72,11 @@ export class ReportLinksController {
     response: { shape: 'message', message: 'Report link deleted successfully' },
   })
   @Delete(':linkId')
-  deleteReportLink(
+  async deleteReportLink(
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,
     @Param('linkId') linkId: string,
   ): Promise<void> {
-    return this.service.delete(caller, id, linkId);
+    return this.links.delete(await this.service.subject(caller, id), linkId);
   }
 }

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../../platform/access/caller.js';
-import type { Page, PageRequest } from '../../../platform/database/page.js';
 import { conflict, notFound } from '../../../platform/errors/domain-error.js';
-import type { CreateReportLinkRequest, ReportLink, ReportLinkWithUrl } from '../dto/report-link.dto.js';
+import type { CreateReportLinkRequest, ReportLinkWithUrl } from '../dto/report-link.dto.js';
 import { ResultsService, type SharedResults } from '../results.service.js';
 import { hasEnded, RunsService } from '../../runs/runs.service.js';
 import { type LinkSubject, LinksService } from './links.service.js';
@@ -27,14 +26,9 @@ export class ReportLinksService {
     return this.links.create({ kind: 'run', id }, caller, input);
   }
 
-  /** The links that have not expired. @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's run */
-  async list(caller: Caller, runId: string, query: PageRequest): Promise<Page<ReportLink>> {
-    return this.links.list(await this.subject(caller, runId), query);
-  }
-
-  /** Revokes a link. @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's run */
-  async delete(caller: Caller, runId: string, id: string): Promise<void> {
-    await this.links.delete(await this.subject(caller, runId), id);
+  /** What the links of a run open. @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's run */
+  async subject(caller: Caller, runId: string): Promise<LinkSubject> {
+    return { kind: 'run', id: (await this.runs.require(caller, runId)).id };
   }
 
   /** Reads the run of a link for its report. @throws DomainError NOT_FOUND if the token is unknown, revoked or expired */
@@ -42,9 +36,5 @@ export class ReportLinksService {
     const { runId, workspaceId, includeRecordings } = await this.links.find(token);
     if (runId === null) throw notFound();
     return this.results.readShared(workspaceId, runId, includeRecordings);
-  }
-
-  private async subject(caller: Caller, runId: string): Promise<LinkSubject> {
-    return { kind: 'run', id: (await this.runs.require(caller, runId)).id };
   }
 }
