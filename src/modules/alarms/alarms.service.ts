@@ -4,7 +4,7 @@ import type { Caller } from '../../platform/access/caller.js';
 import { Clock } from '../../platform/clock.js';
 import { Database } from '../../platform/database/database.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
-import { type Page, type PageRequest, window } from '../../platform/database/page.js';
+import { listPage, type Page, type PageRequest } from '../../platform/database/page.js';
 import { about, conflict, invalidInput, notFound } from '../../platform/errors/domain-error.js';
 import { AgentsService } from '../agents/agents.service.js';
 import type { AlarmEntity } from './alarm.entity.js';
@@ -28,9 +28,7 @@ export class AlarmsService {
   /** Open alarms first. @throws DomainError NOT_FOUND or FORBIDDEN for the agent */
   async list(caller: Caller, agentId: string, query: PageRequest): Promise<Page<Alarm>> {
     await this.agents.require(caller, agentId);
-    const { page, limit, offset } = window(query);
-    const { rows, total } = await this.repository.page(agentId, { limit, offset });
-    return { items: rows.map(toAlarm), total, page, limit };
+    return listPage(query, toAlarm, (rows) => this.repository.page(agentId, rows));
   }
 
   /**

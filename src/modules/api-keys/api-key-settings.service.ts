@@ -4,7 +4,7 @@ import type { Caller } from '../../platform/access/caller.js';
 import { requireOwned } from '../../platform/access/ownership.js';
 import { Database } from '../../platform/database/database.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
-import { type Page, type PageRequest, window } from '../../platform/database/page.js';
+import { listPage, type Page, type PageRequest } from '../../platform/database/page.js';
 import { conflict } from '../../platform/errors/domain-error.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { ApiKeyEntity } from './api-key.entity.js';
@@ -35,9 +35,7 @@ export class ApiKeySettingsService {
   }
 
   async list(caller: Caller, query: PageRequest): Promise<Page<ApiKey>> {
-    const { page, limit, offset } = window(query);
-    const { rows, total } = await this.repository.page(caller.workspaceId, { limit, offset });
-    return { items: rows.map(toResponse), total, page, limit };
+    return listPage(query, toResponse, (rows) => this.repository.page(caller.workspaceId, rows));
   }
 
   /**

@@ -10,7 +10,7 @@ import type { Outcome } from '../../../libs/statistics/index.js';
 import type { Caller } from '../../platform/access/caller.js';
 import { requireOwned } from '../../platform/access/ownership.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
-import { type Page, type PageRequest, window } from '../../platform/database/page.js';
+import { listPage, type Page, type PageRequest } from '../../platform/database/page.js';
 import type { Call, CallAttempt, CallAttemptDetails, CallDetails } from './dto/call.responses.js';
 import type { AttemptResult } from '../runs/call-attempt.entity.js';
 import type { RunEntity } from '../runs/run.entity.js';
@@ -39,9 +39,7 @@ export class CallsService {
   /** @throws DomainError NOT_FOUND or FORBIDDEN for the run */
   async list(caller: Caller, runId: string, query: PageRequest & { readonly outcome?: Outcome }): Promise<Page<Call>> {
     const run = await this.runs.require(caller, runId);
-    const { page, limit, offset } = window(query);
-    const { rows, total } = await this.repository.page(run.id, query.outcome, { limit, offset });
-    return { items: rows.map(toCall), total, page, limit };
+    return listPage(query, toCall, (rows) => this.repository.page(run.id, query.outcome, rows));
   }
 
   /** @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's call */

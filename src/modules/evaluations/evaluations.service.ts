@@ -14,7 +14,7 @@ import { requireOwned } from '../../platform/access/ownership.js';
 import { Database } from '../../platform/database/database.js';
 import { isUniqueViolation } from '../../platform/database/failures.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
-import { type Page, type PageRequest, window } from '../../platform/database/page.js';
+import { listPage, type Page, type PageRequest } from '../../platform/database/page.js';
 import { about, DomainError, forbidden, invalidInput, notFound } from '../../platform/errors/domain-error.js';
 import { AgentsService } from '../agents/agents.service.js';
 import { PersonalitiesService } from '../personalities/personalities.service.js';
@@ -68,9 +68,7 @@ export class EvaluationsService {
   /** @throws DomainError NOT_FOUND or FORBIDDEN for the agent */
   async list(caller: Caller, agentId: string, query: PageRequest): Promise<Page<Evaluation>> {
     await this.agents.require(caller, agentId);
-    const { page, limit, offset } = window(query);
-    const { rows, total } = await this.repository.page(agentId, { limit, offset });
-    return { items: rows.map(toResponse), total, page, limit };
+    return listPage(query, toResponse, (rows) => this.repository.page(agentId, rows));
   }
 
   /** Also returns evaluations of deleted agents. @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's */

@@ -6,7 +6,7 @@ import { requireOwned, requireOwnWorkspace } from '../../platform/access/ownersh
 import { Database } from '../../platform/database/database.js';
 import { notFound } from '../../platform/errors/domain-error.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
-import { type Page, type PageRequest, window } from '../../platform/database/page.js';
+import { listPage, type Page, type PageRequest } from '../../platform/database/page.js';
 import type { CreatePersonalityRequest, UpdatePersonalityRequest } from './dto/personality.requests.js';
 import type { Personality } from './dto/personality.response.js';
 import { PersonalitiesRepository } from './personalities.repository.js';
@@ -59,9 +59,7 @@ export class PersonalitiesService {
   }
 
   async list(caller: Caller, query: PageRequest): Promise<Page<Personality>> {
-    const { page, limit, offset } = window(query);
-    const { rows, total } = await this.repository.page(caller.workspaceId, { limit, offset });
-    return { items: rows.map(toResponse), total, page, limit };
+    return listPage(query, toResponse, (rows) => this.repository.page(caller.workspaceId, rows));
   }
 
   /** @throws DomainError NOT_FOUND, or FORBIDDEN for a personality of another workspace */

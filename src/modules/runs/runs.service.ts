@@ -3,7 +3,7 @@ import type { Caller } from '../../platform/access/caller.js';
 import { requireOwned } from '../../platform/access/ownership.js';
 import { Database } from '../../platform/database/database.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
-import { type Page, type PageRequest, window } from '../../platform/database/page.js';
+import { listPage, type Page, type PageRequest } from '../../platform/database/page.js';
 import { conflict, DomainError } from '../../platform/errors/domain-error.js';
 import { AgentsService } from '../agents/agents.service.js';
 import { RecordingUploadsService } from '../recordings/recording-uploads.service.js';
@@ -41,9 +41,7 @@ export class RunsService {
   /** @throws DomainError NOT_FOUND or FORBIDDEN for the agent */
   async list(caller: Caller, agentId: string, query: PageRequest & RunFilter): Promise<Page<ListedRun>> {
     await this.agents.require(caller, agentId);
-    const { page, limit, offset } = window(query);
-    const { rows, total } = await this.repository.page(agentId, query, { limit, offset });
-    return { items: rows.map(toListedRun), total, page, limit };
+    return listPage(query, toListedRun, (rows) => this.repository.page(agentId, query, rows));
   }
 
   /**

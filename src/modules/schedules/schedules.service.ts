@@ -6,7 +6,7 @@ import { requireOwned } from '../../platform/access/ownership.js';
 import { Clock } from '../../platform/clock.js';
 import { Database } from '../../platform/database/database.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
-import { type Page, type PageRequest, window } from '../../platform/database/page.js';
+import { listPage, type Page, type PageRequest } from '../../platform/database/page.js';
 import { about, conflict, invalidInput } from '../../platform/errors/domain-error.js';
 import { checkUrl } from '../../platform/outbound/check-url.js';
 import { AgentsService } from '../agents/agents.service.js';
@@ -67,9 +67,7 @@ export class SchedulesService {
   /** @throws DomainError NOT_FOUND or FORBIDDEN for the agent */
   async list(caller: Caller, agentId: string, query: PageRequest): Promise<Page<Schedule>> {
     await this.agents.require(caller, agentId);
-    const { page, limit, offset } = window(query);
-    const { rows, total } = await this.repository.page(agentId, { limit, offset });
-    return { items: rows.map(toSchedule), total, page, limit };
+    return listPage(query, toSchedule, (rows) => this.repository.page(agentId, rows));
   }
 
   /** @throws DomainError NOT_FOUND, or FORBIDDEN for a schedule of another workspace */
@@ -107,9 +105,7 @@ export class SchedulesService {
   /** The newest first. @throws DomainError as `get` does */
   async slots(caller: Caller, id: string, query: PageRequest): Promise<Page<ScheduleSlot>> {
     const schedule = requireOwned(caller, await this.repository.find(uuidOrNotFound(id)));
-    const { page, limit, offset } = window(query);
-    const { rows, total } = await this.repository.slots(schedule.id, { limit, offset });
-    return { items: rows.map(toSlot), total, page, limit };
+    return listPage(query, toSlot, (rows) => this.repository.slots(schedule.id, rows));
   }
 
   /** A schedule of an agent that exists, locked until the transaction ends. @throws DomainError as `get` does; CONFLICT */

@@ -4,7 +4,7 @@ import type { Caller } from '../../platform/access/caller.js';
 import { requireOwned } from '../../platform/access/ownership.js';
 import { Database } from '../../platform/database/database.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
-import { type Page, window } from '../../platform/database/page.js';
+import { listPage, type Page } from '../../platform/database/page.js';
 import { conflict, notFound } from '../../platform/errors/domain-error.js';
 import type { ListDeliveriesQuery } from './dto/webhook.requests.js';
 import type { WebhookDelivery } from './dto/webhook.responses.js';
@@ -30,9 +30,7 @@ export class WebhookDeliveriesService {
   /** @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's endpoint */
   async list(caller: Caller, endpointId: string, query: ListDeliveriesQuery): Promise<Page<WebhookDelivery>> {
     const endpoint = await this.endpoints.get(caller, endpointId);
-    const { page, limit, offset } = window(query);
-    const { rows, total } = await this.repository.page(endpoint.id, query.status, { limit, offset });
-    return { items: rows.map(toResponse), total, page, limit };
+    return listPage(query, toResponse, (rows) => this.repository.page(endpoint.id, query.status, rows));
   }
 
   /** Sends a `webhook.test` event. @returns the delivery, after its first attempt if that ends within `testWait` */

@@ -5,7 +5,7 @@ import type { Caller } from '../../platform/access/caller.js';
 import { requireOwned } from '../../platform/access/ownership.js';
 import { Database } from '../../platform/database/database.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
-import { type Page, type PageRequest, window } from '../../platform/database/page.js';
+import { listPage, type Page, type PageRequest } from '../../platform/database/page.js';
 import { KeyRing } from '../../platform/encryption/key-ring.js';
 import { about, conflict, invalidInput } from '../../platform/errors/domain-error.js';
 import { checkUrl } from '../../platform/outbound/check-url.js';
@@ -67,9 +67,7 @@ export class WebhookEndpointsService {
   }
 
   async list(caller: Caller, query: PageRequest): Promise<Page<Webhook>> {
-    const { page, limit, offset } = window(query);
-    const { rows, total } = await this.repository.page(caller.workspaceId, { limit, offset });
-    return { items: rows.map(toResponse), total, page, limit };
+    return listPage(query, toResponse, (rows) => this.repository.page(caller.workspaceId, rows));
   }
 
   /** @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's endpoint */

@@ -5,7 +5,7 @@ import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { Settings } from '../../../platform/config/settings.js';
 import { Database } from '../../../platform/database/database.js';
 import { uuidOrNotFound } from '../../../platform/database/ids.js';
-import { type Page, type PageRequest, window } from '../../../platform/database/page.js';
+import { listPage, type Page, type PageRequest } from '../../../platform/database/page.js';
 import { conflict, notFound } from '../../../platform/errors/domain-error.js';
 import { MessageLinksService } from '../../webhooks/message-links.service.js';
 import type { CreateReportLinkRequest, ReportLink, ReportLinkWithUrl } from '../dto/report-link.dto.js';
@@ -86,9 +86,7 @@ export class LinksService {
 
   /** The links that have not expired. */
   async list(subject: LinkSubject, query: PageRequest): Promise<Page<ReportLink>> {
-    const { page, limit, offset } = window(query);
-    const { rows, total } = await this.repository.page(subject, { limit, offset });
-    return { items: rows.map(toResponse), total, page, limit };
+    return listPage(query, toResponse, (rows) => this.repository.page(subject, rows));
   }
 
   /** Revokes a link. @throws DomainError NOT_FOUND if the subject has no such link */
