@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, PickType } from '@nestjs/swagger';
 import { MEASURES, type Measure } from '../../../../libs/statistics/index.js';
 import {
   EnumField,
@@ -9,6 +9,7 @@ import {
   StringField,
   TimestampField,
 } from '../../../platform/http/dto/fields.js';
+import { CaseResult } from '../../case-history/dto/case-history.response.js';
 import { ALARM_STATUSES, type AlarmStatus } from '../alarm.entity.js';
 
 /** Counted calls, and the share that an alarm is about. */
@@ -25,21 +26,7 @@ export class AlarmShare {
   share: number;
 }
 
-export class AlarmedCase {
-  @StringField({
-    description: "Identity of the case: the evaluation's id and, with variables, the hash of the row",
-    example: '4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2',
-    maxLength: 64,
-  })
-  caseKey: string;
-
-  @StringField({
-    description: "The evaluation's name and, with variables, their values",
-    example: 'Books a table for four',
-    maxLength: MAX_LENGTH.text,
-  })
-  name: string;
-
+export class AlarmedCase extends PickType(CaseResult, ['caseKey', 'name'] as const) {
   @ApiProperty({ type: AlarmShare, description: 'In the looks of the alarm' })
   now: AlarmShare;
 

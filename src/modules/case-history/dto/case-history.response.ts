@@ -1,9 +1,8 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, PickType } from '@nestjs/swagger';
 import { CASE_STATES, type CaseState, type LatencyMeasures } from '../../../../libs/statistics/index.js';
 import {
   EnumField,
   IdField,
-  IntegerField,
   MAX_LENGTH,
   NumberField,
   StringField,
@@ -11,21 +10,10 @@ import {
 } from '../../../platform/http/dto/fields.js';
 import { SchemaField } from '../../../platform/openapi/named-schemas.js';
 import { refTo } from '../../calls/dto/call-schemas.js';
+import { CallCounts } from '../../runs/dto/run.responses.js';
 
 /** Calls of a case in an ended run by outcome. */
-export class CaseOutcomes {
-  @IntegerField({ description: 'Met every required check and criterion', example: 2, minimum: 0 })
-  passed: number;
-
-  @IntegerField({ description: "Failed through the agent's fault", example: 1, minimum: 0 })
-  failed: number;
-
-  @IntegerField({ description: 'The simulated caller broke its role; not counted', example: 0, minimum: 0 })
-  invalid: number;
-
-  @IntegerField({ description: 'Infrastructure failed; not counted', example: 0, minimum: 0 })
-  error: number;
-}
+export class CaseOutcomes extends PickType(CallCounts, ['passed', 'failed', 'invalid', 'error'] as const) {}
 
 /** How a case ended in a run. */
 export class CaseResult {
@@ -90,7 +78,7 @@ export class CaseResult {
 
   @NumberField({
     description: 'Share of the counted calls that passed; null without one',
-    example: 0.667,
+    example: 0.917,
     minimum: 0,
     maximum: 1,
     nullable: true,

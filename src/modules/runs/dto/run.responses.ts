@@ -1,4 +1,4 @@
-import { ApiProperty, IntersectionType } from '@nestjs/swagger';
+import { ApiProperty, IntersectionType, PickType } from '@nestjs/swagger';
 import type { VariablesRow } from '../../../../libs/evaluation-definition/index.js';
 import {
   EnumField,
@@ -19,14 +19,6 @@ import {
   type RunLabel,
   type RunStatus,
 } from '../run.entity.js';
-
-const AgentVersionField = () =>
-  StringField({
-    description: 'Version of the agent as given at the start',
-    example: 'a1b2c3d',
-    maxLength: MAX_LENGTH.name,
-    nullable: true,
-  });
 
 /** A run in responses. */
 export class Run {
@@ -122,13 +114,19 @@ export class ListedRun extends Run {
   })
   passRate: number | null;
 
-  @AgentVersionField()
+  @StringField({
+    description: 'Version of the agent as given at the start',
+    example: 'a1b2c3d',
+    maxLength: MAX_LENGTH.name,
+    nullable: true,
+  })
   agentVersion: string | null;
 
   @IdField({
     kind: 'schedule',
     description: 'The schedule that started it, which may be deleted; null for other runs',
     nullable: true,
+    example: null,
   })
   scheduleId: string | null;
 
@@ -150,23 +148,17 @@ export class DerivedFrom {
 }
 
 /** A run with its settings, progress and results. */
-export class RunDetails extends IntersectionType(Run, RunMetrics, GateFields) {
-  @AgentVersionField()
-  agentVersion: string | null;
-
+export class RunDetails extends IntersectionType(
+  Run,
+  RunMetrics,
+  GateFields,
+  PickType(ListedRun, ['agentVersion', 'scheduleId', 'endedAt'] as const),
+) {
   @AgentVariablesField('Dynamic variables that the run gave to the platform of the agent')
   agentVariables: VariablesRow;
 
   @AssistantVersionField()
   assistantVersion: string | null;
-
-  @IdField({
-    kind: 'schedule',
-    description: 'The schedule that started it, which may be deleted; null for other runs',
-    nullable: true,
-    example: null,
-  })
-  scheduleId: string | null;
 
   @ApiProperty({
     type: DerivedFrom,
@@ -209,9 +201,6 @@ export class RunDetails extends IntersectionType(Run, RunMetrics, GateFields) {
 
   @TimestampField({ description: 'When its first call started', nullable: true })
   startedAt: string | null;
-
-  @TimestampField({ description: 'When it ended', nullable: true })
-  endedAt: string | null;
 
   @ApiProperty({ type: CallCounts, description: 'Calls by outcome' })
   counts: CallCounts;
