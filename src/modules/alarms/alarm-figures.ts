@@ -1,9 +1,9 @@
-import type { MarkedCounts } from '../../../libs/statistics/index.js';
+import { type MarkedCounts, NAMED_CASES } from '../../../libs/statistics/index.js';
 import type { AlarmEntity } from './alarm.entity.js';
 
 export type NewAlarm = Omit<AlarmEntity, 'createdAt'>;
 
-/** What is published of an alarm: figures of all of its cases together and of each of them, worst first. */
+/** What is published of an alarm: figures of all of its cases together, and of the worst ones. */
 export function toFigures({ measure, caseKey, cases, since, sinceRunId, looks, pValue }: NewAlarm) {
   const shareOf = ({ counted, marked }: MarkedCounts) => ({
     counted,
@@ -23,7 +23,7 @@ export function toFigures({ measure, caseKey, cases, since, sinceRunId, looks, p
     pValue,
     now: shareOf(total('window')),
     before: shareOf(total('reference')),
-    worstCases: cases.map(({ caseKey: key, name, window, reference, thresholdMs }) => ({
+    worstCases: cases.slice(0, NAMED_CASES).map(({ caseKey: key, name, window, reference, thresholdMs }) => ({
       ...{ caseKey: key, name, now: shareOf(window), before: shareOf(reference), thresholdMs },
     })),
   };

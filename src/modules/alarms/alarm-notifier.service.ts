@@ -1,5 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { NAMED_CASES } from '../../../libs/statistics/index.js';
 import { Clock } from '../../platform/clock.js';
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
@@ -80,12 +79,10 @@ export class AlarmNotifier {
   /** What both events of an alarm say. */
   private async dataOf(alarm: NewAlarm) {
     const { publicUrl } = this.settings;
-    const { worstCases, ...figures } = toFigures(alarm);
     return {
       ...{ alarmId: alarm.id, agentId: alarm.agentId, agentName: await this.repository.nameOfAgent(alarm.agentId) },
       ...{ scheduleId: alarm.scheduleId, scheduleName: alarm.scheduleName },
-      ...figures,
-      worstCases: worstCases.slice(0, NAMED_CASES),
+      ...toFigures(alarm),
       reportUrl: publicUrl === undefined ? null : `${publicUrl}/runs/${alarm.sinceRunId}/report`,
     };
   }

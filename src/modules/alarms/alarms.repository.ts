@@ -30,6 +30,10 @@ const NEWEST = `
          (SELECT count(*)::int FROM looks l WHERE l.schedule_id = $1 AND l.ended_at > $2::timestamptz - interval '167 hours') AS "inWeek"
     FROM looks WHERE schedule_id = $1 ORDER BY ended_at DESC LIMIT 1`;
 
+const LOOKS = `
+  SELECT id, ended_at AS "endedAt", agent_version AS "agentVersion", run_ids AS "runIds"
+    FROM looks WHERE schedule_id = $1 ORDER BY ended_at DESC LIMIT ${MAX_LOOKS}`;
+
 /** Results of cases by look, the oldest first. */
 const ENTRIES = `
   SELECT l.id AS "lookId", h.case_key AS "caseKey", h.name, md5(h.definition_hash || h.tester::text) AS hash,
@@ -112,15 +116,9 @@ export class AlarmsRepository {
   }
 
   /** The newest look of a schedule. @param now for `inWeek`, its looks in the week before */
-  async newest(
-    scheduleId: string,
-    now: Date,
-  ): Promise<(Pick<LookEntity, 'endedAt' | 'isUnavailable'> & { readonly inWeek: number }) | undefined> {
-    const [look] = await this.database.query<Pick<LookEntity, 'endedAt' | 'isUnavailable'> & { inWeek: number }>(
-      NEWEST,
-      [scheduleId, now],
-    );
-    return look;
+  async newest(scheduleId: string, now: Date) {
+    type Look = Pick<LookEntity, 'endedAt' | 'isUnavailable'> & { readonly inWeek: number };
+    return (await this.database.query<Look>(NEWEST, [scheduleId, now])).at(0);
   }
 
   pending(scheduleId: string, after: Date): Promise<PendingRun[]> {
@@ -129,12 +127,7 @@ export class AlarmsRepository {
 
   /** The newest looks, the oldest of them first. */
   async looks(scheduleId: string): Promise<LookHead[]> {
-    const newest = await this.database.query<LookHead>(
-      `SELECT id, ended_at AS "endedAt", agent_version AS "agentVersion", run_ids AS "runIds"
-         FROM looks WHERE schedule_id = $1 ORDER BY ended_at DESC LIMIT ${MAX_LOOKS}`,
-      [scheduleId],
-    );
-    return newest.reverse();
+    return (await this.database.query<LookHead>(LOOKS, [scheduleId])).reverse();
   }
 
   entries(scheduleId: string): Promise<LookEntry[]> {
@@ -166,10 +159,8 @@ export class AlarmsRepository {
   }
 
   async nameOfAgent(agentId: string): Promise<string | null> {
-    const [agent] = await this.database.query<{ name: string | null }>('SELECT name FROM agents WHERE id = $1', [
-      agentId,
-    ]);
-    return agent?.name ?? null;
+    const statement = 'SELECT name FROM agents WHERE id = $1';
+    return (await this.database.query<{ name: string | null }>(statement, [agentId]))[0]?.name ?? null;
   }
 
   /** Until when the alarms of an agent are muted; undefined if they are not. */

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { NAMED_CASES } from '../../../libs/statistics/index.js';
 import type { Caller } from '../../platform/access/caller.js';
 import { Clock } from '../../platform/clock.js';
 import { Database } from '../../platform/database/database.js';
@@ -65,11 +64,9 @@ export class AlarmsService {
 
 function toAlarm(alarm: AlarmEntity): Alarm {
   const { id, workspaceId, agentId, scheduleId, scheduleName, status, foundAt, endedAt, sentAt, createdAt } = alarm;
-  const { worstCases, ...figures } = toFigures(alarm);
   return {
     ...{ id, workspaceId, agentId, scheduleId, scheduleName, status },
-    ...figures,
-    worstCases: worstCases.slice(0, NAMED_CASES),
+    ...toFigures(alarm),
     foundAt: foundAt.toISOString(),
     endedAt: endedAt?.toISOString() ?? null,
     sentAt: sentAt?.toISOString() ?? null,

@@ -26,12 +26,10 @@ export class LookHistory {
     }
   }
 
-  nameOf(caseKey: string): string {
-    return this.newest.get(caseKey)?.name ?? caseKey;
-  }
-
-  hashOf(caseKey: string): string {
-    return this.newest.get(caseKey)?.hash ?? '';
+  /** The name of a case and its hash, as they are now. */
+  newestOf(caseKey: string): Pick<LookEntry, 'name' | 'hash'> {
+    const { name = caseKey, hash = '' } = this.newest.get(caseKey) ?? {};
+    return { name, hash };
   }
 
   /** What is compared: not what belongs to a fall that is over, nor what came before the normal that a user accepted. */
@@ -54,7 +52,7 @@ export class LookHistory {
   /** The looks after an alarm, of those of its cases that are still the same. */
   after({ cases, foundAt }: AlarmEntity): { readonly looks: readonly LookHead[]; readonly cases: CaseLooks[] } {
     const looks = this.looks.filter(({ endedAt }) => endedAt > foundAt);
-    const same = cases.filter(({ caseKey, hash }) => this.hashOf(caseKey) === hash);
+    const same = cases.filter(({ caseKey, hash }) => this.newestOf(caseKey).hash === hash);
     return {
       looks,
       cases: same.map(({ caseKey }) => ({ caseKey, looks: looks.map((look) => this.at(caseKey, look)) })),
@@ -63,11 +61,8 @@ export class LookHistory {
 
   /** Only results with the newest definition and tester can be compared with the newest ones. */
   private at(caseKey: string, { id }: LookHead): CaseLook | null {
-    const same =
-      this.cases
-        .get(caseKey)
-        ?.get(id)
-        ?.filter(({ hash }) => hash === this.hashOf(caseKey)) ?? [];
+    const { hash } = this.newestOf(caseKey);
+    const same = (this.cases.get(caseKey)?.get(id) ?? []).filter((entry) => entry.hash === hash);
     if (same.length === 0) return null;
     return {
       counted: same.reduce((sum, { counted }) => sum + counted, 0),

@@ -16,7 +16,7 @@ import { WebhooksService } from '../webhooks/webhooks.service.js';
 import type { RunEntity } from '../runs/run.entity.js';
 import { AlarmEntity } from './alarm.entity.js';
 import { AlarmNotifier } from './alarm-notifier.service.js';
-import { AlarmsRepository, type PendingRun, type WatchedSchedule } from './alarms.repository.js';
+import { AlarmsRepository, type WatchedSchedule } from './alarms.repository.js';
 import { LookEntity } from './look.entity.js';
 import { LookHistory } from './look-history.js';
 
@@ -61,16 +61,19 @@ export class LooksService {
       const runs = await this.repository.pending(scheduleId, last?.endedAt ?? new Date(0));
       const newest = runs.at(-1);
       if (!newest || (last && hourOf(last.endedAt) >= hourOf(newest.endedAt))) return;
+      const notJudged = sum(runs.map((run) => run.notJudged));
+      const calls = notJudged + sum(runs.map(({ counted }) => counted));
       const look = {
         ...{ id: randomUUID(), agentId: schedule.agentId, scheduleId },
         runIds: runs.map(({ runId }) => runId),
         endedAt: newest.endedAt,
         agentVersion: runs.findLast(({ agentVersion }) => agentVersion !== null)?.agentVersion ?? null,
-        isUnavailable: isUnavailable(runs),
+        isUnavailable: notJudged > MAX_NOT_JUDGED * calls,
         ...{ learning: null, findable: [] },
       };
       await manager.insert(LookEntity, look);
-      if (look.isUnavailable && !last?.isUnavailable) await this.reportTester(schedule, runs);
+      if (look.isUnavailable && !last?.isUnavailable)
+        await this.reportTester(schedule, { runId: newest.runId, calls, notJudged });
       await manager.update(LookEntity, { id: look.id }, await this.compare(schedule, newest.endedAt));
     });
   }
@@ -107,32 +110,21 @@ export class LooksService {
       ...{ workspaceId: schedule.workspaceId, agentId: schedule.agentId },
       ...{ scheduleId: schedule.id, scheduleName: schedule.name },
       ...{ measure: fall.measure, caseKey: fall.caseKey, looks: fall.looks, pValue: fall.pValue },
-      cases: fall.cases.map((one) => ({
-        ...one,
-        name: history.nameOf(one.caseKey),
-        hash: history.hashOf(one.caseKey),
-      })),
+      cases: fall.cases.map((one) => ({ ...one, ...history.newestOf(one.caseKey) })),
       ...{ since: first.endedAt, sinceRunId: first.runIds.at(-1)!, foundAt: history.looks.at(-1)!.endedAt },
       ...{ status: 'open', overFrom: null, endedAt: null, sentAt: null },
     });
   }
 
-  private async reportTester(schedule: WatchedSchedule, runs: readonly PendingRun[]): Promise<void> {
-    const { workspaceId, agentId, agentName } = schedule;
-    const notJudged = sum(runs.map((run) => run.notJudged));
-    const data = {
-      ...{ agentId, agentName, scheduleId: schedule.id, scheduleName: schedule.name },
-      ...{ runId: runs.at(-1)!.runId, calls: notJudged + sum(runs.map(({ counted }) => counted)), notJudged },
-    };
+  private async reportTester(
+    { id: scheduleId, name: scheduleName, workspaceId, agentId, agentName }: WatchedSchedule,
+    judged: { readonly runId: string; readonly calls: number; readonly notJudged: number },
+  ): Promise<void> {
+    const data = { agentId, agentName, scheduleId, scheduleName, ...judged };
     await this.webhooks.emit({ workspaceId, agentId, type: 'tester.unavailable', data });
   }
 }
 
 const hourOf = (time: Date): number => Math.floor(time.getTime() / HOUR_MS);
-
-function isUnavailable(runs: readonly PendingRun[]): boolean {
-  const notJudged = sum(runs.map((run) => run.notJudged));
-  return notJudged > MAX_NOT_JUDGED * (notJudged + sum(runs.map(({ counted }) => counted)));
-}
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
