@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { ReportedLook } from '../../../libs/run-report/index.js';
+import type { ReportedCaseResult, ReportedLook } from '../../../libs/run-report/index.js';
 import { Database } from '../../platform/database/database.js';
+import type { CaseResultEntity } from '../case-history/case-result.entity.js';
 import type { RunEntity } from '../runs/run.entity.js';
 
 /** $1: agent; $2: days; $3: most runs. Newest first. Percentiles are computed here, so that more calls make no larger result. */
@@ -53,16 +54,8 @@ export type LookRow = Omit<ReportedLook, 'endedAt'> &
     readonly total: number;
   };
 
-export interface ResultRow {
-  readonly runId: string;
-  readonly caseKey: string;
-  readonly endedAt: Date;
-  readonly passed: number;
-  readonly failed: number;
-  readonly counted: number;
-  readonly position: number;
-  readonly repetition: number;
-}
+export type ResultRow = Omit<ReportedCaseResult, 'endedAt' | 'state'> &
+  Pick<CaseResultEntity, 'caseKey' | 'endedAt' | 'failed'>;
 
 /** SQL for the page of an agent. No statement reads a call. */
 @Injectable()

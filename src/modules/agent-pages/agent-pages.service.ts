@@ -106,19 +106,10 @@ const toLook = ({ status: _, exitCode: __, total: ___, endedAt, ...look }: LookR
   endedAt: endedAt.toISOString(),
 });
 
-const toResult = ({
-  passed,
-  failed,
-  counted,
-  endedAt,
-  runId,
-  position,
-  repetition,
-}: ResultRow): ReportedCaseResult => ({
-  ...{ runId, position, repetition, passed, counted },
-  endedAt: endedAt.toISOString(),
-  state: caseState({ passed, failed }),
-});
+function toResult(row: ResultRow): ReportedCaseResult {
+  const { runId, position, repetition, passed, counted, endedAt } = row;
+  return { runId, position, repetition, passed, counted, endedAt: endedAt.toISOString(), state: caseState(row) };
+}
 
 type NamedRow = Awaited<ReturnType<AgentPagesRepository['results']>>[number];
 

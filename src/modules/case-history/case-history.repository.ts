@@ -88,11 +88,7 @@ export class CaseHistoryRepository {
   }
 
   /** @param key `caseKey` of a case, or key of an evaluation */
-  page(
-    agentId: string,
-    key: string,
-    page: { limit: number; offset: number },
-  ): Promise<{ rows: CaseResultRow[]; total: number }> {
+  page(agentId: string, key: string, page: { limit: number; offset: number }) {
     return readPage<CaseResultRow>(this.database, LIST, [agentId, key], page);
   }
 

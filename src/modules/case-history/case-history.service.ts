@@ -66,15 +66,9 @@ export class CaseHistoryService {
 }
 
 function toResponse({ passed, failed, invalid, error, latencies, ...row }: CaseResultRow): CaseResult {
+  const { runId, callId, caseKey, evaluationKey, name, endedAt, agentVersion, scheduleId } = row;
   return {
-    runId: row.runId,
-    callId: row.callId,
-    caseKey: row.caseKey,
-    key: row.evaluationKey,
-    name: row.name,
-    endedAt: row.endedAt.toISOString(),
-    agentVersion: row.agentVersion,
-    scheduleId: row.scheduleId,
+    ...{ runId, callId, caseKey, key: evaluationKey, name, endedAt: endedAt.toISOString(), agentVersion, scheduleId },
     state: caseState({ passed, failed }),
     outcomes: { passed, failed, invalid, error },
     passRate: passed + failed === 0 ? null : passed / (passed + failed),

@@ -83,17 +83,11 @@ export class SchedulesRepository {
     return row;
   }
 
-  async page(
-    agentId: string,
-    page: { limit: number; offset: number },
-  ): Promise<{ rows: ScheduleRow[]; total: number }> {
+  page(agentId: string, page: { limit: number; offset: number }) {
     return readPage<ScheduleRow>(this.database, LIST, [agentId], page);
   }
 
-  async slots(
-    scheduleId: string,
-    page: { limit: number; offset: number },
-  ): Promise<{ rows: ScheduleSlotEntity[]; total: number }> {
+  slots(scheduleId: string, page: { limit: number; offset: number }) {
     return readPage<ScheduleSlotEntity>(this.database, SLOTS, [scheduleId], page);
   }
 

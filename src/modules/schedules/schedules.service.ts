@@ -98,13 +98,12 @@ export class SchedulesService {
 
   /** Its runs stay. @throws DomainError as `get` does */
   async delete(caller: Caller, id: string): Promise<void> {
-    const schedule = requireOwned(caller, await this.repository.find(uuidOrNotFound(id)));
-    await this.database.manager.delete(ScheduleEntity, { id: schedule.id });
+    await this.database.manager.delete(ScheduleEntity, { id: (await this.get(caller, id)).id });
   }
 
   /** The newest first. @throws DomainError as `get` does */
   async slots(caller: Caller, id: string, query: PageRequest): Promise<Page<ScheduleSlot>> {
-    const schedule = requireOwned(caller, await this.repository.find(uuidOrNotFound(id)));
+    const schedule = await this.get(caller, id);
     return listPage(query, toSlot, (rows) => this.repository.slots(schedule.id, rows));
   }
 
@@ -143,31 +142,19 @@ export class SchedulesService {
   }
 }
 
-const toSchedule = (row: ScheduleRow): Schedule => ({
-  id: row.id,
-  workspaceId: row.workspaceId,
-  agentId: row.agentId,
-  createdByUserId: row.createdByUserId,
-  name: row.name,
-  cron: row.cron,
-  timeZone: row.timeZone,
-  run: row.run,
-  enabled: row.enabled,
-  resetOnVersion: row.resetOnVersion,
-  maxPaidSecondsPerDay: row.maxPaidSecondsPerDay,
-  heartbeatUrl: row.heartbeatUrl,
-  nextRunAt: row.enabled && !row.isAgentDeleted ? row.dueAt.toISOString() : null,
-  lastRunId: row.lastRunId,
-  createdAt: row.createdAt.toISOString(),
-  updatedAt: row.updatedAt.toISOString(),
-});
+function toSchedule(row: ScheduleRow): Schedule {
+  const { id, workspaceId, agentId, createdByUserId, name, cron, timeZone, run, enabled, resetOnVersion } = row;
+  const { maxPaidSecondsPerDay, heartbeatUrl, isAgentDeleted, dueAt, lastRunId, createdAt, updatedAt } = row;
+  return {
+    ...{ id, workspaceId, agentId, createdByUserId, name, cron, timeZone, run, enabled, resetOnVersion },
+    ...{ maxPaidSecondsPerDay, heartbeatUrl },
+    nextRunAt: enabled && !isAgentDeleted ? dueAt.toISOString() : null,
+    lastRunId,
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
+  };
+}
 
-const toSlot = ({ id, outcome, fromAt, toAt, count, runId, issues }: ScheduleSlotEntity): ScheduleSlot => ({
-  id,
-  outcome,
-  from: fromAt.toISOString(),
-  to: toAt.toISOString(),
-  count,
-  runId,
-  issues,
-});
+function toSlot({ id, outcome, fromAt, toAt, count, runId, issues }: ScheduleSlotEntity): ScheduleSlot {
+  return { id, outcome, from: fromAt.toISOString(), to: toAt.toISOString(), count, runId, issues };
+}

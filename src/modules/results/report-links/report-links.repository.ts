@@ -61,10 +61,7 @@ export class ReportLinksRepository {
   constructor(private readonly database: Database) {}
 
   /** Unexpired links of a subject. */
-  page(
-    { kind, id }: LinkSubject,
-    page: { limit: number; offset: number },
-  ): Promise<{ rows: ReportLinkRow[]; total: number }> {
+  page({ kind, id }: LinkSubject, page: { limit: number; offset: number }) {
     return readPage<ReportLinkRow>(this.database, STATEMENTS[kind].list, [id], page);
   }
 
