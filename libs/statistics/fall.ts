@@ -119,30 +119,28 @@ export function usedLooks(cases: readonly CaseLooks[], measure: Measure): number
 const sizeOf = (look: CaseLook | null | undefined, measure: Measure): number =>
   !look ? 0 : measure === 'passed' ? look.counted : look.latencies.length;
 
-export const passesOf = ({ caseKey, looks }: CaseLooks, used: readonly number[]): Column => ({
-  caseKey,
-  counted: totals(used, (at) => looks[at]?.counted ?? 0),
-  marked: totals(used, (at) => failedOf(looks[at])),
-  thresholdMs: null,
-});
+export const passesOf = (one: CaseLooks, used: readonly number[]): Column => columnOf(one, used, null);
 
-const failedOf = (look: CaseLook | null | undefined): number => (look ? look.counted - look.passed : 0);
-
-function slowCallsOf({ caseKey, looks }: CaseLooks, used: readonly number[], from: number): Column {
-  const latencies = used.slice(from).flatMap((at) => looks[at]?.latencies ?? []);
-  const thresholdMs = percentile(Float64Array.from(latencies).sort(), SLOW_PERCENTILE);
-  return {
-    caseKey,
-    counted: totals(used, (at) => looks[at]?.latencies.length ?? 0),
-    marked: totals(used, (at) => looks[at]?.latencies.filter((latency) => latency > thresholdMs!).length ?? 0),
-    thresholdMs,
-  };
+function slowCallsOf(one: CaseLooks, used: readonly number[], from: number): Column {
+  const latencies = used.slice(from).flatMap((at) => one.looks[at]?.latencies ?? []);
+  return columnOf(one, used, percentile(Float64Array.from(latencies).sort(), SLOW_PERCENTILE) ?? Infinity);
 }
 
-function totals(used: readonly number[], countOf: (position: number) => number): Float64Array {
-  const result = new Float64Array(used.length + 1);
-  for (let at = 0; at < used.length; at++) result[at + 1] = result[at]! + countOf(used[at]!);
-  return result;
+function columnOf({ caseKey, looks }: CaseLooks, used: readonly number[], thresholdMs: number | null): Column {
+  const [counted, marked] = [new Float64Array(used.length + 1), new Float64Array(used.length + 1)];
+  for (let at = 0; at < used.length; at++) {
+    const look = countsOf(looks[used[at]!], thresholdMs);
+    counted[at + 1] = counted[at]! + look.counted;
+    marked[at + 1] = marked[at]! + look.marked;
+  }
+  return { caseKey, counted, marked, thresholdMs };
+}
+
+/** Counted calls of a look and, of them, the failed ones or, with a threshold, those with a latency and the slow ones. */
+export function countsOf(look: CaseLook | null | undefined, thresholdMs: number | null): MarkedCounts {
+  if (!look) return { counted: 0, marked: 0 };
+  if (thresholdMs === null) return { counted: look.counted, marked: look.counted - look.passed };
+  return { counted: look.latencies.length, marked: look.latencies.filter((one) => one > thresholdMs).length };
 }
 
 function testWindow(

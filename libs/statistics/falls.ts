@@ -1,6 +1,6 @@
 import {
-  type CaseLook,
   type CaseLooks,
+  countsOf,
   type Fall,
   type FallenCase,
   findFall,
@@ -16,13 +16,11 @@ import { Hypergeometric } from './hypergeometric.js';
 /** Weeks in which a schedule has one false alarm, at most. */
 const WEEKS_PER_FALSE_ALARM = 100;
 /** More looks a week are not taken: one an hour. */
-export const MAX_LOOKS_A_WEEK = 168;
+const MAX_LOOKS_A_WEEK = 168;
 /** Cases that an alarm names. */
 export const NAMED_CASES = 3;
 /** Newest looks that show a recovery. */
 const RECOVERY_WINDOWS = [5, 9, 17] as const;
-/** Looks before the newest one that a recovery can need. */
-export const RECOVERY_LOOKS = RECOVERY_WINDOWS.at(-1)!;
 const BETTER_THAN_FALL = 0.01;
 const NOT_WORSE_THAN_REFERENCE = 0.3;
 
@@ -92,10 +90,10 @@ export function findFalls(cases: readonly CaseLooks[], looksAWeek: number, open:
  * @param after the looks since the fall was found
  * @returns position of the first of these newest looks; undefined if it is not over
  */
-export function recoveredFrom({ measure, cases }: Fallen, after: readonly CaseLooks[]): number | undefined {
+export function recoveredFrom({ cases }: Pick<Fallen, 'cases'>, after: readonly CaseLooks[]): number | undefined {
   const columns = cases.map(({ caseKey, window, reference, thresholdMs }) => {
     const looks = after.find((one) => one.caseKey === caseKey)?.looks ?? [];
-    return { window, reference, looks: looks.map((look) => countsOf(look, measure, thresholdMs)) };
+    return { window, reference, looks: looks.map((look) => countsOf(look, thresholdMs)) };
   });
   const count = Math.max(0, ...columns.map(({ looks }) => looks.length));
   const used = Array.from({ length: count }, (_, at) => at).filter((at) =>
@@ -105,7 +103,7 @@ export function recoveredFrom({ measure, cases }: Fallen, after: readonly CaseLo
     if (used.length < looks) return false;
     const newest = used.slice(-looks);
     const sides = columns.map(({ window, reference, looks: all }) => {
-      const now = newest.reduce((total, at) => plus(total, all[at]), NONE);
+      const now = newest.map((at) => all[at] ?? countsOf(null, null)).reduce(plus);
       return { window, reference, now };
     });
     const worse = pOfMore(sides.map(({ reference, now }) => [reference, now]));
@@ -114,16 +112,10 @@ export function recoveredFrom({ measure, cases }: Fallen, after: readonly CaseLo
   return length === undefined ? undefined : used.at(-length);
 }
 
-const NONE: MarkedCounts = { counted: 0, marked: 0 };
-
-const plus = (a: MarkedCounts, b: MarkedCounts | undefined): MarkedCounts =>
-  b ? { counted: a.counted + b.counted, marked: a.marked + b.marked } : a;
-
-function countsOf(look: CaseLook | null, measure: Measure, thresholdMs: number | null): MarkedCounts {
-  if (!look) return NONE;
-  if (measure === 'passed') return { counted: look.counted, marked: look.counted - look.passed };
-  return { counted: look.latencies.length, marked: look.latencies.filter((one) => one > thresholdMs!).length };
-}
+const plus = (a: MarkedCounts, b: MarkedCounts): MarkedCounts => ({
+  counted: a.counted + b.counted,
+  marked: a.marked + b.marked,
+});
 
 /** The exact chance of as few marked calls now, or fewer, if nothing changed since the fall. */
 function pOfFewer(sides: readonly { readonly window: MarkedCounts; readonly now: MarkedCounts }[]): number {

@@ -21,15 +21,7 @@ export {
   type Measure,
   MEASURES,
 } from './fall.js';
-export {
-  type Fallen,
-  findFalls,
-  type Learning,
-  learning,
-  MAX_LOOKS_A_WEEK,
-  NAMED_CASES,
-  recoveredFrom,
-} from './falls.js';
+export { type Fallen, findFalls, type Learning, learning, NAMED_CASES, recoveredFrom } from './falls.js';
 export { type FindableFall, findableFalls } from './findable-falls.js';
 export { gate, type Gate, gateConditions, type GateExitCode, type GateInput, type GateSettings } from './gate.js';
 export { type LatencyMeasures, latencyMeasures, MIN_TURNS_FOR_PERCENTILES, percentile } from './latency.js';
