@@ -108,45 +108,35 @@ const figure = (title: string): Column => ({ title, align: 'right' });
 const colour = (state: string) =>
   state === 'passed' || state === 'COMPLETED' ? 'green' : state === 'failed' || state === 'FAILED' ? 'red' : 'yellow';
 
-const CASE: Column = { title: 'Case' };
-const HISTORY: readonly Column[] = [
-  { title: 'Ended' },
-  { title: 'State', colour },
-  figure('Passed'),
-  figure('Not judged'),
-  figure('p50'),
-  { title: 'Agent version' },
-  { title: 'Run' },
+/** Columns with figures of their own between those that both tables have. */
+const columns = (state: string, figures: readonly string[]): Column[] => [
+  ...[{ title: 'Ended' }, { title: state, colour }],
+  ...['Passed', 'Not judged', ...figures].map(figure),
+  ...[{ title: 'Agent version' }, { title: 'Run' }],
 ];
 
-const historyRow = ({ outcomes, ...result }: CaseResult, hasCase: boolean): string[] => [
-  dateTime(result.endedAt),
-  result.state.replace('_', ' '),
+const outcomeCells = ({ endedAt, outcomes }: CaseResult | ListedRun, state: string): string[] => [
+  endedAt === null ? '–' : dateTime(endedAt),
+  state,
   `${outcomes.passed}/${outcomes.passed + outcomes.failed}`,
   number(outcomes.invalid + outcomes.error),
+];
+
+const CASE: Column = { title: 'Case' };
+const HISTORY = columns('State', ['p50']);
+
+const historyRow = (result: CaseResult, hasCase: boolean): string[] => [
+  ...outcomeCells(result, result.state.replace('_', ' ')),
   result.latency.p50 === null ? '–' : duration(result.latency.p50),
   plain(result.agentVersion ?? '–', 40),
   result.runId,
   ...(hasCase ? [plain(result.name, 120)] : []),
 ];
 
-const RUNS: readonly Column[] = [
-  { title: 'Ended' },
-  { title: 'Status', colour },
-  figure('Passed'),
-  figure('Not judged'),
-  figure('Pass rate'),
-  figure('Score'),
-  { title: 'Agent version' },
-  { title: 'Run' },
-  { title: 'Name' },
-];
+const RUNS = [...columns('Status', ['Pass rate', 'Score']), { title: 'Name' }];
 
-const runRow = ({ outcomes, ...run }: ListedRun): string[] => [
-  run.endedAt === null ? '–' : dateTime(run.endedAt),
-  run.status,
-  `${outcomes.passed}/${outcomes.passed + outcomes.failed}`,
-  number(outcomes.invalid + outcomes.error),
+const runRow = (run: ListedRun): string[] => [
+  ...outcomeCells(run, run.status),
   run.passRate === null ? '–' : percent(run.passRate),
   run.score === null ? '–' : number(run.score),
   plain(run.agentVersion ?? '–', 40),

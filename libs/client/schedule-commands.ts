@@ -68,6 +68,11 @@ export function addScheduleCommands(program: Command, io: Io, conclude: (code: E
   }
 }
 
+const COLUMNS = [
+  ...[{ title: 'ID' }, { title: 'Name', width: 32 }, { title: 'When', width: 32 }, { title: 'Next' }],
+  { title: 'Last run' },
+];
+
 /** @throws CommandError */
 async function list(agentId: string, flags: ServiceFlags, io: Io): Promise<ExitCode> {
   const found = await (await connect(flags, io)).schedules(agentId);
@@ -78,16 +83,8 @@ async function list(agentId: string, flags: ServiceFlags, io: Io): Promise<ExitC
     nextRunAt ?? 'paused',
     lastRunId ?? '–',
   ]);
-  const columns = [
-    { title: 'ID' },
-    { title: 'Name', width: 32 },
-    { title: 'When', width: 32 },
-    { title: 'Next' },
-    { title: 'Last run' },
-  ];
-  io.stdout.write(
-    `${rows.length > 0 ? textTable(columns, rows, lookOf(io)).trimEnd() : 'The agent has no schedules.'}\n`,
-  );
+  const table = rows.length > 0 ? textTable(COLUMNS, rows, lookOf(io)).trimEnd() : 'The agent has no schedules.';
+  io.stdout.write(`${table}\n`);
   return EXIT.met;
 }
 
