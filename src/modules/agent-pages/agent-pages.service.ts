@@ -44,7 +44,7 @@ export class AgentPagesService {
 
   /** The page of a link. @throws DomainError NOT_FOUND if the token is unknown, revoked or expired, or the agent was deleted */
   async readShared(token: string, days: number): Promise<ReportedAgent> {
-    const { agentId, workspaceId } = await this.find(token);
+    const { id: agentId, workspaceId } = await this.links.find('agent', token);
     // Relative to the page, so that they work behind any path of a proxy.
     return this.page({ workspaceId }, agentId, days, {
       reportOf: (runId) => `${token}/runs/${runId}`,
@@ -54,7 +54,7 @@ export class AgentPagesService {
 
   /** A run that the page of a link leads to. @throws DomainError NOT_FOUND as `readShared` does, and for another run */
   async readSharedRun(token: string, runId: string): Promise<SharedResults> {
-    const { agentId, workspaceId, includeRecordings } = await this.find(token);
+    const { id: agentId, workspaceId, includeRecordings } = await this.links.find('agent', token);
     await this.agents.describe({ workspaceId }, agentId);
     const id = uuidOrNotFound(runId);
     if (!(await this.repository.isInPeriod(id, agentId, READABLE_DAYS))) throw notFound();
@@ -64,12 +64,6 @@ export class AgentPagesService {
   /** What the links of an agent open. @throws DomainError NOT_FOUND or FORBIDDEN for the agent */
   async subject(caller: Caller, agentId: string): Promise<LinkSubject> {
     return { kind: 'agent', id: (await this.agents.describe(caller, agentId)).id };
-  }
-
-  private async find(token: string) {
-    const { agentId, ...link } = await this.links.find(token);
-    if (agentId === null) throw notFound();
-    return { ...link, agentId };
   }
 
   private async page(

@@ -10,7 +10,7 @@ import { conflict, notFound } from '../../../platform/errors/domain-error.js';
 import { MessageLinksService } from '../../webhooks/message-links.service.js';
 import type { CreateReportLinkRequest, ReportLink, ReportLinkWithUrl } from '../dto/report-link.dto.js';
 import {
-  type FoundLink,
+  type FoundSubject,
   type LinkSubject,
   type ReportLinkRow,
   ReportLinksRepository,
@@ -94,9 +94,9 @@ export class LinksService {
     if (!(await this.repository.delete(uuidOrNotFound(id), subject))) throw notFound();
   }
 
-  /** @throws DomainError NOT_FOUND if the token is unknown, revoked or expired */
-  async find(token: string): Promise<FoundLink> {
-    const found = await this.repository.find(hashOf(token));
+  /** @throws DomainError NOT_FOUND if the token is unknown, revoked or expired, or opens something of another kind */
+  async find(kind: LinkSubject['kind'], token: string): Promise<FoundSubject> {
+    const found = await this.repository.find(kind, hashOf(token));
     if (!found) throw notFound();
     return found;
   }

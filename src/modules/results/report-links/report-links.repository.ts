@@ -11,10 +11,12 @@ export interface LinkSubject {
 
 export type ReportLinkRow = Omit<ReportLinkEntity, 'tokenHash' | 'runId' | 'agentId' | 'webhookId'>;
 
-/** An unexpired link as it is found by its token; one of the ids is null. */
-export type FoundLink = Pick<ReportLinkEntity, 'runId' | 'agentId' | 'includeRecordings'> & {
+/** The subject of an unexpired link. */
+export interface FoundSubject {
+  readonly id: string;
   readonly workspaceId: string;
-};
+  readonly includeRecordings: boolean;
+}
 
 const COLUMNS = `l.id, l.created_by_user_id AS "createdByUserId", l.include_recordings AS "includeRecordings",
   l.expires_at AS "expiresAt", l.created_at AS "createdAt"`;
@@ -32,14 +34,11 @@ const statementsOf = (kind: LinkSubject['kind']) => ({
     INSERT INTO report_links AS l (id, ${kind}_id, created_by_user_id, token_hash, include_recordings, expires_at)
     VALUES ($1, $2, $3, $4, $5, now() + $6 * interval '1 hour') RETURNING ${COLUMNS}`,
   delete: `DELETE FROM report_links l WHERE l.id = $1 AND l.${kind}_id = $2 AND ${LIVE} RETURNING l.id`,
+  find: `
+    SELECT s.id, s.workspace_id AS "workspaceId", l.include_recordings AS "includeRecordings"
+      FROM report_links l JOIN ${kind}s s ON s.id = l.${kind}_id WHERE l.token_hash = $1 AND ${LIVE}`,
 });
 const STATEMENTS = { run: statementsOf('run'), agent: statementsOf('agent') };
-
-const FIND_BY_TOKEN = `
-  SELECT l.run_id AS "runId", l.agent_id AS "agentId", coalesce(r.workspace_id, a.workspace_id) AS "workspaceId",
-         l.include_recordings AS "includeRecordings"
-    FROM report_links l LEFT JOIN runs r ON r.id = l.run_id LEFT JOIN agents a ON a.id = l.agent_id
-   WHERE l.token_hash = $1 AND ${LIVE}`;
 
 /** $3: hours. Only links of the last day, so that each is in messages of one day. */
 const RENEW = `
@@ -113,9 +112,8 @@ export class ReportLinksRepository {
     return (await this.database.query(STATEMENTS[kind].delete, [linkId, id])).length > 0;
   }
 
-  /** @returns what an unexpired link leads to */
-  async find(tokenHash: Buffer): Promise<FoundLink | undefined> {
-    const [row] = await this.database.query<FoundLink>(FIND_BY_TOKEN, [tokenHash]);
-    return row;
+  /** @returns what an unexpired link opens; undefined if that is of another kind */
+  async find(kind: LinkSubject['kind'], tokenHash: Buffer): Promise<FoundSubject | undefined> {
+    return (await this.database.query<FoundSubject>(STATEMENTS[kind].find, [tokenHash]))[0];
   }
 }

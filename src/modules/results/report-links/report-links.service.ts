@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../../platform/access/caller.js';
-import { conflict, notFound } from '../../../platform/errors/domain-error.js';
+import { conflict } from '../../../platform/errors/domain-error.js';
 import type { CreateReportLinkRequest, ReportLinkWithUrl } from '../dto/report-link.dto.js';
 import { ResultsService, type SharedResults } from '../results.service.js';
 import { hasEnded, RunsService } from '../../runs/runs.service.js';
@@ -33,8 +33,7 @@ export class ReportLinksService {
 
   /** Reads the run of a link for its report. @throws DomainError NOT_FOUND if the token is unknown, revoked or expired */
   async read(token: string): Promise<SharedResults> {
-    const { runId, workspaceId, includeRecordings } = await this.links.find(token);
-    if (runId === null) throw notFound();
-    return this.results.readShared(workspaceId, runId, includeRecordings);
+    const { id, workspaceId, includeRecordings } = await this.links.find('run', token);
+    return this.results.readShared(workspaceId, id, includeRecordings);
   }
 }
