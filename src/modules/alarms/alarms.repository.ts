@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
+import type { CaseResultEntity } from '../case-history/case-result.entity.js';
+import type { ScheduleEntity } from '../schedules/schedule.entity.js';
 import type { AlarmEntity } from './alarm.entity.js';
 import type { LookEntity } from './look.entity.js';
 
@@ -74,33 +76,21 @@ const DELETE_EXPIRED = (table: string, condition: string) => `
     SELECT id FROM ${table} WHERE created_at < now() - interval '${RETENTION_DAYS} days' AND ${condition}
      LIMIT ${MAX_PRUNED} FOR UPDATE SKIP LOCKED)) RETURNING id`;
 
-export interface WatchedSchedule {
-  readonly id: string;
-  readonly name: string;
-  readonly workspaceId: string;
-  readonly agentId: string;
+export type WatchedSchedule = Pick<ScheduleEntity, 'id' | 'name' | 'workspaceId' | 'agentId' | 'resetOnVersion'> & {
   readonly agentName: string | null;
-  readonly resetOnVersion: boolean;
-}
+};
 
-export interface PendingRun {
-  readonly runId: string;
-  readonly endedAt: Date;
-  readonly agentVersion: string | null;
+export type PendingRun = Pick<CaseResultEntity, 'runId' | 'endedAt' | 'agentVersion'> & {
   readonly counted: number;
   readonly notJudged: number;
-}
+};
 
-export interface LookEntry {
+export type LookEntry = Pick<CaseResultEntity, 'caseKey' | 'name' | 'passed' | 'latencies'> & {
   readonly lookId: string;
-  readonly caseKey: string;
-  readonly name: string;
   /** Of the case's definition and its tester: only equal ones are compared. */
   readonly hash: string;
-  readonly passed: number;
   readonly counted: number;
-  readonly latencies: readonly number[];
-}
+};
 
 export type LookHead = Pick<LookEntity, 'id' | 'endedAt' | 'agentVersion' | 'runIds'>;
 
