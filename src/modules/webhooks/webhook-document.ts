@@ -1,11 +1,11 @@
-import { count, described, type JsonSchema, list, object, oneOf, text } from '../../platform/openapi/schema-parts.js';
+import type { JsonSchema } from '../../platform/openapi/schema-parts.js';
+import { count, described, list, object, oneOf, ref, text } from '../../platform/openapi/schema-parts.js';
 import { WEBHOOK_EVENT_TYPES, type WebhookEventData, type WebhookEventType } from './webhook-event.js';
 
 const uuid = { type: 'string', format: 'uuid' } as const;
 const time = { type: 'string', format: 'date-time' } as const;
 const score = { type: 'number', minimum: 0, maximum: 100 } as const;
 const textOrNull = { type: ['string', 'null'] } as const;
-const numberOrNull = { type: ['number', 'null'] } as const;
 const agent = { agentId: uuid, agentName: textOrNull } as const;
 const schedule = { scheduleId: uuid, scheduleName: text } as const;
 
@@ -55,7 +55,7 @@ const failedCase = described(
   'A case that did not pass, with the reason of its first such call; failed ones first',
 );
 
-const callShare = object({ counted: count, share: { type: 'number', minimum: 0, maximum: 1 } });
+const callShare = ref('AlarmShare');
 const alarm = {
   alarmId: uuid,
   ...agent,
@@ -69,10 +69,7 @@ const alarm = {
   pValue: { type: 'number', minimum: 0, maximum: 1 },
   now: described(callShare, 'In these looks: the share of calls that passed or, with `slow`, were slow'),
   before: described(callShare, 'In the looks before'),
-  worstCases: {
-    ...list(object({ caseKey: text, name: text, now: callShare, before: callShare, thresholdMs: numberOrNull })),
-    maxItems: 3,
-  },
+  worstCases: { ...list(ref('AlarmedCase')), maxItems: 3 },
   reportUrl,
 } as const;
 const exampleShares = { now: { counted: 40, share: 0.675 }, before: { counted: 1_200, share: 0.975 } };
