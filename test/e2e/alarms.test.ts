@@ -113,6 +113,17 @@ describe('an alarm', () => {
     }
   });
 
+  it('does not hide a later fall once tester or definition changed: it cannot end by itself then', async () => {
+    const { schedule } = await fallen();
+    const change = { tester: { service: '2.0.0', judge: null, transcription: null, speech: [] } };
+    await schedule.nights(25, { ...GOOD, ...change });
+    expect((await schedule.alarms()).map(({ status }) => status)).toEqual(['open']);
+    await schedule.nights(2, { ...BAD, ...change });
+    expect((await schedule.alarms()).map(({ status }) => status)).toEqual(['open', 'open']);
+    await schedule.nights(3, { ...BAD, ...change });
+    expect(await schedule.alarms()).toHaveLength(2);
+  });
+
   it('stays open while calls cannot be judged, or there are none (prometheus/prometheus#17482)', async () => {
     const { schedule } = await fallen();
     await schedule.nights(6, { passed: 0, failed: 0, error: 20 });

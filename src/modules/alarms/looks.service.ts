@@ -83,7 +83,8 @@ export class LooksService {
     const history = new LookHistory(looks, entries, alarms, schedule.resetOnVersion);
     for (const alarm of alarms) if (alarm.status === 'open') await this.endIfOver(alarm, history, now);
     const cases = history.compared();
-    const open = alarms.filter(({ status }) => status === 'open');
+    // Otherwise an alarm from before an update of the service would hide every later fall.
+    const open = alarms.filter((alarm) => alarm.status === 'open' && history.isComparable(alarm));
     const inWeek = (await this.repository.newest(schedule.id, now))?.inWeek ?? 1;
     for (const fall of findFalls(cases, inWeek, open)) await this.raise(schedule, fall, history);
     return { learning: learning(cases) ?? null, findable: findableFalls(cases, inWeek) };
