@@ -69,12 +69,12 @@ export class SchedulesService {
     await this.agents.require(caller, agentId);
     const { page, limit, offset } = window(query);
     const { rows, total } = await this.repository.page(agentId, { limit, offset });
-    return { items: rows.map(toSchedule), total, page, limit };
+    return { items: rows.map((row) => shownTo(caller, toSchedule(row))), total, page, limit };
   }
 
   /** @throws DomainError NOT_FOUND, or FORBIDDEN for a schedule of another workspace */
   async get(caller: Caller, id: string): Promise<Schedule> {
-    return toSchedule(requireOwned(caller, await this.repository.find(uuidOrNotFound(id))));
+    return shownTo(caller, toSchedule(requireOwned(caller, await this.repository.find(uuidOrNotFound(id)))));
   }
 
   /** @throws DomainError as `get` does; BAD_REQUEST; CONFLICT if its agent was deleted, or the run could not be started now */
@@ -146,6 +146,12 @@ export class SchedulesService {
     return dueColumns(id, new DueTimes(cron, timeZone).after(after)!);
   }
 }
+
+/** Who knows the whole address of a monitor can hide from it that the service is down. */
+const shownTo = ({ role }: Caller, schedule: Schedule): Schedule =>
+  role !== 'VIEWER' || schedule.heartbeatUrl === null
+    ? schedule
+    : { ...schedule, heartbeatUrl: `${new URL(schedule.heartbeatUrl).origin}/` };
 
 const toSchedule = (row: ScheduleRow): Schedule => ({
   id: row.id,
