@@ -5,6 +5,10 @@ import type { LookEntity } from './look.entity.js';
 
 /** Looks that are read: those that the rule uses, and some of falls that are over. */
 const MAX_LOOKS = 260;
+/** The fewest that alarms are possible with, in every window. */
+const MIN_LOOKS = 40;
+/** Results of cases that are read at most, about 200 MB; with more calls, fewer looks find the same falls. */
+const MAX_RESULTS = 400_000;
 /** As long as the results of cases. */
 const RETENTION_DAYS = 400;
 const MAX_PRUNED = 1_000;
@@ -19,7 +23,7 @@ const SCHEDULE = `
 /** Ended runs that belong to no look yet, the newest last; $2: when the last look ended. */
 const PENDING = `
   SELECT h.run_id AS "runId", h.ended_at AS "endedAt", max(h.agent_version) AS "agentVersion",
-         sum(h.passed + h.failed)::int AS counted, sum(h.invalid + h.error)::int AS "notJudged"
+         sum(h.passed + h.failed)::int AS counted, sum(h.invalid + h.error)::int AS "notJudged", count(*)::int AS results
     FROM case_results h
    WHERE h.schedule_id = $1 AND h.ended_at > $2::timestamptz - interval '1 day'
      AND NOT EXISTS (SELECT FROM looks l WHERE l.schedule_id = $1 AND l.ended_at >= h.ended_at AND h.run_id = ANY (l.run_ids))
@@ -34,7 +38,7 @@ const NEWEST = `
 const ENTRIES = `
   SELECT l.id AS "lookId", h.case_key AS "caseKey", h.name, md5(h.definition_hash || h.tester::text) AS hash,
          h.passed, h.passed + h.failed AS counted, h.latencies
-    FROM (SELECT * FROM looks WHERE schedule_id = $1 ORDER BY ended_at DESC LIMIT ${MAX_LOOKS}) l
+    FROM (SELECT * FROM looks WHERE schedule_id = $1 ORDER BY ended_at DESC LIMIT $2) l
     JOIN case_results h ON h.run_id = ANY (l.run_ids)
    ORDER BY l.ended_at, array_position(l.run_ids, h.run_id)`;
 
@@ -85,6 +89,8 @@ export interface PendingRun {
   readonly agentVersion: string | null;
   readonly counted: number;
   readonly notJudged: number;
+  /** Cases of the run. */
+  readonly results: number;
 }
 
 export interface LookEntry {
@@ -97,6 +103,10 @@ export interface LookEntry {
   readonly counted: number;
   readonly latencies: readonly number[];
 }
+
+/** How many looks to read. @param results those of cases in the newest look */
+export const looksToRead = (results: number): number =>
+  Math.max(MIN_LOOKS, Math.min(MAX_LOOKS, Math.floor(MAX_RESULTS / Math.max(1, results))));
 
 export type LookHead = Pick<LookEntity, 'id' | 'endedAt' | 'agentVersion' | 'runIds'>;
 
@@ -128,17 +138,17 @@ export class AlarmsRepository {
   }
 
   /** The newest looks, the oldest of them first. */
-  async looks(scheduleId: string): Promise<LookHead[]> {
+  async looks(scheduleId: string, limit: number): Promise<LookHead[]> {
     const newest = await this.database.query<LookHead>(
       `SELECT id, ended_at AS "endedAt", agent_version AS "agentVersion", run_ids AS "runIds"
-         FROM looks WHERE schedule_id = $1 ORDER BY ended_at DESC LIMIT ${MAX_LOOKS}`,
-      [scheduleId],
+         FROM looks WHERE schedule_id = $1 ORDER BY ended_at DESC LIMIT $2`,
+      [scheduleId, limit],
     );
     return newest.reverse();
   }
 
-  entries(scheduleId: string): Promise<LookEntry[]> {
-    return this.database.query(ENTRIES, [scheduleId]);
+  entries(scheduleId: string, limit: number): Promise<LookEntry[]> {
+    return this.database.query(ENTRIES, [scheduleId, limit]);
   }
 
   /** Alarms of a schedule, locked until the transaction ends. */
