@@ -36,6 +36,11 @@ describe('an alarm', () => {
       before: { counted: 600, share: 1 },
     });
     expect(alarm.worstCases.map(({ name }: { name: string }) => name)).toEqual(['Case 0', 'Case 1']);
+    const page = (await schedule.client.get<string>(`/agents/${schedule.agentId}/page`)).body;
+    expect(page).toMatch(
+      /Open alarms<\/dt>\s*<dd><p><bdi>Every night<\/bdi>: fewer calls pass since\s+2026-01-27 02:00 UTC/,
+    );
+    expect(page).toMatch(/Alarms find<\/dt>\s*<dd><p><bdi>Every night<\/bdi>: a fall to /);
     const events = await schedule.events();
     expect(events.map(({ type }) => type)).toEqual(['agent.degraded']);
     expect(events[0]!.data).toMatchObject({

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { ReportedLook } from '../../../libs/run-report/index.js';
+import type { ReportedAlarm, ReportedLook, WatchedSchedule } from '../../../libs/run-report/index.js';
 import { Database } from '../../platform/database/database.js';
 import type { RunEntity } from '../runs/run.entity.js';
 
@@ -46,6 +46,19 @@ const RED_SINCE = `
 
 const NEXT_RUN = `SELECT min(due_at) AS at FROM schedules WHERE agent_id = $1 AND enabled`;
 
+/** $1: agent; $2: days. Only alarms about one case name it. */
+const ALARMS = `
+  SELECT a.schedule_name AS "scheduleName", a.measure, CASE WHEN a.case_key IS NOT NULL THEN a.cases -> 0 ->> 'name' END AS "caseName",
+         a.since, a.status = 'open' AS "isOpen"
+    FROM alarms a WHERE a.agent_id = $1 AND (a.status = 'open' OR a.found_at >= now() - $2 * interval '24 hours')
+   ORDER BY a.found_at DESC, a.id LIMIT 100`;
+
+/** What the newest look of each enabled schedule says. */
+const SCHEDULES = `
+  SELECT s.name, l.learning, l.findable FROM schedules s CROSS JOIN LATERAL (
+    SELECT k.learning, k.findable FROM looks k WHERE k.schedule_id = s.id ORDER BY k.ended_at DESC LIMIT 1) l
+   WHERE s.agent_id = $1 AND s.enabled ORDER BY s.created_at, s.id`;
+
 /** Whether the run of an agent ended within the days $3 before now. */
 const IS_IN_PERIOD = `
   SELECT FROM runs WHERE id = $1 AND agent_id = $2 AND ended_at >= now() - $3 * interval '24 hours'`;
@@ -90,6 +103,15 @@ export class AgentPagesRepository {
   async nextRunAt(agentId: string): Promise<Date | null> {
     const [row] = await this.database.query<{ at: Date | null }>(NEXT_RUN, [agentId]);
     return row?.at ?? null;
+  }
+
+  async alarms(agentId: string, days: number): Promise<ReportedAlarm[]> {
+    const rows = await this.database.query<Omit<ReportedAlarm, 'since'> & { since: Date }>(ALARMS, [agentId, days]);
+    return rows.map((row) => ({ ...row, since: row.since.toISOString() }));
+  }
+
+  schedules(agentId: string): Promise<WatchedSchedule[]> {
+    return this.database.query(SCHEDULES, [agentId]);
   }
 
   async isInPeriod(runId: string, agentId: string, days: number): Promise<boolean> {
