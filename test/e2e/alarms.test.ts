@@ -79,7 +79,8 @@ describe('an alarm', () => {
   it('is accepted as the new normal: later nights are compared with the ones since then', async () => {
     const { schedule } = await fallen();
     const [{ id }] = await schedule.alarms();
-    const path = `/agents/${schedule.agentId}/alarms/${id}/accept`;
+    // Identifiers have no case.
+    const path = `/agents/${schedule.agentId.toUpperCase()}/alarms/${id}/accept`;
     const { status, body } = await schedule.client.post(path, {});
     expect([status, body.data]).toEqual([200, expect.objectContaining({ id, status: 'accepted' })]);
     expect(await types(schedule)).toEqual(['agent.degraded', 'agent.recovered']);
@@ -244,6 +245,21 @@ describe('a mute', () => {
     expect(await mute(schedule, inHours(48))).toMatchObject({ status: 200 });
     await schedule.nights(5, GOOD);
     expect(await types(schedule)).toEqual(['agent.degraded', 'agent.recovered']);
+  });
+
+  it('that ends early does not leave a reminder at its former end', async () => {
+    const { schedule } = await fallen();
+    const [{ id, sentAt }] = await schedule.alarms();
+    const due = async () =>
+      (await sql<any>(app.databaseUrl, 'SELECT run_at FROM graphile_worker.jobs WHERE key = $1', [`alarm:${id}`])).map(
+        ({ run_at }) => run_at.toISOString(),
+      );
+    const until = inHours(1_000);
+    await mute(schedule, until);
+    await schedule.remind(id);
+    expect([await due(), await types(schedule)]).toEqual([[until], ['agent.degraded']]);
+    await mute(schedule, null);
+    expect(await due()).toEqual([new Date(Date.parse(sentAt) + 24 * 3_600_000).toISOString()]);
   });
 
   it('has an end in the future and a reason', async () => {

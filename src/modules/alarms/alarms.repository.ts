@@ -61,7 +61,10 @@ const OF_SCHEDULE = `
    WHERE a.schedule_id = $1 AND (a.status = 'open' OR a.found_at > now() - interval '${RETENTION_DAYS} days')
    ORDER BY a.found_at FOR UPDATE`;
 
-const UNSENT = `SELECT id FROM alarms WHERE agent_id = $1 AND status = 'open' AND sent_at IS NULL FOR UPDATE`;
+const WAITING = `
+  SELECT a.id, a.sent_at AS "sentAt" FROM alarms a
+   WHERE a.agent_id = $1 AND a.status = 'open'
+     AND (a.sent_at IS NULL OR EXISTS (SELECT FROM graphile_worker.jobs j WHERE j.key = 'alarm:' || a.id)) FOR UPDATE OF a`;
 
 const MUTE = `
   INSERT INTO alarm_mutes (agent_id, until, reason) VALUES ($1, $2, $3)
@@ -166,9 +169,9 @@ export class AlarmsRepository {
     return (await this.database.query<AlarmEntity>(LOCK_ALARM, [id]))[0];
   }
 
-  /** Ids of open alarms that were muted until now. */
-  async unsent(agentId: string): Promise<string[]> {
-    return (await this.database.query<{ id: string }>(UNSENT, [agentId])).map(({ id }) => id);
+  /** Open alarms that have not been sent, or not for the second time. */
+  waiting(agentId: string): Promise<Pick<AlarmEntity, 'id' | 'sentAt'>[]> {
+    return this.database.query(WAITING, [agentId]);
   }
 
   async mute(agentId: string, until: Date, reason: string): Promise<void> {
