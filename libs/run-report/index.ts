@@ -23,7 +23,9 @@ export {
   renderAgentPage,
   type ReportedAgent,
   type ReportedAgentCase,
+  type ReportedAlarm,
   type ReportedCaseResult,
   type ReportedLook,
+  type WatchedSchedule,
 } from './agent/index.js';
 export { REPORT_CSP } from './style.js';

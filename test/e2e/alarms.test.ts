@@ -36,6 +36,11 @@ describe('an alarm', () => {
       before: { counted: 600, share: 1 },
     });
     expect(alarm.worstCases.map(({ name }: { name: string }) => name)).toEqual(['Case 0', 'Case 1']);
+    const page = (await schedule.client.get<string>(`/agents/${schedule.agentId}/page`)).body;
+    expect(page).toMatch(
+      /Open alarms<\/dt>\s*<dd><p><bdi>Every night<\/bdi>: fewer calls pass since\s+2026-01-27 02:00 UTC/,
+    );
+    expect(page).toMatch(/Alarms find<\/dt>\s*<dd><p><bdi>Every night<\/bdi>: a fall to /);
     const events = await schedule.events();
     expect(events.map(({ type }) => type)).toEqual(['agent.degraded']);
     expect(events[0]!.data).toMatchObject({
@@ -74,7 +79,8 @@ describe('an alarm', () => {
   it('is accepted as the new normal: later nights are compared with the ones since then', async () => {
     const { schedule } = await fallen();
     const [{ id }] = await schedule.alarms();
-    const path = `/agents/${schedule.agentId}/alarms/${id}/accept`;
+    // Identifiers have no case.
+    const path = `/agents/${schedule.agentId.toUpperCase()}/alarms/${id}/accept`;
     const { status, body } = await schedule.client.post(path, {});
     expect([status, body.data]).toEqual([200, expect.objectContaining({ id, status: 'accepted' })]);
     expect(await types(schedule)).toEqual(['agent.degraded', 'agent.recovered']);
@@ -111,6 +117,17 @@ describe('an alarm', () => {
       await open.schedule.nights(8, { ...GOOD, ...change });
       expect((await open.schedule.alarms())[0].status).toBe('open');
     }
+  });
+
+  it('does not hide a later fall once tester or definition changed: it cannot end by itself then', async () => {
+    const { schedule } = await fallen();
+    const change = { tester: { service: '2.0.0', judge: null, transcription: null, speech: [] } };
+    await schedule.nights(25, { ...GOOD, ...change });
+    expect((await schedule.alarms()).map(({ status }) => status)).toEqual(['open']);
+    await schedule.nights(2, { ...BAD, ...change });
+    expect((await schedule.alarms()).map(({ status }) => status)).toEqual(['open', 'open']);
+    await schedule.nights(3, { ...BAD, ...change });
+    expect(await schedule.alarms()).toHaveLength(2);
   });
 
   it('stays open while calls cannot be judged, or there are none (prometheus/prometheus#17482)', async () => {
@@ -228,6 +245,21 @@ describe('a mute', () => {
     expect(await mute(schedule, inHours(48))).toMatchObject({ status: 200 });
     await schedule.nights(5, GOOD);
     expect(await types(schedule)).toEqual(['agent.degraded', 'agent.recovered']);
+  });
+
+  it('that ends early does not leave a reminder at its former end', async () => {
+    const { schedule } = await fallen();
+    const [{ id, sentAt }] = await schedule.alarms();
+    const due = async () =>
+      (await sql<any>(app.databaseUrl, 'SELECT run_at FROM graphile_worker.jobs WHERE key = $1', [`alarm:${id}`])).map(
+        ({ run_at }) => run_at.toISOString(),
+      );
+    const until = inHours(1_000);
+    await mute(schedule, until);
+    await schedule.remind(id);
+    expect([await due(), await types(schedule)]).toEqual([[until], ['agent.degraded']]);
+    await mute(schedule, null);
+    expect(await due()).toEqual([new Date(Date.parse(sentAt) + 24 * 3_600_000).toISOString()]);
   });
 
   it('has an end in the future and a reason', async () => {

@@ -118,8 +118,13 @@ describe('the history of cases', () => {
 
   it('has the same hash of a case until what is asked changes; its name and tags are not asked', async () => {
     const { client, agentId, evaluationIds } = await prepareEvaluations(app);
-    const hash = async () => (await rowsOf((await executeRun(client, agentId)).id))[0].definition_hash;
+    const hash = async (body: object = {}) =>
+      (await rowsOf((await executeRun(client, agentId, body)).id))[0].definition_hash;
     const first = await hash();
+    // What the agent is given decides what it says, as in the body of a schedule that is changed.
+    const given = await hash({ agentVariables: { name: 'Rossi' } });
+    expect(given).not.toBe(first);
+    expect(await hash({ agentVariables: { name: 'Rossi' } })).toBe(given);
     await client.patch(`/evaluations/${evaluationIds[0]}`, { name: 'Another name', tags: ['new'] });
     expect(await hash()).toBe(first);
     await client.patch(`/evaluations/${evaluationIds[0]}`, {

@@ -102,10 +102,14 @@ describe('schedules', () => {
   });
 
   it('are read by a VIEWER, and changed by an EDITOR', async () => {
-    const { id } = await create();
+    const { id } = await create({ heartbeatUrl: 'https://example.com:8443/ping/secret?key=secret' });
     const viewer = new HttpClient(schedules.app.url, (await createKey(schedules.app, schedules.owner, 'VIEWER')).value);
     const editor = new HttpClient(schedules.app.url, (await createKey(schedules.app, schedules.owner)).value);
     expect((await viewer.get(`/schedules/${id}/slots`)).status).toBe(200);
+    const list = await viewer.get(`/agents/${schedules.agentId}/schedules`);
+    for (const { heartbeatUrl } of [(await viewer.get(`/schedules/${id}`)).body.data, list.body.data[0]]) {
+      expect(heartbeatUrl).toBe('https://example.com:8443/');
+    }
     expect((await viewer.post(`/schedules/${id}/run`)).status).toBe(403);
     expect((await viewer.patch(`/schedules/${id}`, { enabled: false })).status).toBe(403);
     expect((await editor.patch(`/schedules/${id}`, { enabled: false })).status).toBe(200);

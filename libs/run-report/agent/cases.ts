@@ -39,7 +39,8 @@ export function redSection(agent: ReportedAgent): Html {
 function sinceText(agent: ReportedAgent, { redSince, isRedThroughout }: ReportedAgentCase): Html {
   if (!redSince) return NOTHING;
   const when = dateTime(redSince.endedAt);
-  if (isRedThroughout) return html`Red for all ${agent.days} days: ${linked(agent, redSince, `oldest run ${when}`)}`;
+  if (isRedThroughout)
+    return html`Red in each run of the ${agent.days} days, the first ${linked(agent, redSince, when)}`;
   return html`Red since ${linked(agent, redSince, `the run of ${when}`)}`;
 }
 

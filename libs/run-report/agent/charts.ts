@@ -10,9 +10,9 @@ const HEIGHT = 120;
 const TOP = 16;
 
 /** Pass rates, latencies and calls that could not be judged, run by run. */
-export function lookSection({ looks, runs }: ReportedAgent): Html {
+export function lookSection({ looks, runs, alarms }: ReportedAgent): Html {
   if (looks.length === 0) return NOTHING;
-  const marks = marksOf(looks);
+  const marks = marksOf(looks, alarms);
   const longest = Math.max(...looks.map(({ p95 }) => p95 ?? 0));
   const notJudged = looks.reduce((sum, { invalid, error }) => sum + invalid + error, 0);
   return html`<section aria-labelledby="looks">
@@ -43,7 +43,7 @@ export function lookSection({ looks, runs }: ReportedAgent): Html {
   </section>`;
 }
 
-const LETTERS = { version: 'V', tester: 'T' } as const;
+const LETTERS = { version: 'V', tester: 'T', alarm: 'A' } as const;
 
 /** Where a run is drawn. */
 interface Place {

@@ -1,2 +1,9 @@
 export { PAGE_DAYS, renderAgentPage } from './page.js';
-export type { ReportedAgent, ReportedAgentCase, ReportedCaseResult, ReportedLook } from './reported-agent.js';
+export type {
+  ReportedAgent,
+  ReportedAgentCase,
+  ReportedAlarm,
+  ReportedCaseResult,
+  ReportedLook,
+  WatchedSchedule,
+} from './reported-agent.js';

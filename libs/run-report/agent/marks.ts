@@ -1,11 +1,12 @@
 import { dateTime, title } from '../../text/index.js';
 import { html, type Html } from '../html.js';
-import type { ReportedLook, ReportedTester } from './reported-agent.js';
+import { alarmText } from './alarms.js';
+import type { ReportedAlarm, ReportedLook, ReportedTester } from './reported-agent.js';
 
 /** Something that changed between two runs, at the position of the later one. */
 export interface Mark {
   readonly at: number;
-  readonly kind: 'version' | 'tester';
+  readonly kind: 'version' | 'tester' | 'alarm';
   readonly text: Html;
 }
 
@@ -16,13 +17,15 @@ const TESTER_PARTS: readonly (readonly [keyof ReportedTester, string])[] = [
   ['speech', 'voices'],
 ];
 
-/** Where the agent's version or the tester changed, each compared with the run before of the same schedule. */
-export function marksOf(looks: readonly ReportedLook[]): Mark[] {
+/** Where the agent's version or the tester changed, each compared with the run before of the same schedule, and where alarms began. */
+export function marksOf(looks: readonly ReportedLook[], alarms: readonly ReportedAlarm[]): Mark[] {
   const before = new Map<string | null, ReportedLook>();
   return looks.flatMap((look, at) => {
     const previous = before.get(look.scheduleId);
     before.set(look.scheduleId, look);
-    return previous ? [...versionMark(previous, look, at), ...testerMark(previous, look, at)] : [];
+    const changes = previous ? [...versionMark(previous, look, at), ...testerMark(previous, look, at)] : [];
+    const begun = alarms.filter(({ since }) => since === look.endedAt);
+    return [...changes, ...begun.map((one) => ({ at, kind: 'alarm' as const, text: html`Alarm: ${alarmText(one)}` }))];
   });
 }
 

@@ -3,6 +3,7 @@ import { count, dateTime, percent, title } from '../../text/index.js';
 import { html, type Html, NOTHING } from '../html.js';
 import { badge, facts } from '../parts.js';
 import { META_CSP, STYLE } from '../style.js';
+import { alarmFacts } from './alarms.js';
 import { gridSection, redSection } from './cases.js';
 import { lookSection } from './charts.js';
 import type { ReportedAgent } from './reported-agent.js';
@@ -59,6 +60,7 @@ function banner(agent: ReportedAgent): Html {
       ['Last run', last && lastRunText(agent)],
       ['Next run', nextRunAt === null ? 'none planned' : time(nextRunAt)],
       ['Runs', `${count(runs, 'run')} in ${days} days to ${dateTime(to)}`],
+      ...alarmFacts(agent),
     ])}
     ${periods(agent)}
   </header>`;

@@ -1,4 +1,4 @@
-import type { CaseState } from '../../statistics/index.js';
+import type { CaseState, FindableFall, Learning, Measure } from '../../statistics/index.js';
 
 /** What tested an agent in a run. */
 export interface ReportedTester {
@@ -47,6 +47,24 @@ export interface ReportedAgentCase {
   readonly isRedThroughout: boolean;
 }
 
+/** The newest looks of a schedule were worse than those before them. */
+export interface ReportedAlarm {
+  readonly scheduleName: string;
+  readonly measure: Measure;
+  /** Null: all cases together. */
+  readonly caseName: string | null;
+  readonly since: string;
+  readonly isOpen: boolean;
+}
+
+/** What alarms find in a schedule, by its newest look. */
+export interface WatchedSchedule {
+  readonly name: string;
+  /** Null if alarms are possible. */
+  readonly learning: Learning | null;
+  readonly findable: readonly FindableFall[];
+}
+
 /** An agent over time. */
 export interface ReportedAgent {
   readonly id: string;
@@ -56,6 +74,10 @@ export interface ReportedAgent {
   readonly to: string;
   readonly lastRun: { readonly status: string; readonly exitCode: number | null } | null;
   readonly nextRunAt: string | null;
+  /** Open ones, and those found in the period. */
+  readonly alarms: readonly ReportedAlarm[];
+  /** Enabled schedules with a look. */
+  readonly schedules: readonly WatchedSchedule[];
   /** Oldest first. */
   readonly looks: readonly ReportedLook[];
   /** Ended runs in the period, of which the newest are `looks`. */

@@ -38,6 +38,7 @@ export function agentWith(
     ...{ id: '9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10', name: 'Bella Vista', days: 90, to: endOf(nights) },
     lastRun: { status: 'COMPLETED', exitCode: 0 },
     nextRunAt: endOf(nights),
+    ...{ alarms: [], schedules: [] },
     looks,
     runs: nights,
     gridRunIds: looks.slice(-30).map(({ runId }) => runId),

@@ -1,21 +1,31 @@
 import { Injectable } from '@nestjs/common';
-import type { ReportedCaseResult, ReportedLook } from '../../../libs/run-report/index.js';
+import type {
+  ReportedAlarm,
+  ReportedCaseResult,
+  ReportedLook,
+  WatchedSchedule,
+} from '../../../libs/run-report/index.js';
 import { Database } from '../../platform/database/database.js';
 import type { CaseResultEntity } from '../case-history/case-result.entity.js';
 import type { RunEntity } from '../runs/run.entity.js';
 
-/** $1: agent; $2: days; $3: most runs. Newest first. Percentiles are computed here, so that more calls make no larger result. */
+/**
+ * $1: agent; $2: days; $3: most runs. Newest first. Of the other runs in the period, nothing but their number is computed.
+ * Percentiles are computed here, so that more calls make no larger result.
+ */
 const LOOKS = `
-  WITH looks AS MATERIALIZED (
-    SELECT h.run_id, max(h.ended_at) AS ended_at, min(h.agent_version) AS agent_version, (min(h.schedule_id::text)) AS schedule_id,
-           min(h.tester::text)::jsonb AS tester, sum(h.passed)::int AS passed, sum(h.failed)::int AS failed,
-           sum(h.invalid)::int AS invalid, sum(h.error)::int AS error, count(*) OVER ()::int AS total
+  WITH newest AS MATERIALIZED (
+    SELECT h.run_id, max(h.ended_at) AS ended_at, count(*) OVER ()::int AS total
       FROM case_results h WHERE h.agent_id = $1 AND h.ended_at >= now() - $2 * interval '24 hours'
      GROUP BY h.run_id ORDER BY 2 DESC, h.run_id LIMIT $3)
-  SELECT k.run_id AS "runId", k.ended_at AS "endedAt", k.agent_version AS "agentVersion", k.schedule_id AS "scheduleId",
-         k.tester, k.passed, k.failed, k.invalid, k.error, k.total, l.ranks[1] AS p50, l.ranks[2] AS p95,
+  SELECT k.run_id AS "runId", k.ended_at AS "endedAt", k.total, s.*, l.ranks[1] AS p50, l.ranks[2] AS p95,
          r.name, r.status, r.exit_code AS "exitCode"
-    FROM looks k LEFT JOIN runs r ON r.id = k.run_id
+    FROM newest k LEFT JOIN runs r ON r.id = k.run_id
+   CROSS JOIN LATERAL (
+     SELECT min(h.agent_version) AS "agentVersion", min(h.schedule_id::text) AS "scheduleId",
+            min(h.tester::text)::jsonb AS tester, sum(h.passed)::int AS passed, sum(h.failed)::int AS failed,
+            sum(h.invalid)::int AS invalid, sum(h.error)::int AS error
+       FROM case_results h WHERE h.run_id = k.run_id) s
    CROSS JOIN LATERAL (
      SELECT percentile_disc(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY ms) AS ranks
        FROM case_results h CROSS JOIN unnest(h.latencies) u (ms) WHERE h.run_id = k.run_id) l
@@ -32,7 +42,7 @@ const RESULTS = `
 /** $1: agent; $2: days. For each red case the first result after its last green one; results without a counted call are neither. */
 const RED_SINCE = `
   WITH judged AS MATERIALIZED (
-    SELECT h.* FROM case_results h
+    SELECT h.run_id, h.case_key, h.ended_at, h.passed, h.failed, h.position, h.repetition FROM case_results h
      WHERE h.agent_id = $1 AND h.ended_at >= now() - $2 * interval '24 hours' AND h.passed + h.failed > 0),
   green AS (SELECT case_key, max(ended_at) FILTER (WHERE failed = 0) AS at FROM judged GROUP BY case_key)
   SELECT DISTINCT ON (h.case_key) ${RESULT}, g.at IS NULL AS "isRedThroughout"
@@ -41,6 +51,19 @@ const RED_SINCE = `
    ORDER BY h.case_key, h.ended_at, h.run_id`;
 
 const NEXT_RUN = `SELECT min(due_at) AS at FROM schedules WHERE agent_id = $1 AND enabled`;
+
+/** $1: agent; $2: days. Only alarms about one case name it. */
+const ALARMS = `
+  SELECT a.schedule_name AS "scheduleName", a.measure, CASE WHEN a.case_key IS NOT NULL THEN a.cases -> 0 ->> 'name' END AS "caseName",
+         a.since, a.status = 'open' AS "isOpen"
+    FROM alarms a WHERE a.agent_id = $1 AND (a.status = 'open' OR a.found_at >= now() - $2 * interval '24 hours')
+   ORDER BY a.found_at DESC, a.id LIMIT 100`;
+
+/** What the newest look of each enabled schedule says. */
+const SCHEDULES = `
+  SELECT s.name, l.learning, l.findable FROM schedules s CROSS JOIN LATERAL (
+    SELECT k.learning, k.findable FROM looks k WHERE k.schedule_id = s.id ORDER BY k.ended_at DESC LIMIT 1) l
+   WHERE s.agent_id = $1 AND s.enabled ORDER BY s.created_at, s.id`;
 
 /** Whether the run of an agent ended within the days $3 before now. */
 const IS_IN_PERIOD = `
@@ -78,6 +101,15 @@ export class AgentPagesRepository {
   async nextRunAt(agentId: string): Promise<Date | null> {
     const [row] = await this.database.query<{ at: Date | null }>(NEXT_RUN, [agentId]);
     return row?.at ?? null;
+  }
+
+  async alarms(agentId: string, days: number): Promise<ReportedAlarm[]> {
+    const rows = await this.database.query<Omit<ReportedAlarm, 'since'> & { since: Date }>(ALARMS, [agentId, days]);
+    return rows.map((row) => ({ ...row, since: row.since.toISOString() }));
+  }
+
+  schedules(agentId: string): Promise<WatchedSchedule[]> {
+    return this.database.query(SCHEDULES, [agentId]);
   }
 
   async isInPeriod(runId: string, agentId: string, days: number): Promise<boolean> {

@@ -85,6 +85,8 @@ export class AgentPagesService {
       to: new Date().toISOString(),
       lastRun: last?.status == null ? null : { status: last.status, exitCode: last.exitCode },
       nextRunAt: (await this.repository.nextRunAt(id))?.toISOString() ?? null,
+      alarms: await this.repository.alarms(id, days),
+      schedules: await this.repository.schedules(id),
       looks: looks.map(toLook).reverse(),
       runs: last?.total ?? 0,
       gridRunIds: [...grid].reverse(),

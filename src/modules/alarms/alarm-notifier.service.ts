@@ -47,9 +47,12 @@ export class AlarmNotifier {
     }
   }
 
-  /** Sends alarms that were muted until now at the end of the new mute. */
+  /** Sends alarms that were muted until now, and reminders that are due by then, at the end of the new mute. */
   async muteChanged(agentId: string, until: Date): Promise<void> {
-    for (const id of await this.repository.unsent(agentId)) await this.remindAt(id, until);
+    for (const { id, sentAt } of await this.repository.waiting(agentId)) {
+      const reminder = sentAt === null ? 0 : sentAt.getTime() + REMINDER_MS;
+      await this.remindAt(id, new Date(Math.max(until.getTime(), reminder)));
+    }
   }
 
   /** Does nothing once the alarm is over. */

@@ -7,6 +7,10 @@ import type { LookEntity } from './look.entity.js';
 
 /** Looks that are read: those that the rule uses, and some of falls that are over. */
 const MAX_LOOKS = 260;
+/** The fewest that alarms are possible with, in every window. */
+const MIN_LOOKS = 40;
+/** Results of cases that are read at most, about 200 MB; with more calls, fewer looks find the same falls. */
+const MAX_RESULTS = 400_000;
 /** As long as the results of cases. */
 const RETENTION_DAYS = 400;
 const MAX_PRUNED = 1_000;
@@ -21,7 +25,7 @@ const SCHEDULE = `
 /** Ended runs that belong to no look yet, the newest last; $2: when the last look ended. */
 const PENDING = `
   SELECT h.run_id AS "runId", h.ended_at AS "endedAt", max(h.agent_version) AS "agentVersion",
-         sum(h.passed + h.failed)::int AS counted, sum(h.invalid + h.error)::int AS "notJudged"
+         sum(h.passed + h.failed)::int AS counted, sum(h.invalid + h.error)::int AS "notJudged", count(*)::int AS results
     FROM case_results h
    WHERE h.schedule_id = $1 AND h.ended_at > $2::timestamptz - interval '1 day'
      AND NOT EXISTS (SELECT FROM looks l WHERE l.schedule_id = $1 AND l.ended_at >= h.ended_at AND h.run_id = ANY (l.run_ids))
@@ -34,13 +38,13 @@ const NEWEST = `
 
 const LOOKS = `
   SELECT id, ended_at AS "endedAt", agent_version AS "agentVersion", run_ids AS "runIds"
-    FROM looks WHERE schedule_id = $1 ORDER BY ended_at DESC LIMIT ${MAX_LOOKS}`;
+    FROM looks WHERE schedule_id = $1 ORDER BY ended_at DESC LIMIT $2`;
 
 /** Results of cases by look, the oldest first. */
 const ENTRIES = `
   SELECT l.id AS "lookId", h.case_key AS "caseKey", h.name, md5(h.definition_hash || h.tester::text) AS hash,
          h.passed, h.passed + h.failed AS counted, h.latencies
-    FROM (SELECT * FROM looks WHERE schedule_id = $1 ORDER BY ended_at DESC LIMIT ${MAX_LOOKS}) l
+    FROM (SELECT * FROM looks WHERE schedule_id = $1 ORDER BY ended_at DESC LIMIT $2) l
     JOIN case_results h ON h.run_id = ANY (l.run_ids)
    ORDER BY l.ended_at, array_position(l.run_ids, h.run_id)`;
 
@@ -63,7 +67,10 @@ const OF_SCHEDULE = `
    WHERE a.schedule_id = $1 AND (a.status = 'open' OR a.found_at > now() - interval '${RETENTION_DAYS} days')
    ORDER BY a.found_at FOR UPDATE`;
 
-const UNSENT = `SELECT id FROM alarms WHERE agent_id = $1 AND status = 'open' AND sent_at IS NULL FOR UPDATE`;
+const WAITING = `
+  SELECT a.id, a.sent_at AS "sentAt" FROM alarms a
+   WHERE a.agent_id = $1 AND a.status = 'open'
+     AND (a.sent_at IS NULL OR EXISTS (SELECT FROM graphile_worker.jobs j WHERE j.key = 'alarm:' || a.id)) FOR UPDATE OF a`;
 
 const MUTE = `
   INSERT INTO alarm_mutes (agent_id, until, reason) VALUES ($1, $2, $3)
@@ -83,6 +90,8 @@ export type WatchedSchedule = Pick<ScheduleEntity, 'id' | 'name' | 'workspaceId'
 export type PendingRun = Pick<CaseResultEntity, 'runId' | 'endedAt' | 'agentVersion'> & {
   readonly counted: number;
   readonly notJudged: number;
+  /** Cases of the run. */
+  readonly results: number;
 };
 
 export type LookEntry = Pick<CaseResultEntity, 'caseKey' | 'name' | 'passed' | 'latencies'> & {
@@ -91,6 +100,10 @@ export type LookEntry = Pick<CaseResultEntity, 'caseKey' | 'name' | 'passed' | '
   readonly hash: string;
   readonly counted: number;
 };
+
+/** How many looks to read. @param results those of cases in the newest look */
+export const looksToRead = (results: number): number =>
+  Math.max(MIN_LOOKS, Math.min(MAX_LOOKS, Math.floor(MAX_RESULTS / Math.max(1, results))));
 
 export type LookHead = Pick<LookEntity, 'id' | 'endedAt' | 'agentVersion' | 'runIds'>;
 
@@ -116,12 +129,12 @@ export class AlarmsRepository {
   }
 
   /** The newest looks, the oldest of them first. */
-  async looks(scheduleId: string): Promise<LookHead[]> {
-    return (await this.database.query<LookHead>(LOOKS, [scheduleId])).reverse();
+  async looks(scheduleId: string, limit: number): Promise<LookHead[]> {
+    return (await this.database.query<LookHead>(LOOKS, [scheduleId, limit])).reverse();
   }
 
-  entries(scheduleId: string): Promise<LookEntry[]> {
-    return this.database.query(ENTRIES, [scheduleId]);
+  entries(scheduleId: string, limit: number): Promise<LookEntry[]> {
+    return this.database.query(ENTRIES, [scheduleId, limit]);
   }
 
   /** Alarms of a schedule, locked until the transaction ends. */
@@ -139,9 +152,9 @@ export class AlarmsRepository {
     return (await this.database.query<AlarmEntity>(LOCK_ALARM, [id]))[0];
   }
 
-  /** Ids of open alarms that were muted until now. */
-  async unsent(agentId: string): Promise<string[]> {
-    return (await this.database.query<{ id: string }>(UNSENT, [agentId])).map(({ id }) => id);
+  /** Open alarms that have not been sent, or not for the second time. */
+  waiting(agentId: string): Promise<Pick<AlarmEntity, 'id' | 'sentAt'>[]> {
+    return this.database.query(WAITING, [agentId]);
   }
 
   async mute(agentId: string, until: Date, reason: string): Promise<void> {

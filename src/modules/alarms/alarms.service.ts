@@ -38,7 +38,7 @@ export class AlarmsService {
     await this.agents.require(caller, agentId);
     return this.database.transaction(async () => {
       const alarm = await this.repository.lockAlarm(uuidOrNotFound(id));
-      if (alarm?.agentId !== agentId) throw notFound();
+      if (alarm?.agentId !== agentId.toLowerCase()) throw notFound();
       if (alarm.status !== 'open') throw conflict('The alarm has ended');
       await this.notifier.end(alarm, 'accepted', new Date(this.clock.now()));
       return toAlarm(alarm);

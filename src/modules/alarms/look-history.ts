@@ -59,6 +59,11 @@ export class LookHistory {
     };
   }
 
+  /** Whether one of its cases is still the same: else it can neither end by itself nor be continued by later looks. */
+  isComparable({ cases }: AlarmEntity): boolean {
+    return cases.some(({ caseKey, hash }) => this.newestOf(caseKey).hash === hash);
+  }
+
   /** Only results with the newest definition and tester can be compared with the newest ones. */
   private at(caseKey: string, { id }: LookHead): CaseLook | null {
     const { hash } = this.newestOf(caseKey);

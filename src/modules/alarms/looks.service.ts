@@ -16,7 +16,7 @@ import { WebhooksService } from '../webhooks/webhooks.service.js';
 import type { RunEntity } from '../runs/run.entity.js';
 import { AlarmEntity } from './alarm.entity.js';
 import { AlarmNotifier } from './alarm-notifier.service.js';
-import { AlarmsRepository, type WatchedSchedule } from './alarms.repository.js';
+import { AlarmsRepository, looksToRead, type WatchedSchedule } from './alarms.repository.js';
 import { LookEntity } from './look.entity.js';
 import { LookHistory } from './look-history.js';
 
@@ -74,19 +74,25 @@ export class LooksService {
       await manager.insert(LookEntity, look);
       if (look.isUnavailable && !last?.isUnavailable)
         await this.reportTester(schedule, { runId: newest.runId, calls, notJudged });
-      await manager.update(LookEntity, { id: look.id }, await this.compare(schedule, newest.endedAt));
+      const limit = looksToRead(sum(runs.map(({ results }) => results)));
+      await manager.update(LookEntity, { id: look.id }, await this.compare(schedule, newest.endedAt, limit));
     });
   }
 
-  /** @returns what alarms can find now */
-  private async compare(schedule: WatchedSchedule, now: Date): Promise<Pick<LookEntity, 'learning' | 'findable'>> {
-    const looks = await this.repository.looks(schedule.id);
-    const entries = await this.repository.entries(schedule.id);
+  /** @param limit of looks that are read @returns what alarms can find now */
+  private async compare(
+    schedule: WatchedSchedule,
+    now: Date,
+    limit: number,
+  ): Promise<Pick<LookEntity, 'learning' | 'findable'>> {
+    const looks = await this.repository.looks(schedule.id, limit);
+    const entries = await this.repository.entries(schedule.id, limit);
     const alarms = await this.repository.ofSchedule(schedule.id);
     const history = new LookHistory(looks, entries, alarms, schedule.resetOnVersion);
     for (const alarm of alarms) if (alarm.status === 'open') await this.endIfOver(alarm, history, now);
     const cases = history.compared();
-    const open = alarms.filter(({ status }) => status === 'open');
+    // Otherwise an alarm from before an update of the service would hide every later fall.
+    const open = alarms.filter((alarm) => alarm.status === 'open' && history.isComparable(alarm));
     const inWeek = (await this.repository.newest(schedule.id, now))?.inWeek ?? 1;
     for (const fall of findFalls(cases, inWeek, open)) await this.raise(schedule, fall, history);
     return { learning: learning(cases) ?? null, findable: findableFalls(cases, inWeek) };

@@ -8,7 +8,7 @@ import type { Tester } from './tester.js';
 /** Rows deleted by one statement. */
 const MAX_ROWS = 1_000;
 
-/** What of a snapshot decides what is asked of the agent; names, tags and the origin of dates do not. */
+/** What of a snapshot decides, with `agentVariables`, what is asked of the agent; names, tags and the origin of dates do not. */
 const DEFINITION = `e.snapshot - '{key,name,tags,critical,dates}'::text[]`;
 
 /** The calls of a case, the one first that shows its outcome best. */
@@ -38,7 +38,8 @@ const RECORD = `
                             agent_version, definition_hash, tester, passed, failed, invalid, error, latencies, call_id, repetition)
   SELECT gen_random_uuid(), r.workspace_id, r.agent_id, r.id, r.schedule_id, c.case_key, a.key, n.name, n.ordinal - 1, r.ended_at,
          r.agent_version,
-         encode(sha256(convert_to(a.definition || coalesce(c.variables::text, ''), 'UTF8')), 'hex'),
+         encode(sha256(convert_to(a.definition || coalesce(c.variables::text, '')
+           || coalesce(nullif(r.agent_variables, '{}')::text, ''), 'UTF8')), 'hex'),
          CASE c.medium WHEN 'voice' THEN $5::jsonb ELSE $4::jsonb END,
          c.passed, c.failed, c.invalid, c.error, c.latencies, c.call_id, c.repetition
     FROM runs r CROSS JOIN cases c

@@ -67,12 +67,13 @@ export class SchedulesService {
   /** @throws DomainError NOT_FOUND or FORBIDDEN for the agent */
   async list(caller: Caller, agentId: string, query: PageRequest): Promise<Page<Schedule>> {
     await this.agents.require(caller, agentId);
-    return listPage(query, toSchedule, (rows) => this.repository.page(agentId, rows));
+    const read = (rows: { limit: number; offset: number }) => this.repository.page(agentId, rows);
+    return listPage(query, (row: ScheduleRow) => shownTo(caller, toSchedule(row)), read);
   }
 
   /** @throws DomainError NOT_FOUND, or FORBIDDEN for a schedule of another workspace */
   async get(caller: Caller, id: string): Promise<Schedule> {
-    return toSchedule(requireOwned(caller, await this.repository.find(uuidOrNotFound(id))));
+    return shownTo(caller, toSchedule(requireOwned(caller, await this.repository.find(uuidOrNotFound(id)))));
   }
 
   /** @throws DomainError as `get` does; BAD_REQUEST; CONFLICT if its agent was deleted, or the run could not be started now */
@@ -141,6 +142,12 @@ export class SchedulesService {
     return dueColumns(id, new DueTimes(cron, timeZone).after(after)!);
   }
 }
+
+/** Who knows the whole address of a monitor can hide from it that the service is down. */
+const shownTo = ({ role }: Caller, schedule: Schedule): Schedule =>
+  role !== 'VIEWER' || schedule.heartbeatUrl === null
+    ? schedule
+    : { ...schedule, heartbeatUrl: `${new URL(schedule.heartbeatUrl).origin}/` };
 
 function toSchedule(row: ScheduleRow): Schedule {
   const { id, workspaceId, agentId, createdByUserId, name, cron, timeZone, run, enabled, resetOnVersion } = row;

@@ -41,7 +41,7 @@ export const scheduleFields = {
   },
   heartbeatUrl: {
     description:
-      'Address that gets a GET after each run that has completed or failed, so that a monitor elsewhere notices when the service itself is down',
+      'Address that gets a GET after each run that has completed or failed, so that a monitor elsewhere notices when the service itself is down. A VIEWER is shown its host only',
     example: 'https://example.com/ping',
     nullable: true,
   },

@@ -1,0 +1,33 @@
+import type { FindableFall } from '../../statistics/index.js';
+import { count, dateTime, percent, title } from '../../text/index.js';
+import { html, type Html } from '../html.js';
+import type { ReportedAgent, ReportedAlarm, WatchedSchedule } from './reported-agent.js';
+
+/** What the top of the page says about alarms; nothing for an agent without schedules and alarms. */
+export function alarmFacts({ alarms, schedules }: ReportedAgent): (readonly [name: string, value: Html | string])[] {
+  if (alarms.length === 0 && schedules.length === 0) return [];
+  const open = alarms.filter(({ isOpen }) => isOpen);
+  return [
+    ['Open alarms', open.length === 0 ? 'none' : html`${open.map((one) => html`<p>${alarmText(one)}</p>`)}`],
+    ...(schedules.length === 0
+      ? []
+      : [['Alarms find', html`${schedules.map((one) => html`<p>${findableText(one)}</p>`)}`] as const]),
+  ];
+}
+
+/** What fell, and since when. */
+export function alarmText({ scheduleName, measure, caseName, since }: ReportedAlarm): Html {
+  const what = measure === 'passed' ? 'fewer calls pass' : 'more calls are slow';
+  return html`<bdi>${title(scheduleName)}</bdi>: ${what} since
+    ${dateTime(since)}${caseName !== null && html` in <bdi>${title(caseName)}</bdi>`}`;
+}
+
+function findableText({ name, learning, findable }: WatchedSchedule): Html {
+  const found = findable.filter((fall): fall is FindableFall & { looks: number } => fall.looks !== null);
+  const words = learning
+    ? `learning: ${count(learning.looks, 'more run')} and ${count(learning.calls, 'more counted call')} are needed`
+    : found.length === 0
+      ? 'no fall within 17 looks'
+      : `${found.map(({ passRate, looks }) => `a fall to ${percent(passRate)} within ${looks} looks`).join(', ')}, in 9 of 10 cases`;
+  return html`<bdi>${title(name)}</bdi>: ${words}`;
+}
