@@ -1,5 +1,5 @@
 import { findJsonViolations, type JsonLimits, sentence, SizeBudget, type Violation } from '../json-input/index.js';
-import { isObject } from '../json-schema/index.js';
+import { isObject } from '../json-input/index.js';
 import type { AuthoredEvaluation, EvaluationInput } from './definition/definition.js';
 import { definitionViolations, usableParts } from './violations/definition-violations.js';
 import { languageViolations } from './definition/language.js';

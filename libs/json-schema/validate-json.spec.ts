@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
-import { type JsonObject, schemaFaults, TooManySteps, validateJson } from './index.js';
+import type { JsonObject } from '../json-input/index.js';
+import { schemaFaults, TooManySteps, validateJson } from './index.js';
 
 const compile = (pattern: string) => {
   const expression = new RegExp(pattern, 'u');

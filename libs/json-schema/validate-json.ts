@@ -1,6 +1,5 @@
+import { isObject, type JsonObject } from '../json-input/index.js';
 import { anchorsOf, resolve } from './keywords.js';
-
-export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Compiles a pattern; `size` is the number of steps per character that a test takes at worst. */
 export type PatternCompiler = (pattern: string) => { readonly size: number; readonly test: (text: string) => boolean };
@@ -308,8 +307,6 @@ function sizeViolation(
   return undefined;
 }
 
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const asObject = (value: unknown): JsonObject => (isObject(value) ? value : {});
 const asNames = (value: unknown): readonly string[] => asArray(value).map((name) => name as string);
 const asArray = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

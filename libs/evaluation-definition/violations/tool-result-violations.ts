@@ -1,5 +1,5 @@
 import type { Violation } from '../../json-input/index.js';
-import { isObject } from '../../json-schema/index.js';
+import { isObject } from '../../json-input/index.js';
 import { canonical } from '../definition/canonical.js';
 import type { ToolResult } from '../definition/definition.js';
 import { DEFAULTS, LIMITS } from '../definition/limits.js';

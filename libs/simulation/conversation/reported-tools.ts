@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isObject } from '../../json-schema/index.js';
+import { isObject } from '../../json-input/index.js';
 import { type JsonValue, parseArguments, sanitizeText, truncate } from '../timeline/text.js';
 import type { Timeline, ToolCallEntry } from '../timeline/timeline.js';
 import type { Sameness } from '../values/same-value.js';

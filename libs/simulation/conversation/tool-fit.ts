@@ -1,5 +1,6 @@
 import { compilePattern, type ToolResult } from '../../evaluation-definition/index.js';
-import { isObject, TooManySteps, validateJson } from '../../json-schema/index.js';
+import { isObject } from '../../json-input/index.js';
+import { TooManySteps, validateJson } from '../../json-schema/index.js';
 import { containsJson } from '../matching/contains-json.js';
 import type { ToolCallEntry } from '../timeline/timeline.js';
 import { compareValues, type Sameness, type ValueKind } from '../values/same-value.js';

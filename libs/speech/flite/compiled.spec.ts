@@ -29,7 +29,7 @@ describe('the compiled engine', () => {
     writeFileSync(path.join(folder, 'package.json'), '{"type": "module"}');
     symlinkSync(path.resolve(LIBS, '../node_modules'), path.join(folder, 'node_modules'));
     for (const library of [
-      ...['audio', 'concurrency', 'environment-proxy', 'json-schema', 'outbound-http', 'speech', 'text'],
+      ...['audio', 'concurrency', 'environment-proxy', 'json-input', 'outbound-http', 'speech', 'text'],
     ])
       compile(library, folder);
   });

@@ -1,4 +1,4 @@
-import { isObject } from '../../json-schema/index.js';
+import { isObject } from '../../json-input/index.js';
 import { oneLine, visible } from '../../text/index.js';
 import { withoutMarks } from './marks.js';
 import type { Transcription, TranscribedWord } from './recogniser.js';

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../../json-schema/index.js';
+import { isObject, type JsonObject } from '../../../json-input/index.js';
 
 /** An object whose fields must have the type that is asked for. */
 export class Fields {

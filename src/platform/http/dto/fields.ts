@@ -3,7 +3,7 @@ import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { buildMessage, IsBoolean, IsIn, ValidateBy, ValidateIf } from 'class-validator';
 import { codePoints, textViolation } from '../../../../libs/json-input/index.js';
-import { isObject } from '../../../../libs/json-schema/index.js';
+import { isObject } from '../../../../libs/json-input/index.js';
 import { isMasked, MASK } from '../../encryption/mask.js';
 import { EXAMPLE_ID, type ExampleKind } from './example-ids.js';
 

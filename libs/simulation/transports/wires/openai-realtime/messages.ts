@@ -1,6 +1,6 @@
 import type { AudioFormat } from '../../../../audio/index.js';
 import { AUDIO_RATES } from '../../../../audio/index.js';
-import { isObject } from '../../../../json-schema/index.js';
+import { isObject } from '../../../../json-input/index.js';
 import { type Json, objectOf } from '../fields.js';
 
 /** What a wire of Realtime reads of the platform's events. */

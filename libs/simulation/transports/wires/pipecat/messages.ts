@@ -1,4 +1,4 @@
-import { isObject } from '../../../../json-schema/index.js';
+import { isObject } from '../../../../json-input/index.js';
 import { type Fields, readTyped, textOf } from '../fields.js';
 
 /** Of RTVI, the protocol of the messages beside the audio: that of Pipecat 1.6 and later. */

@@ -1,4 +1,4 @@
-import { isObject } from '../../../../json-schema/index.js';
+import { isObject } from '../../../../json-input/index.js';
 import { LINE_RATES, type LineRate } from '../../../../audio/index.js';
 import { choice, type Variables, variables } from '../../modules/common-options.js';
 import type { AgentEndpoint } from '../../modules/endpoint.js';

@@ -1,4 +1,4 @@
-import { isObject } from '../../../../json-schema/index.js';
+import { isObject } from '../../../../json-input/index.js';
 import { agentUrl } from '../../http/agent-url.js';
 import { foreignAddress } from '../../http/foreign-address.js';
 import { PlatformApi } from '../../http/platform-api.js';

@@ -1,4 +1,4 @@
-import { isObject } from '../../../../json-schema/index.js';
+import { isObject } from '../../../../json-input/index.js';
 import type { JsonValue } from '../../../timeline/text.js';
 
 /** A message of the agent, as far as it can be understood. `streamSid` is unchecked. */
