@@ -1,0 +1,23 @@
+import type { SipAddress } from './address.js';
+
+/**
+ * What another process needs to end a call: plain JSON. Without `toTag` the call was not answered yet, and CANCEL ends
+ * it; with it BYE does.
+ */
+export interface CallHandle {
+  /** Where the connection of the call went. */
+  readonly address: SipAddress;
+  readonly callId: string;
+  readonly fromTag: string;
+  /** Our address and theirs, as in From and To. */
+  readonly from: string;
+  readonly to: string;
+  /** Of the last INVITE: branch, CSeq, and host and port in its Via header. */
+  readonly branch: string;
+  readonly cseq: number;
+  readonly via: string;
+  /** Request-URI: at first the address that was called, then their Contact. */
+  readonly target: string;
+  readonly toTag?: string;
+  readonly routeSet?: readonly string[];
+}
