@@ -27,7 +27,8 @@ export function parseSipAddress(text: string): SipAddress {
   const at = rest.lastIndexOf('@');
   const user = at < 0 ? undefined : rest.slice(0, at);
   if (user?.includes(':')) throw new SipAddressError('must not have a password');
-  if (user !== undefined && !USER.test(user)) throw new SipAddressError('has a character in the user that is not allowed');
+  if (user !== undefined && !USER.test(user))
+    throw new SipAddressError('has a character in the user that is not allowed');
   const [hostPort = '', ...parameters] = rest.slice(at + 1).split(';');
   if (rest.slice(at + 1).includes('?')) throw new SipAddressError('must not have headers ("?")');
   const [, host = '', portText] = /^(\[[^\]]*\]|[^:]*)(?::(.*))?$/s.exec(hostPort.toLowerCase()) ?? [];

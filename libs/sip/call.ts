@@ -1,11 +1,16 @@
-import type { IncomingResponseMessage, InviteUserAgentClient, OutgoingRequestMessage, Session } from 'sip.js/lib/core/index.js';
+import type {
+  IncomingResponseMessage,
+  InviteUserAgentClient,
+  OutgoingRequestMessage,
+  Session,
+} from 'sip.js/lib/core/index.js';
 import { addressText, type SipAddress } from './address.js';
 import { end, type Ending, untilEnded } from './end.js';
 import { type SipEndpoint, uriOf } from './endpoint.js';
 import { failureOf, reasonOf, type SipFailure, type SipFailureKind } from './failures.js';
 import { SipFramingError } from './framing.js';
 import { ALLOW } from './guard.js';
-import type { CallHandle } from './handle.js';
+import { type CallHandle, confirmedBy } from './handle.js';
 import { type MediaAnswer, type MediaRefusal, readMedia } from './sdp.js';
 import { followSession, type SessionEvents } from './session.js';
 
@@ -86,7 +91,7 @@ export class SipCall {
     };
     this.#timer = setTimeout(() => this.#cancel('no_answer', 'no answer in time'), options.ringMs ?? DEFAULT_RING_MS);
     this.#client = endpoint.core.invite(this.#request, {
-      onAccept: ({ message, session, ack }) => void this.#accepted(message, session, ack),
+      onAccept: (response) => void this.#accepted(response.message, response.session, () => response.ack()),
       onReject: ({ message }) => this.#rejected(message),
       onRedirect: ({ message }) => this.#rejected(message),
     }) as InviteUserAgentClient;
@@ -173,13 +178,11 @@ export class SipCall {
     }
     this.#session = session;
     try {
-      this.#handle = {
-        ...this.#handle,
-        toTag: message.toTag,
-        target: message.parseHeader('contact').uri.toRaw(),
-        routeSet: message.getHeaders('record-route').reverse(),
-      };
-      followSession(session, this.endpoint, this.options, { ...this.events, ended: (by, why) => this.#hungUp(by, why) });
+      this.#handle = confirmedBy(this.#handle, message);
+      followSession(session, this.endpoint, this.options, {
+        ...this.events,
+        ended: (by, why) => this.#hungUp(by, why),
+      });
       this.#answers = 1;
       await this.events.handle?.(this.#handle);
     } catch (error) {

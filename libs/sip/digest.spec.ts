@@ -2,7 +2,11 @@ import { createHash } from 'node:crypto';
 import { URI, type OutgoingRequestMessage } from 'sip.js/lib/core/index.js';
 import { DigestAnswer, withOneChallenge } from './digest.js';
 
-const request = { method: 'INVITE', ruri: new URI('sip', 'B', 'Example.org'), body: 'v=0' } as unknown as OutgoingRequestMessage;
+const request = {
+  method: 'INVITE',
+  ruri: new URI('sip', 'B', 'Example.org'),
+  body: 'v=0',
+} as unknown as OutgoingRequestMessage;
 const sha = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 function parameters(answer: DigestAnswer): Record<string, string> {
@@ -37,13 +41,28 @@ describe('DigestAnswer', () => {
 
 describe('withOneChallenge', () => {
   const response = (...challenges: string[]): string =>
-    ['SIP/2.0 401 Unauthorized', ...challenges.map((one) => `WWW-Authenticate: ${one}`), 'Content-Length: 0', '', ''].join('\r\n');
+    [
+      'SIP/2.0 401 Unauthorized',
+      ...challenges.map((one) => `WWW-Authenticate: ${one}`),
+      'Content-Length: 0',
+      '',
+      '',
+    ].join('\r\n');
 
   // sip.linphone.org in pjsip/pjproject#2712 and embox/embox#1965; creytiv/re#139: unknown ones are to be ignored.
   it.each([
-    ['Digest realm="r", nonce="n", algorithm=MD5', ['Digest realm="r", nonce="n", algorithm=AKAv1-MD5', 'Digest nonce="n",realm="r"']],
-    ['Digest realm="r", nonce="n", algorithm=SHA-256', ['Digest realm="r",\r\n nonce="n", algorithm=sha-256', 'Digest realm="r", nonce="m"']],
-    ['Digest realm="r", nonce="n", algorithm=MD5, qop="auth"', ['Basic realm="r"', 'Digest realm="r", nonce="n", qop=auth, x=,y']],
+    [
+      'Digest realm="r", nonce="n", algorithm=MD5',
+      ['Digest realm="r", nonce="n", algorithm=AKAv1-MD5', 'Digest nonce="n",realm="r"'],
+    ],
+    [
+      'Digest realm="r", nonce="n", algorithm=SHA-256',
+      ['Digest realm="r",\r\n nonce="n", algorithm=sha-256', 'Digest realm="r", nonce="m"'],
+    ],
+    [
+      'Digest realm="r", nonce="n", algorithm=MD5, qop="auth"',
+      ['Basic realm="r"', 'Digest realm="r", nonce="n", qop=auth, x=,y'],
+    ],
   ])('keeps %s', (kept, challenges) => {
     expect(withOneChallenge(response(...challenges))).toBe(response(kept));
   });

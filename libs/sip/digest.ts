@@ -75,7 +75,10 @@ const PARAMETER = /([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/g;
 export function withOneChallenge(text: string): string {
   if (!/^SIP\/2\.0 40[17] /.test(text)) return text;
   const end = text.indexOf('\r\n\r\n');
-  const lines = text.slice(0, end).replace(/\r\n[ \t]+/g, ' ').split('\r\n');
+  const lines = text
+    .slice(0, end)
+    .replace(/\r\n[ \t]+/g, ' ')
+    .split('\r\n');
   let found = false;
   const kept = lines.flatMap((line) => {
     if (!CHALLENGE.test(line)) return [line];
@@ -94,7 +97,11 @@ function knownChallenge(line: string): string | undefined {
     parameters.set(key.toLowerCase(), inQuotes ?? bare ?? '');
   }
   const algorithm = (parameters.get('algorithm') ?? 'MD5').toUpperCase();
-  const offered = parameters.get('qop')?.toLowerCase().split(/[\s,]+/) ?? [];
+  const offered =
+    parameters
+      .get('qop')
+      ?.toLowerCase()
+      .split(/[\s,]+/) ?? [];
   const qop = offered.filter((one) => one === 'auth' || one === 'auth-int');
   const unanswerable = parameters.has('qop') && qop.length === 0;
   if (!(algorithm in HASHES) || unanswerable || !parameters.get('nonce') || !parameters.has('realm')) return undefined;

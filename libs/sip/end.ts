@@ -1,12 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type {
-  IncomingResponse,
-  IncomingResponseMessage,
-  OutgoingRequestDelegate,
-  OutgoingRequestMessage,
-} from 'sip.js/lib/core/index.js';
+import type { IncomingResponse, OutgoingRequestDelegate, OutgoingRequestMessage } from 'sip.js/lib/core/index.js';
 import { type EndpointOptions, SipEndpoint, uriOf } from './endpoint.js';
-import type { CallHandle } from './handle.js';
+import { type CallHandle, confirmedBy } from './handle.js';
 
 /** `ended`: the other side said so, or knows no such call; `unknown`: it refused, or did not answer in 5 s. */
 export type Ending = 'ended' | 'unknown';
@@ -37,7 +32,7 @@ async function cancel(endpoint: SipEndpoint, handle: CallHandle): Promise<Ending
     inviteResponse: (message) => {
       const status = message.statusCode ?? 0;
       if (message.callId !== handle.callId || status < 200) return;
-      answered?.(status > 299 ? undefined : confirmed(handle, message));
+      answered?.(status > 299 ? undefined : confirmedBy(handle, message));
     },
   };
   const request = requestOf(endpoint, 'CANCEL', handle, handle.cseq);
@@ -56,13 +51,6 @@ async function cancel(endpoint: SipEndpoint, handle: CallHandle): Promise<Ending
 function bye(endpoint: SipEndpoint, handle: CallHandle): Promise<Ending> {
   return answerTo(endpoint, requestOf(endpoint, 'BYE', handle, handle.cseq + 1));
 }
-
-const confirmed = (handle: CallHandle, message: IncomingResponseMessage): CallHandle => ({
-  ...handle,
-  toTag: message.toTag,
-  target: message.parseHeader('contact').uri.toRaw(),
-  routeSet: message.getHeaders('record-route').reverse(),
-});
 
 function requestOf(endpoint: SipEndpoint, method: string, handle: CallHandle, cseq: number): OutgoingRequestMessage {
   const { callId, fromTag, toTag, routeSet = [] } = handle;

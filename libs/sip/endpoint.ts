@@ -65,32 +65,35 @@ export class SipEndpoint {
   private constructor(readonly options: EndpointOptions) {
     this.#contact = new URI('sip', this.token, 'invalid.invalid');
     const contact = (): URI => this.#contact;
-    this.core = new UserAgentCore({
-      aor: new URI('sip', this.token, options.address.host),
-      contact: {
-        pubGruu: undefined,
-        tempGruu: undefined,
-        get uri() {
-          return contact();
+    this.core = new UserAgentCore(
+      {
+        aor: new URI('sip', this.token, options.address.host),
+        contact: {
+          pubGruu: undefined,
+          tempGruu: undefined,
+          get uri() {
+            return contact();
+          },
+          toString: () => `<${contact().toString()}>`,
         },
-        toString: () => `<${contact().toString()}>`,
+        displayName: '',
+        loggerFactory: QUIET,
+        hackViaTcp: false,
+        routeSet: [],
+        sipjsId: randomBytes(6).toString('hex'),
+        supportedOptionTags: [],
+        supportedOptionTagsResponse: [],
+        userAgentHeaderFieldValue: options.userAgent,
+        viaForceRport: true,
+        viaHost: 'invalid.invalid',
+        authenticationFactory: () =>
+          options.credentials && (new DigestAnswer(options.credentials) as unknown as DigestAuthentication),
+        transportAccessor: () => ({ protocol: this.#link.protocol, send: (text) => this.#send(text) }),
       },
-      displayName: '',
-      loggerFactory: QUIET,
-      hackViaTcp: false,
-      routeSet: [],
-      sipjsId: randomBytes(6).toString('hex'),
-      supportedOptionTags: [],
-      supportedOptionTagsResponse: [],
-      userAgentHeaderFieldValue: options.userAgent,
-      viaForceRport: true,
-      viaHost: 'invalid.invalid',
-      authenticationFactory: () =>
-        options.credentials && (new DigestAnswer(options.credentials) as unknown as DigestAuthentication),
-      transportAccessor: () => ({ protocol: this.#link.protocol, send: (text) => this.#send(text) }),
-    }, {
-      onInvite: (request) => this.#invited(request as InviteUserAgentServer),
-    });
+      {
+        onInvite: (request) => this.#invited(request as InviteUserAgentServer),
+      },
+    );
   }
 
   /** @throws Error of `connect`. */
@@ -177,7 +180,8 @@ export class SipEndpoint {
   }
 
   #refuse(text: string, message: IncomingRequestMessage | IncomingResponseMessage | undefined, reason: string): void {
-    if (isFinalAnswerToInvite(text)) this.listener.broken?.(`final response to INVITE that cannot be used: ${reason}`, text);
+    if (isFinalAnswerToInvite(text))
+      this.listener.broken?.(`final response to INVITE that cannot be used: ${reason}`, text);
     if (message === undefined || message instanceof IncomingResponseMessage || message.method === 'ACK') return;
     try {
       this.core.replyStateless(message, { statusCode: 400 });

@@ -74,6 +74,7 @@ function contentLength(head: string): number {
     if (value !== undefined) lengths.add(value.trim());
   }
   const [length = ''] = lengths;
-  if (lengths.size !== 1 || !/^\d{1,9}$/.test(length)) throw new SipFramingError('message without a valid Content-Length');
+  if (lengths.size !== 1 || !/^\d{1,9}$/.test(length))
+    throw new SipFramingError('message without a valid Content-Length');
   return Number(length);
 }

@@ -1,3 +1,4 @@
+import type { IncomingResponseMessage, NameAddrHeader } from 'sip.js/lib/core/index.js';
 import type { SipAddress } from './address.js';
 
 /**
@@ -20,4 +21,11 @@ export interface CallHandle {
   readonly target: string;
   readonly toTag?: string;
   readonly routeSet?: readonly string[];
+}
+
+/** The handle with what a 2xx to its INVITE says. */
+export function confirmedBy(handle: CallHandle, message: IncomingResponseMessage): CallHandle {
+  const contact = message.parseHeader('contact') as NameAddrHeader;
+  const routeSet = message.getHeaders('record-route').reverse();
+  return { ...handle, toTag: message.toTag, target: contact.uri.toRaw(), routeSet };
 }

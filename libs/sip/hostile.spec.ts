@@ -6,7 +6,27 @@ import { mediaOffer } from './sdp.js';
 import { ANSWER, CONTACT, FarSide, type Received, requestIn } from './testing/far-side.js';
 
 const OFFER = mediaOffer({ address: '127.0.0.1', port: 40_002, session: 7 });
-const PIECES = ['\r\n', ' ', ';', '<', '>', '"', '%', '\0', '@', ':', ',', '=', '0', '99999999999', 'sips:', '*', 'ä', ';tag=', '\r\n X: y'];
+const PIECES = [
+  '\r\n',
+  ' ',
+  ';',
+  '<',
+  '>',
+  '"',
+  '%',
+  '\0',
+  '@',
+  ':',
+  ',',
+  '=',
+  '0',
+  '99999999999',
+  'sips:',
+  '*',
+  'ä',
+  ';tag=',
+  '\r\n X: y',
+];
 
 /** Changes of a text: a part is removed, doubled, replaced by something that SIP reads in a special way, or cut off. */
 const changes = fc.array(
@@ -35,8 +55,8 @@ const messagesFor = (invite: Received): string[] => [
   invite.reply('200 OK', [CONTACT, 'Record-Route: <sip:10.0.0.1;lr>'], ANSWER),
   invite.reply('401 Unauthorized', ['WWW-Authenticate: Digest realm="r", nonce="n", qop="auth", algorithm=MD5']),
   invite.reply('503 Service Unavailable', ['Retry-After: 10', 'Warning: 399 x "y"', 'Reason: Q.850;cause=1;text="z"']),
-  ...['BYE', 'INFO', 'OPTIONS', 'CANCEL', 'ACK', 'UPDATE', 'NOTIFY', 'MESSAGE', 'SUBSCRIBE', 'REGISTER', 'PRACK'].map((method, index) =>
-    requestIn(invite, method, index + 1, [CONTACT]),
+  ...['BYE', 'INFO', 'OPTIONS', 'CANCEL', 'ACK', 'UPDATE', 'NOTIFY', 'MESSAGE', 'SUBSCRIBE', 'REGISTER', 'PRACK'].map(
+    (method, index) => requestIn(invite, method, index + 1, [CONTACT]),
   ),
   requestIn(invite, 'INVITE', 30, [CONTACT], ANSWER),
   requestIn(invite, 'REFER', 40, [CONTACT, 'Refer-To: <sip:a@b>', 'Require: x']),

@@ -23,7 +23,11 @@ describe('a registration', () => {
       const { token } = endpoint;
       const contacts = `Contact: <sip:other@10.0.0.1>;expires=5, <sip:${token}@x>;expires=60`;
       const known = request.header('Authorization') !== '';
-      send(known ? request.reply('200 OK', [contacts]) : request.reply('401 X', ['WWW-Authenticate: Digest realm="r", nonce="n"']));
+      send(
+        known
+          ? request.reply('200 OK', [contacts])
+          : request.reply('401 X', ['WWW-Authenticate: Digest realm="r", nonce="n"']),
+      );
     });
     const registration = await Registration.open(endpoint, { account: 'me' });
     if (!(registration instanceof Registration)) throw new Error(registration.reason);
@@ -80,7 +84,12 @@ describe('an INVITE on the connection', () => {
       send(request.reply('200 OK'));
       for (let index = 0; index < count; index += 1) {
         const text = requestIn(request, 'INVITE', 1, [CONTACT], ANSWER);
-        send(text.replaceAll('z9hG4bKfar', `z9hG4bK${index}`).replace(/^(To: [^\r]*);tag=\w+/m, '$1').replace(';expires=120', ''));
+        send(
+          text
+            .replaceAll('z9hG4bKfar', `z9hG4bK${index}`)
+            .replace(/^(To: [^\r]*);tag=\w+/m, '$1')
+            .replace('Call-ID: ', `Call-ID: ${index}`),
+        );
       }
     });
     all.endpoint.listener = { invited: (request) => answer(new IncomingCall(all.endpoint, request)) };
@@ -98,7 +107,9 @@ describe('an INVITE on the connection', () => {
     });
     const accepted = await farSide.until('200');
     expect(accepted.text).toContain(offer);
-    const ack = requestIn(await farSide.until('REGISTER'), 'ACK', 1).replace(/^To: .*$/m, `To: ${accepted.header('To')}`);
+    const ack = requestIn(await farSide.until('REGISTER'), 'ACK', 1)
+      .replace('Call-ID: ', 'Call-ID: 0')
+      .replace(/^To: .*$/m, `To: ${accepted.header('To')}`);
     farSide.sockets[0]?.write(ack);
     await new Promise((resolve) => setTimeout(resolve, 100));
     const ending = hangUp();

@@ -25,9 +25,17 @@ describe('mediaOffer', () => {
 describe('readMedia', () => {
   it.each([
     ['payload types without names', ['m=audio 9 RTP/AVP 8 0'], { codec: 'PCMA', payloadType: 8 }],
-    ['names for payload types', ['m=audio 9 RTP/AVP 9 96', 'a=rtpmap:96 pcmu/8000/1'], { codec: 'PCMU', payloadType: 96 }],
+    [
+      'names for payload types',
+      ['m=audio 9 RTP/AVP 9 96', 'a=rtpmap:96 pcmu/8000/1'],
+      { codec: 'PCMU', payloadType: 96 },
+    ],
     ['no payload type for keys', ['m=audio 9 RTP/AVP 0'], { eventPayloadType: undefined }],
-    ['keys of 8,000 Hz only', ['m=audio 9 RTP/AVP 0 97 98', 'a=rtpmap:97 telephone-event/48000', 'a=rtpmap:98 telephone-event/8000'], { eventPayloadType: 98 }],
+    [
+      'keys of 8,000 Hz only',
+      ['m=audio 9 RTP/AVP 0 97 98', 'a=rtpmap:97 telephone-event/48000', 'a=rtpmap:98 telephone-event/8000'],
+      { eventPayloadType: 98 },
+    ],
     ['an address in the media', ['m=audio 9 RTP/AVP 0', 'c=IN IP4 198.51.100.7'], { address: '198.51.100.7' }],
     ['a port for RTCP', ['m=audio 8 RTP/AVP 0', 'a=rtcp:53020 IN IP4 192.0.2.9'], { rtcpPort: 53_020 }],
     ['video that was refused before the sound', ['m=video 0 RTP/AVP 31', 'm=audio 9 RTP/AVP 0'], { port: 9 }],

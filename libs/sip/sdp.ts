@@ -72,7 +72,10 @@ export function readMedia(
   const start = starts.find((index) => /^m=audio [1-9]\d*(\/\d+)? /.test(lines[index] ?? ''));
   if (start === undefined) return refusal('no_g711', 'no audio in the description');
   const session = lines.slice(0, starts[0]);
-  const media = lines.slice(start, starts.find((index) => index > start));
+  const media = lines.slice(
+    start,
+    starts.find((index) => index > start),
+  );
   const [, portText, profile = '', formats = ''] = /^m=audio (\d+)\S* (\S+) (.+)$/.exec(media[0] ?? '') ?? [];
   const port = Number(portText);
   if (!(port > 0 && port < 65_536)) return refusal('unreadable', 'no valid media port');
@@ -105,7 +108,10 @@ const attribute = (lines: readonly string[], name: string): string | undefined =
   lines.find((line) => line.startsWith(`a=${name}:`))?.slice(name.length + 3);
 
 const directionOf = (lines: readonly string[]): string | undefined =>
-  lines.find((line) => /^a=(sendrecv|sendonly|recvonly|inactive)\s*$/.test(line))?.slice(2).trim();
+  lines
+    .find((line) => /^a=(sendrecv|sendonly|recvonly|inactive)\s*$/.test(line))
+    ?.slice(2)
+    .trim();
 
 interface Codecs {
   sound: { codec: 'PCMU' | 'PCMA'; payloadType: number } | undefined;
@@ -148,7 +154,10 @@ function securityOf(media: readonly string[], profile: string, required: boolean
   if (!/^(?:UDP\/TLS\/)?RTP\/S?AVPF?$/.test(profile)) return refusal('unreadable', `media profile "${clip(profile)}"`);
   const secure = profile.includes('SAVP');
   if (secure !== required) {
-    return refusal('srtp', required ? 'the answer has no SRTP, which is required' : 'the answer has SRTP, which was not offered');
+    return refusal(
+      'srtp',
+      required ? 'the answer has no SRTP, which is required' : 'the answer has SRTP, which was not offered',
+    );
   }
   if (!required) return undefined;
   for (const line of media) {
