@@ -180,6 +180,7 @@ describe('a call that is made', () => {
   // pjsip/pjproject#2408 and #2712: SHA-256 first; SIPp/sipp#652.
   it.each([
     ['MD5 after an unknown algorithm', ['algorithm=SHA-512-256', 'algorithm=MD5'], /algorithm=MD5/],
+    ['MD5 before an unknown algorithm', ['algorithm=MD5', 'algorithm=SHA-512-256'], /algorithm=MD5/],
     ['SHA-256 if it comes first', ['algorithm=SHA-256', 'algorithm=MD5'], /algorithm=SHA-256/],
     ['a quoted algorithm', ['algorithm="md5"'], /algorithm=MD5/],
     ['a challenge without an algorithm', ['opaque="x"'], /opaque="x"/],

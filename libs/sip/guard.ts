@@ -1,18 +1,14 @@
 import type { IncomingRequestMessage, UserAgentCore } from 'sip.js/lib/core/index.js';
 
-/** The methods that are answered; Core itself does not know UPDATE. */
+/** The methods that are answered. Others, as UPDATE, get 405 from Core. */
 export const ALLOW = 'Allow: INVITE, ACK, CANCEL, BYE, OPTIONS, INFO, REFER, NOTIFY, MESSAGE';
 
-/** Whether Core may read a request. Otherwise it is answered here: extensions of `Require` with 420, UPDATE with 405. */
+/** Whether Core may read a request. One that requires an extension is answered here, with 420. */
 export function guardRequest(core: UserAgentCore, message: IncomingRequestMessage): boolean {
   const { method } = message;
   const required = message.getHeaders('require').filter((tags) => tags.trim() !== '');
   if (required.length > 0 && method !== 'ACK' && method !== 'CANCEL') {
     core.replyStateless(message, { statusCode: 420, extraHeaders: [`Unsupported: ${required.join(', ')}`] });
-    return false;
-  }
-  if (method === 'UPDATE') {
-    core.replyStateless(message, { statusCode: 405, extraHeaders: [ALLOW] });
     return false;
   }
   return true;

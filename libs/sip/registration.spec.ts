@@ -31,6 +31,7 @@ describe('a registration', () => {
     });
     const registration = await Registration.open(endpoint, { account: 'me' });
     if (!(registration instanceof Registration)) throw new Error(registration.reason);
+    expect(registration.granted).toBe(60);
     await registration.end();
     const [, first, , last] = farSide.received;
     expect(first?.header('Contact')).toBe(`${endpoint.contact};expires=120`);

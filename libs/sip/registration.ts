@@ -20,6 +20,7 @@ export class Registration {
   #fromTag: string | undefined;
   #sequence = 0;
   #expires = EXPIRES;
+  #granted = EXPIRES;
   #timer: NodeJS.Timeout | undefined;
   #ended = false;
 
@@ -32,6 +33,11 @@ export class Registration {
   static async open(endpoint: SipEndpoint, options: RegistrationOptions): Promise<Registration | SipFailure> {
     const registration = new Registration(endpoint, options);
     return (await registration.#register()) ?? registration;
+  }
+
+  /** Seconds that the registrar granted last. */
+  get granted(): number {
+    return this.#granted;
   }
 
   /** Removes our Contact only; those of others at the account stay. */
@@ -52,8 +58,8 @@ export class Registration {
     // Core makes up responses for its own faults; they have no text.
     if (message?.data === undefined) return { failure: 'disconnected', reason: 'no answer to REGISTER' };
     if ((message.statusCode ?? 0) > 299) return failureOf(message);
-    const granted = grantedTo(this.endpoint.token, message) ?? this.#expires;
-    if (!this.#ended) this.#timer = setTimeout(() => void this.#refresh(), Math.max(granted, 10) * 500).unref();
+    this.#granted = grantedTo(this.endpoint.token, message) ?? this.#expires;
+    if (!this.#ended) this.#timer = setTimeout(() => void this.#refresh(), Math.max(this.#granted, 10) * 500).unref();
     return undefined;
   }
 
