@@ -105,6 +105,11 @@ describe('a call that is made', () => {
   it.each([
     ['a Contact', ['200 OK', [], ANSWER] as const],
     ['a To tag', ['200 OK', [CONTACT], ANSWER, ''] as const],
+    ['headers that can be read in time', ['200 OK', [`Contact: ${'<sip:a>,'.repeat(1_900)}<sip:a>`], ANSWER] as const],
+    [
+      'headers that are short together',
+      ['200 OK', Array<string>(3).fill(`Contact: <sip:${'a'.repeat(1_500)}>`), ANSWER] as const,
+    ],
     ['a Contact that can be read', ['200 OK', ['Contact: <<>'], ANSWER] as const],
   ])('is broken by a 200 without %s', async (_, [status, lines, body, tag]) => {
     const { call } = await callTo(answering([status, [...lines], body, tag]));
@@ -128,7 +133,7 @@ describe('a call that is made', () => {
     );
     const bye = await farSide.until('BYE');
     expect(bye.header('To')).toContain('tag=two');
-    expect(farSide.received.filter(({ method }) => method === 'ACK')).toHaveLength(2);
+    expect(await farSide.until('ACK', 2)).toHaveProperty('method');
     expect(await call.result).toMatchObject({ handle: { toTag: 'one' } });
   });
 
@@ -170,6 +175,18 @@ describe('a call that is made', () => {
     });
     expect(await call.result).toMatchObject({ failure: 'cancelled', reason: 'no database', mayBeOpen: false });
     expect(farSide.methods()).toEqual([]);
+  });
+
+  it('stays cancelled when the connection ends before the answer to CANCEL', async () => {
+    const { call } = await callTo(
+      (request, send, socket) => {
+        if (request.method === 'INVITE') send(request.reply('180 Ringing', [CONTACT]));
+        if (request.method === 'CANCEL') socket.destroy();
+      },
+      {},
+      { ringMs: 50 },
+    );
+    expect(await call.result).toMatchObject({ failure: 'no_answer', mayBeOpen: true });
   });
 
   it('is disconnected when the connection ends', async () => {

@@ -217,6 +217,7 @@ export class SipCall {
   }
 
   #closed(cause: Error | undefined): void {
+    if (this.#state === 'cancelled') return this.#over({ ...this.#cancelled, mayBeOpen: true });
     const failure = cause instanceof SipFramingError ? 'broken' : 'disconnected';
     const reason = cause?.message ?? 'the connection was closed';
     if (this.#state === 'answered') this.events.ended?.('connection', reason);

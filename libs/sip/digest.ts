@@ -66,7 +66,7 @@ function bodyOf({ body }: OutgoingRequestMessage): string {
 const quoted = (text: string): string => `"${text.replace(/[\\"]/g, '\\$&')}"`;
 
 const CHALLENGE = /^(?:www|proxy)-authenticate[ \t]*:/i;
-const PARAMETER = /([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/g;
+const PARAMETER = /(?<![\w-])([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/g;
 
 /**
  * The answer 401 or 407 with the first challenge that can be answered, as the server prefers it, in the form that Core

@@ -13,7 +13,7 @@ import {
 } from 'sip.js/lib/core/index.js';
 import { addressText, type SipAddress } from './address.js';
 import { DigestAnswer, type DigestCredentials, withOneChallenge } from './digest.js';
-import { guardRequest, isFinalAnswerToInvite, withOwnTarget } from './guard.js';
+import { checkParsedLines, guardRequest, isFinalAnswerToInvite, withOwnTarget } from './guard.js';
 import { SipLink } from './link.js';
 
 /** Opens the connection, by TLS if the address says so. What may be connected to is decided there. */
@@ -158,6 +158,7 @@ export class SipEndpoint {
     this.options.trace?.('received', text);
     let message: IncomingRequestMessage | IncomingResponseMessage | undefined;
     try {
+      checkParsedLines(text);
       message = Parser.parseMessage(withOneChallenge(text), QUIET.getLogger('received'));
       if (message === undefined) throw new Error('message that cannot be read');
       if (message instanceof IncomingResponseMessage) this.#receiveResponse(message);
@@ -222,7 +223,7 @@ export class SipEndpoint {
   }
 }
 
-/** @throws Error if the text is no SIP URI. */
+/** @throws Error if the text is not a SIP URI. */
 export function uriOf(text: string): URI {
   const uri = Grammar.URIParse(text);
   if (uri === undefined) throw new Error('address that cannot be read');

@@ -48,6 +48,7 @@ const BY_STATUS: Record<number, SipFailureKind> = {
 };
 
 const MOST_SECONDS = 60;
+const MOST_CHARACTERS = 300;
 
 /** The failure that a final response of 300 or more means. */
 export function failureOf(message: IncomingResponseMessage): SipFailure {
@@ -68,10 +69,11 @@ interface Headers {
 
 /** The texts of X-Twilio-Error, Reason (RFC 3326) and Warning; without them the reason phrase. */
 export function reasonOf(message: Headers, phrase = ''): string {
+  const values = (name: string): string[] => message.getHeaders(name).map((value) => value.slice(0, MOST_CHARACTERS));
   const said = [
-    ...message.getHeaders('x-twilio-error'),
-    ...message.getHeaders('reason').map((value) => /text\s*=\s*"((?:[^"\\]|\\.)*)"/i.exec(value)?.[1] ?? value),
-    ...message.getHeaders('warning').map((value) => /"((?:[^"\\]|\\.)*)"/.exec(value)?.[1] ?? value),
+    ...values('x-twilio-error'),
+    ...values('reason').map((value) => /text\s*=\s*"((?:[^"\\]|\\.)*)"/i.exec(value)?.[1] ?? value),
+    ...values('warning').map((value) => /"((?:[^"\\]|\\.)*)"/.exec(value)?.[1] ?? value),
   ];
   return printable([...new Set(said.filter((text) => text.trim() !== ''))].join('; ') || phrase);
 }
@@ -81,4 +83,4 @@ export const printable = (text: string): string =>
   text
     .replace(/\p{Cc}+/gu, ' ')
     .trim()
-    .slice(0, 300);
+    .slice(0, MOST_CHARACTERS);

@@ -133,7 +133,7 @@ describeWith('sipp', 'A call to SIPp', () => {
   it('that answers twice, as a fork does, is ended once', async () => {
     const fork = respond('200 OK', { media: PCMU, tag: 'other', cseq: '1 INVITE' });
     const first = respond('200 OK', { media: PCMU });
-    const { result, sipp } = await callSipp([INVITED, first, fork, recv('ACK'), recv('ACK'), ...ENDED]);
+    const { result, sipp } = await callSipp([INVITED, first, recv('ACK'), fork, recv('ACK'), ...ENDED]);
     expect(sipp).toBe('as expected');
     expect(result).toMatchObject({ handle: { toTag: 'far' } });
   });

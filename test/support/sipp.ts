@@ -37,12 +37,12 @@ const withBody = (head: readonly string[], media: string | undefined): string =>
     ? [...head, 'Content-Length: 0', '', ''].join('\n')
     : [...head, 'Content-Type: application/sdp', 'Content-Length: [len]', '', description(media)].join('\n');
 
-/** A response to the last request; `cseq` if it is to an earlier one. */
+/** A response to the last request; `cseq` if it is to the INVITE, and another one came after it. */
 export const respond = (status: string, { lines = [CONTACT], media, tag = 'far', cseq }: Extra = {}): Step => ({
   send: withBody(
     [
       `SIP/2.0 ${status}`,
-      '[last_Via:]',
+      cseq === undefined ? '[last_Via:]' : 'Via:[$4]',
       '[last_From:]',
       tag === '' ? '[last_To:]' : `[last_To:];tag=${tag}`,
       '[last_Call-ID:]',
@@ -81,6 +81,7 @@ export const INVITED: Step = recv(
     '<ereg regexp=".*" search_in="hdr" header="From:" assign_to="1"/>',
     '<ereg regexp=".*" search_in="hdr" header="To:" assign_to="2"/>',
     '<ereg regexp="sip:[^>]*" search_in="hdr" header="Contact:" assign_to="3"/>',
+    '<ereg regexp=".*" search_in="hdr" header="Via:" assign_to="4"/>',
   ].join(''),
 );
 
@@ -91,7 +92,7 @@ function xmlOf(steps: readonly Step[]): string {
     const actions = step.actions === undefined ? '' : `<action>${step.actions}</action>`;
     return `<recv ${kind}="${step.recv}"${step.optional === true ? ' optional="true"' : ''}>${actions}</recv>`;
   });
-  const used = ['1', '2', '3'].join(',');
+  const used = '1,2,3,4';
   return `<?xml version="1.0" encoding="UTF-8"?>\n<scenario name="far side">\n${elements.join('\n')}\n<Reference variables="${used}"/></scenario>`;
 }
 
