@@ -137,6 +137,25 @@ describe('a call that is made', () => {
     expect(await call.result).toMatchObject({ handle: { toTag: 'one' } });
   });
 
+  // drachtio/drachtio-srf#87: the same 200 comes again when ACK did not arrive.
+  it('sends ACK and BYE to the Contact if the same 200 comes a third time again', async () => {
+    const otherNextHop = jest.fn();
+    const hop = await FarSide.open((request, send) => void (request.method === 'BYE' && send(request.reply('200 OK'))));
+    open.push(hop);
+    const contact = `Contact: <sip:far@127.0.0.1:${hop.address.port};transport=tcp>`;
+    const { call } = await callTo(
+      (request, send) => {
+        const answer = request.reply('200 OK', [contact], ANSWER);
+        for (const ms of [0, 50, 100, 150, 400]) if (request.method === 'INVITE') setTimeout(() => send(answer), ms);
+      },
+      { otherNextHop },
+    );
+    await call.result;
+    await hop.until('ACK');
+    expect(await call.hangUp()).toBe('ended');
+    expect(otherNextHop).toHaveBeenCalledWith({ ...hop.address, user: undefined });
+  });
+
   it('sends CANCEL when nobody answers in time', async () => {
     let invite: Parameters<Script>[0] | undefined;
     const { call, farSide } = await callTo(

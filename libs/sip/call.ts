@@ -33,8 +33,8 @@ export interface CallEvents extends SessionEvents {
   handle?(handle: CallHandle): Promise<void>;
   /** A 1xx, with the place of early media if it names one. */
   progress?(status: number, reason: string, media: MediaAnswer | undefined): void;
-  /** The same 200 came again after our ACK: for the third time, it probably does not arrive. */
-  repeatedAnswer?(times: number): void;
+  /** ACK did not arrive, so it and what follows went to the host of the route set, else of the Contact. */
+  otherNextHop?(address: SipAddress): void;
 }
 
 /** A call that was answered. */
@@ -50,6 +50,8 @@ export interface CallFailure extends SipFailure {
   readonly mayBeOpen: boolean;
 }
 
+/** The answer itself, and three repetitions. */
+const REPEATED_ANSWERS = 4;
 const DEFAULT_RING_MS = 60_000;
 /** How long the answer to CANCEL is waited for. */
 const CANCEL_WAIT_MS = 5_000;
@@ -97,15 +99,19 @@ export class SipCall {
     }) as InviteUserAgentClient;
   }
 
-  /** Ends the call at whatever point it is, and says what the other side answered. */
+  /**
+   * Ends the call at whatever point it is, and says what the other side answered. If the connection has ended, BYE goes
+   * over a new one.
+   *
+   * @throws Error of `connect`.
+   */
   async hangUp(): Promise<Ending> {
     if (this.#state === 'calling') this.#cancel('cancelled', 'cancelled');
-    if (this.#state === 'cancelled') {
+    const session = this.#session;
+    if (this.#state === 'over' || session === undefined) {
       const result = await this.result;
       return 'mayBeOpen' in result && result.mayBeOpen ? 'unknown' : 'ended';
     }
-    const session = this.#session;
-    if (this.#state === 'over' || session === undefined) return 'ended';
     this.#state = 'over';
     if (this.endpoint.closed) return end(this.endpoint.options, this.#handle);
     return untilEnded((delegate) => session.bye(delegate));
@@ -149,12 +155,21 @@ export class SipCall {
     if (message.callId !== this.#request.callId) return;
     if (status >= 200 && status <= 299 && message.toTag === this.#handle.toTag) {
       this.#answers += 1;
-      if (this.#answers > 1) this.events.repeatedAnswer?.(this.#answers - 1);
+      if (this.#answers === REPEATED_ANSWERS) void this.#moveOn();
     }
     if (status <= 100 || status >= 200 || this.#state !== 'calling') return;
     const media = message.body === '' ? undefined : this.#read(message.body);
     if (media !== undefined && !('refused' in media)) this.#early = media;
     this.events.progress?.(status, reasonOf(message, message.reasonPhrase), this.#early);
+  }
+
+  /** Core sends ACK again for each 200 that comes again, from now on to where the call says that it is. */
+  async #moveOn(): Promise<void> {
+    try {
+      this.events.otherNextHop?.(await this.endpoint.moveTo(this.#handle.routeSet?.[0] ?? this.#handle.target));
+    } catch {
+      // The other side will end a call whose ACK does not come.
+    }
   }
 
   #read(sdp: string): MediaAnswer | MediaRefusal {

@@ -11,7 +11,7 @@ import {
   URI,
   UserAgentCore,
 } from 'sip.js/lib/core/index.js';
-import { addressText, type SipAddress } from './address.js';
+import { addressText, parseSipAddress, type SipAddress } from './address.js';
 import { DigestAnswer, type DigestCredentials, withOneChallenge } from './digest.js';
 import { checkParsedLines, guardRequest, isFinalAnswerToInvite, withOwnTarget } from './guard.js';
 import { SipLink } from './link.js';
@@ -59,6 +59,8 @@ export class SipEndpoint {
   #link!: SipLink;
   #contact: URI;
   #learned: (() => void) | undefined;
+  /** A further connection, over which is sent. It gets no credentials. */
+  #moved: SipLink | undefined;
   #closed = false;
   #invitations: number[] = [];
 
@@ -86,9 +88,8 @@ export class SipEndpoint {
         userAgentHeaderFieldValue: options.userAgent,
         viaForceRport: true,
         viaHost: 'invalid.invalid',
-        authenticationFactory: () =>
-          options.credentials && (new DigestAnswer(options.credentials) as unknown as DigestAuthentication),
-        transportAccessor: () => ({ protocol: this.#link.protocol, send: (text) => this.#send(text) }),
+        authenticationFactory: () => this.#credentials() as DigestAuthentication | undefined,
+        transportAccessor: () => ({ protocol: this.#sending.protocol, send: (text) => this.#send(text) }),
       },
       {
         onInvite: (request) => this.#invited(request as InviteUserAgentServer),
@@ -142,14 +143,41 @@ export class SipEndpoint {
     this.#learned = undefined;
   }
 
+  /**
+   * Sends over a further connection from now on, to the host of this Route or Contact; what arrives on both is read.
+   *
+   * @throws Error if it cannot be read, or of `connect`.
+   */
+  async moveTo(nextHop: string): Promise<SipAddress> {
+    const uri = Grammar.nameAddrHeaderParse(nextHop)?.uri ?? uriOf(nextHop);
+    const secure = uri.scheme === 'sips' || /^tls$/i.test(uri.getParam('transport') ?? this.options.address.transport);
+    const origin = `${secure ? 'sips' : 'sip'}:${uri.host}${uri.port === undefined ? '' : `:${uri.port}`}`;
+    const address = parseSipAddress(origin);
+    const socket = await this.options.connect(address);
+    const message = (text: string): void => this.#receive(text);
+    this.#moved = new SipLink(socket, address.transport, { message, closed: () => undefined });
+    if (this.#closed) this.#moved.close();
+    return address;
+  }
+
   close(): void {
     this.core.dispose();
+    this.#moved?.close();
     this.#link.close();
+  }
+
+  get #sending(): SipLink {
+    return this.#moved ?? this.#link;
+  }
+
+  #credentials(): unknown {
+    const { credentials } = this.options;
+    return credentials && this.#moved === undefined ? new DigestAnswer(credentials) : undefined;
   }
 
   async #send(text: string): Promise<void> {
     if (text.startsWith('INVITE ')) await this.listener.beforeInvite?.();
-    this.#link.send(text);
+    this.#sending.send(text);
     this.options.trace?.('sent', text);
   }
 
