@@ -70,6 +70,7 @@ export class SipCall {
   #session: Session | undefined;
   #handle!: CallHandle;
   #answers = 0;
+  #acknowledge: () => unknown = () => undefined;
   #timer: NodeJS.Timeout;
 
   constructor(
@@ -163,10 +164,11 @@ export class SipCall {
     this.events.progress?.(status, reasonOf(message, message.reasonPhrase), this.#early);
   }
 
-  /** Core sends ACK again for each 200 that comes again, from now on to where the call says that it is. */
   async #moveOn(): Promise<void> {
     try {
-      this.events.otherNextHop?.(await this.endpoint.moveTo(this.#handle.routeSet?.[0] ?? this.#handle.target));
+      const address = await this.endpoint.moveTo(this.#handle.routeSet?.[0] ?? this.#handle.target);
+      this.#acknowledge();
+      this.events.otherNextHop?.(address);
     } catch {
       // The other side will end a call whose ACK does not come.
     }
@@ -192,6 +194,7 @@ export class SipCall {
       return this.#give(session, ack, { failure, status: message.statusCode ?? 200, reason: media.reason });
     }
     this.#session = session;
+    this.#acknowledge = ack;
     try {
       this.#handle = confirmedBy(this.#handle, message);
       followSession(session, this.endpoint, this.options, {

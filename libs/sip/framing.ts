@@ -4,6 +4,8 @@ export const MESSAGE_LIMITS = { bytes: 16 * 1024, headers: 64 } as const;
 /** A stream that cannot be read further: where the next message begins is unknown. */
 export class SipFramingError extends Error {}
 
+/** RFC 5626, 3.5.1: asks for CRLF. */
+export const KEEP_ALIVE = '\r\n\r\n';
 const END_OF_HEADERS = Buffer.from('\r\n\r\n');
 
 /** Cuts a stream into messages by Content-Length (RFC 3261, 18.3). */
@@ -18,20 +20,18 @@ export class SipFraming {
   }
 
   /**
-   * Complete messages, and how many keep-alive requests (CRLF CRLF, RFC 5626) came between them.
+   * Complete messages, and `KEEP_ALIVE` for each such request between them.
    *
-   * @throws SipFramingError for a message over the limits or without a valid Content-Length.
+   * @throws SipFramingError, after the messages before it, for a message over the limits or without a valid Content-Length.
    */
-  push(chunk: Buffer): { messages: string[]; pings: number } {
+  *push(chunk: Buffer): Generator<string> {
     this.#pending = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk]);
-    const messages: string[] = [];
-    let pings = 0;
     for (;;) {
-      pings += this.#skipLineBreaks();
+      for (let pings = this.#skipLineBreaks(); pings > 0; pings -= 1) yield KEEP_ALIVE;
       const message = this.#next();
-      if (message === undefined) return { messages, pings };
+      if (message === undefined) return;
       this.#breaks = 0;
-      messages.push(message);
+      yield message;
     }
   }
 

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import type { SipTransport } from './address.js';
-import { SipFraming, SipFramingError } from './framing.js';
+import { KEEP_ALIVE, SipFraming, SipFramingError } from './framing.js';
 
-const PARTIAL_MESSAGE_MS = 10_000;
-const KEEP_ALIVE_MS = 25_000;
+/** Milliseconds: how long a message may take to arrive, and how often CRLF CRLF is sent. */
+const LINK_TIMES = { partialMessage: 10_000, keepAlive: 25_000 };
 
 export interface LinkHandlers {
   message(text: string): void;
@@ -23,9 +23,10 @@ export class SipLink {
     private readonly socket: Socket,
     transport: SipTransport,
     private readonly handlers: LinkHandlers,
+    private readonly times = LINK_TIMES,
   ) {
     this.protocol = transport.toUpperCase();
-    this.#keepAlive = setInterval(() => this.#write('\r\n\r\n'), KEEP_ALIVE_MS).unref();
+    this.#keepAlive = setInterval(() => this.#write(KEEP_ALIVE), times.keepAlive).unref();
     socket.on('data', (chunk: Buffer) => this.#read(chunk));
     socket.on('error', (error) => this.#close(error));
     socket.on('close', () => this.#close(undefined));
@@ -57,10 +58,12 @@ export class SipLink {
   #read(chunk: Buffer): void {
     if (this.#closed) return;
     try {
-      const { messages, pings } = this.#framing.push(chunk);
-      for (const message of messages) if (!this.#closed) this.handlers.message(message);
-      if (pings > 0) this.#write('\r\n');
-      if (messages.length > 0) this.#stopWatching();
+      for (const message of this.#framing.push(chunk)) {
+        if (this.#closed) return;
+        if (message === KEEP_ALIVE) this.#write('\r\n');
+        else this.handlers.message(message);
+        this.#stopWatching();
+      }
     } catch (error) {
       if (!(error instanceof SipFramingError)) throw error;
       this.socket.destroy();
@@ -72,7 +75,7 @@ export class SipLink {
   #watchPartial(): void {
     if (!this.#framing.partial) this.#stopWatching();
     // Bytes that trickle in do not extend the time.
-    else this.#partial ??= setTimeout(() => this.#incomplete(), PARTIAL_MESSAGE_MS).unref();
+    else this.#partial ??= setTimeout(() => this.#incomplete(), this.times.partialMessage).unref();
   }
 
   #stopWatching(): void {
@@ -82,7 +85,7 @@ export class SipLink {
 
   #incomplete(): void {
     this.socket.destroy();
-    this.#close(new SipFramingError('message that was not complete within 10 s'));
+    this.#close(new SipFramingError('message that was not complete in time'));
   }
 
   #write(text: string): void {

@@ -1,7 +1,7 @@
 import { createServer, connect as connectTcp, type AddressInfo, type Socket } from 'node:net';
 import type { SipAddress } from '../address.js';
 import type { EndpointOptions } from '../endpoint.js';
-import { SipFraming } from '../framing.js';
+import { KEEP_ALIVE, SipFraming } from '../framing.js';
 
 export interface Received {
   readonly method: string;
@@ -36,7 +36,8 @@ export class FarSide {
       farSide.sockets.push(socket);
       socket.on('error', () => undefined);
       socket.on('data', (chunk: Buffer) => {
-        for (const text of framing.push(chunk).messages) {
+        for (const text of framing.push(chunk)) {
+          if (text === KEEP_ALIVE) continue;
           const request = received(text);
           farSide.received.push(request);
           script(request, (answer) => socket.writable && socket.write(answer), socket);
