@@ -1,7 +1,15 @@
 import { spawnSync } from 'node:child_process';
 
 /** Programs of Debian that tests use, each with its package. */
-const PACKAGES = { nginx: 'nginx-light', sox: 'sox', tinyproxy: 'tinyproxy-bin', xmllint: 'libxml2-utils' } as const;
+const PACKAGES = {
+  baresip: 'baresip-core',
+  kamailio: 'kamailio',
+  nginx: 'nginx-light',
+  sipp: 'sip-tester',
+  sox: 'sox',
+  tinyproxy: 'tinyproxy-bin',
+  xmllint: 'libxml2-utils',
+} as const;
 export type Program = keyof typeof PACKAGES;
 
 const isInstalled = (program: Program): boolean => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;

@@ -1,0 +1,269 @@
+import { randomBytes } from 'node:crypto';
+import type { Socket } from 'node:net';
+import {
+  type DigestAuthentication,
+  Grammar,
+  type IncomingRequestMessage,
+  IncomingResponseMessage,
+  LoggerFactory,
+  type InviteUserAgentServer,
+  Parser,
+  URI,
+  UserAgentCore,
+} from 'sip.js/lib/core/index.js';
+import { addressText, parseSipAddress, type SipAddress } from './address.js';
+import { DigestAnswer, type DigestCredentials, withOneChallenge } from './digest.js';
+import { checkParsedLines, guardRequest, isFinalAnswerToInvite, withOwnTarget } from './guard.js';
+import { SipLink } from './link.js';
+
+/** Opens the connection, by TLS if the address says so. What may be connected to is decided there. */
+export type SipConnect = (address: SipAddress) => Promise<Socket>;
+
+export interface EndpointOptions {
+  readonly connect: SipConnect;
+  /** The platform, trunk or registrar: all requests go there. */
+  readonly address: SipAddress;
+  /** Answers challenges of this address only. */
+  readonly credentials?: DigestCredentials;
+  /** The value of User-Agent. */
+  readonly userAgent: string;
+  /** Each message as it was sent or received. */
+  readonly trace?: (direction: 'sent' | 'received', text: string) => void;
+}
+
+/** What happens in the connection, apart from transactions. */
+export interface EndpointListener {
+  /** A response to an INVITE, before Core reads it. */
+  inviteResponse?(message: IncomingResponseMessage): void;
+  /** A final response to an INVITE that cannot be used. */
+  broken?(reason: string, text: string): void;
+  closed?(cause: Error | undefined): void;
+  /** Before an INVITE is written; the INVITE waits for it, and is not written if it rejects. */
+  beforeInvite?(): Promise<void>;
+  /** An INVITE outside a dialog. */
+  invited?(request: InviteUserAgentServer): void;
+}
+
+const CONTACT_WAIT_MS = 2_000;
+/** INVITEs in a second; with more of them the connection is closed. */
+const MOST_INVITATIONS = 5;
+const QUIET = new LoggerFactory();
+QUIET.builtinEnabled = false;
+
+/** One connection with Core on top of it. */
+export class SipEndpoint {
+  readonly core: UserAgentCore;
+  /** The user of our Contact: random, so that only who was given it reaches us. */
+  readonly token = randomBytes(9).toString('hex');
+  listener: EndpointListener = {};
+  #link!: SipLink;
+  #contact: URI;
+  #learned: (() => void) | undefined;
+  /** A further connection, over which is sent. It gets no credentials. */
+  #moved: SipLink | undefined;
+  #closed = false;
+  #invitations: number[] = [];
+
+  private constructor(readonly options: EndpointOptions) {
+    this.#contact = new URI('sip', this.token, 'invalid.invalid');
+    const contact = (): URI => this.#contact;
+    this.core = new UserAgentCore(
+      {
+        aor: new URI('sip', this.token, options.address.host),
+        contact: {
+          pubGruu: undefined,
+          tempGruu: undefined,
+          get uri() {
+            return contact();
+          },
+          toString: () => `<${contact().toString()}>`,
+        },
+        displayName: '',
+        loggerFactory: QUIET,
+        hackViaTcp: false,
+        routeSet: [],
+        sipjsId: randomBytes(6).toString('hex'),
+        supportedOptionTags: [],
+        supportedOptionTagsResponse: [],
+        userAgentHeaderFieldValue: options.userAgent,
+        viaForceRport: true,
+        viaHost: 'invalid.invalid',
+        authenticationFactory: () => this.#credentials() as DigestAuthentication | undefined,
+        transportAccessor: () => ({ protocol: this.#sending.protocol, send: (text) => this.#send(text) }),
+      },
+      {
+        onInvite: (request) => this.#invited(request as InviteUserAgentServer),
+      },
+    );
+  }
+
+  /** @throws Error of `connect`. */
+  static async open(options: EndpointOptions): Promise<SipEndpoint> {
+    const endpoint = new SipEndpoint(options);
+    const socket = await options.connect(options.address);
+    endpoint.#link = new SipLink(socket, options.address.transport, {
+      message: (text) => endpoint.#receive(text),
+      closed: (cause) => endpoint.#ended(cause),
+    });
+    endpoint.core.configuration.viaHost = endpoint.#link.local;
+    endpoint.#setContact(endpoint.#link.local);
+    return endpoint;
+  }
+
+  get contact(): string {
+    return this.core.configuration.contact.toString();
+  }
+
+  /** Host and port of our end, as in our Via headers. */
+  get via(): string {
+    return this.#link.local;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /**
+   * Asks with OPTIONS under which address the other side sees us, so that its BYE reaches us through a NAT. Any answer
+   * will do; without one within 2 s the local address stays.
+   */
+  async learnContact(): Promise<void> {
+    const { address } = this.options;
+    const target = uriOf(addressText({ ...address, user: undefined }));
+    const from = new URI('sip', this.token, address.host);
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, CONTACT_WAIT_MS);
+      this.#learned = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      if (this.#closed) return this.#learned();
+      this.core.request(this.core.makeOutgoingRequestMessage('OPTIONS', target, from, target, {}));
+    });
+    this.#learned = undefined;
+  }
+
+  /**
+   * Sends over a further connection from now on, to the host of this Route or Contact; what arrives on both is read.
+   *
+   * @throws Error if it cannot be read, or of `connect`.
+   */
+  async moveTo(nextHop: string): Promise<SipAddress> {
+    const uri = Grammar.nameAddrHeaderParse(nextHop)?.uri ?? uriOf(nextHop);
+    const secure = uri.scheme === 'sips' || /^tls$/i.test(uri.getParam('transport') ?? this.options.address.transport);
+    const origin = `${secure ? 'sips' : 'sip'}:${uri.host}${uri.port === undefined ? '' : `:${uri.port}`}`;
+    const address = parseSipAddress(origin);
+    const socket = await this.options.connect(address);
+    const message = (text: string): void => this.#receive(text);
+    this.#moved = new SipLink(socket, address.transport, { message, closed: () => undefined });
+    if (this.#closed) this.#moved.close();
+    return address;
+  }
+
+  close(): void {
+    this.core.dispose();
+    this.#moved?.close();
+    this.#link.close();
+  }
+
+  get #sending(): SipLink {
+    return this.#moved ?? this.#link;
+  }
+
+  #credentials(): unknown {
+    const { credentials } = this.options;
+    return credentials && this.#moved === undefined ? new DigestAnswer(credentials) : undefined;
+  }
+
+  async #send(text: string): Promise<void> {
+    if (text.startsWith('INVITE ')) await this.listener.beforeInvite?.();
+    this.#sending.send(text);
+    this.options.trace?.('sent', text);
+  }
+
+  /** The one place where bytes of the other side reach Core, which throws on some of them. */
+  #receive(text: string): void {
+    this.options.trace?.('received', text);
+    let message: IncomingRequestMessage | IncomingResponseMessage | undefined;
+    try {
+      checkParsedLines(text);
+      message = Parser.parseMessage(withOneChallenge(text), QUIET.getLogger('received'));
+      if (message === undefined) throw new Error('message that cannot be read');
+      if (message instanceof IncomingResponseMessage) this.#receiveResponse(message);
+      else if (guardRequest(this.core, message)) {
+        this.core.receiveIncomingRequestFromTransport(withOwnTarget(this.core, message));
+      }
+    } catch (error) {
+      this.#refuse(text, message, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #receiveResponse(message: IncomingResponseMessage): void {
+    this.#learn(message);
+    if (message.method === 'INVITE') {
+      const fault = answerFault(message);
+      if (fault !== undefined) return this.listener.broken?.(fault, message.data);
+      this.listener.inviteResponse?.(message);
+    }
+    this.core.receiveIncomingResponseFromTransport(message);
+  }
+
+  #refuse(text: string, message: IncomingRequestMessage | IncomingResponseMessage | undefined, reason: string): void {
+    if (isFinalAnswerToInvite(text))
+      this.listener.broken?.(`final response to INVITE that cannot be used: ${reason}`, text);
+    if (message === undefined || message instanceof IncomingResponseMessage || message.method === 'ACK') return;
+    try {
+      this.core.replyStateless(message, { statusCode: 400 });
+    } catch {
+      // Not even enough was readable for an answer.
+    }
+  }
+
+  #invited(request: InviteUserAgentServer): void {
+    const now = performance.now();
+    this.#invitations = this.#invitations.filter((at) => now - at < 1_000).concat(now);
+    if (this.#invitations.length > MOST_INVITATIONS) return this.close();
+    if (this.listener.invited) this.listener.invited(request);
+    else request.reject({ statusCode: 404 });
+  }
+
+  /** The address in `received` and `rport` of our Via (RFC 3581), of the first response of any kind. */
+  #learn(message: IncomingResponseMessage): void {
+    if (this.#learned === undefined) return;
+    const via = message.getHeader('via') ?? '';
+    const received = /;\s*received\s*=\s*\[?([0-9a-f.:]+)/i.exec(via)?.[1];
+    const port = /;\s*rport\s*=\s*(\d{1,5})/i.exec(via)?.[1];
+    const [, host = '', localPort = ''] = /^(.*):(\d+)$/.exec(this.#link.local) ?? [];
+    const seen = received?.includes(':') ? `[${received}]` : received;
+    this.#setContact(`${seen ?? host}:${port ?? localPort}`);
+    this.#learned();
+  }
+
+  #setContact(hostPort: string): void {
+    this.#contact = uriOf(`sip:${this.token}@${hostPort};transport=${this.options.address.transport}`);
+  }
+
+  #ended(cause: Error | undefined): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#learned?.();
+    this.listener.closed?.(cause);
+  }
+}
+
+/** @throws Error if the text is not a SIP URI. */
+export function uriOf(text: string): URI {
+  const uri = Grammar.URIParse(text);
+  if (uri === undefined) throw new Error('address that cannot be read');
+  return uri;
+}
+
+/** What Core would drop without a word, so that an answered call would look unanswered. */
+function answerFault(message: IncomingResponseMessage): string | undefined {
+  const status = message.statusCode ?? 0;
+  if (status < 200 || status > 299) return undefined;
+  if (!message.toTag) return `${status} to INVITE without a To tag`;
+  if (!message.parseHeader('contact')) return `${status} to INVITE without a Contact`;
+  if (message.getHeaders('via').length > 1) return `${status} to INVITE with more than one Via`;
+  return undefined;
+}

@@ -1,0 +1,31 @@
+import type { IncomingResponseMessage, NameAddrHeader } from 'sip.js/lib/core/index.js';
+import type { SipAddress } from './address.js';
+
+/**
+ * What another process needs to end a call: plain JSON. Without `toTag` the call was not answered yet, and CANCEL ends
+ * it; with it BYE does.
+ */
+export interface CallHandle {
+  /** Where the connection of the call went. */
+  readonly address: SipAddress;
+  readonly callId: string;
+  readonly fromTag: string;
+  /** Our address and theirs, as in From and To. */
+  readonly from: string;
+  readonly to: string;
+  /** Of the last INVITE: branch, CSeq, and host and port in its Via header. */
+  readonly branch: string;
+  readonly cseq: number;
+  readonly via: string;
+  /** Request-URI: at first the address that was called, then their Contact. */
+  readonly target: string;
+  readonly toTag?: string;
+  readonly routeSet?: readonly string[];
+}
+
+/** The handle with what a 2xx to its INVITE says. */
+export function confirmedBy(handle: CallHandle, message: IncomingResponseMessage): CallHandle {
+  const contact = message.parseHeader('contact') as NameAddrHeader;
+  const routeSet = message.getHeaders('record-route').reverse();
+  return { ...handle, toTag: message.toTag, target: contact.uri.toRaw(), routeSet };
+}

@@ -1,0 +1,126 @@
+import { SipEndpoint } from './endpoint.js';
+import { IncomingCall } from './incoming.js';
+import { Registration } from './registration.js';
+import { ANSWER, CONTACT, FarSide, requestIn, type Script } from './testing/far-side.js';
+import { mediaOffer } from './sdp.js';
+
+const open: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.close();
+});
+
+async function registrar(script: Script) {
+  const farSide = await FarSide.open(script);
+  open.push(farSide);
+  const endpoint = await SipEndpoint.open({ ...farSide.options, credentials: { user: 'u', password: 'p' } });
+  open.push(endpoint);
+  return { farSide, endpoint };
+}
+
+describe('a registration', () => {
+  it('answers the challenge, ignores the Contacts of other devices, and removes only its own', async () => {
+    const { farSide, endpoint } = await registrar((request, send) => {
+      const { token } = endpoint;
+      const contacts = `Contact: <sip:other@10.0.0.1>;expires=5, <sip:${token}@x>;expires=60`;
+      const known = request.header('Authorization') !== '';
+      send(
+        known
+          ? request.reply('200 OK', [contacts])
+          : request.reply('401 X', ['WWW-Authenticate: Digest realm="r", nonce="n"']),
+      );
+    });
+    const registration = await Registration.open(endpoint, { account: 'me' });
+    if (!(registration instanceof Registration)) throw new Error(registration.reason);
+    expect(registration.granted).toBe(60);
+    await registration.end();
+    const [, first, , last] = farSide.received;
+    expect(first?.header('Contact')).toBe(`${endpoint.contact};expires=120`);
+    expect(last?.header('Contact')).toBe(`${endpoint.contact};expires=0`);
+    expect(last?.header('Call-ID')).toBe(first?.header('Call-ID'));
+    expect(Number.parseInt(last?.header('CSeq') ?? '')).toBeGreaterThan(Number.parseInt(first?.header('CSeq') ?? ''));
+  });
+
+  // versatica/JsSIP#105 and pjsip/pjproject#4038: the same time was asked for again.
+  it('asks for the least time of the registrar', async () => {
+    const { farSide, endpoint } = await registrar((request, send) => {
+      const enough = Number(request.header('Expires')) >= 300;
+      send(enough ? request.reply('200 OK') : request.reply('423 Interval Too Brief', ['Min-Expires: 300']));
+    });
+    expect(await Registration.open(endpoint, { account: 'me' })).toBeInstanceOf(Registration);
+    expect(farSide.received.map((request) => request.header('Expires'))).toEqual(['120', '300']);
+  });
+
+  it.each([
+    ['403 Forbidden', 'refused'],
+    ['423 Interval Too Brief', 'refused'],
+    ['503 Service Unavailable', 'unavailable'],
+  ])('that is answered by %s is "%s"', async (status, failure) => {
+    const { endpoint } = await registrar((request, send) => send(request.reply(status)));
+    expect(await Registration.open(endpoint, { account: 'me' })).toMatchObject({ failure });
+  });
+});
+
+describe('the Contact', () => {
+  // livekit/sip#597: BYEs went to an address inside the container.
+  it('has the address that the first answer of any kind names', async () => {
+    const { endpoint } = await registrar((request, send) =>
+      send(request.reply('403 Forbidden').replace(/;rport/, ';rport=4321;received=203.0.113.5')),
+    );
+    await endpoint.learnContact();
+    expect(endpoint.contact).toBe(`<sip:${endpoint.token}@203.0.113.5:4321;transport=tcp>`);
+  });
+
+  it('has the local address if OPTIONS is not answered', async () => {
+    const { endpoint } = await registrar(() => undefined);
+    await endpoint.learnContact();
+    expect(endpoint.contact).toBe(`<sip:${endpoint.token}@${endpoint.via};transport=tcp>`);
+  });
+});
+
+describe('an INVITE on the connection', () => {
+  /** Sends this many INVITEs in answer to REGISTER. */
+  async function invited(count: number, answer: (call: IncomingCall) => void) {
+    const all = await registrar((request, send) => {
+      if (request.method !== 'REGISTER') return;
+      send(request.reply('200 OK'));
+      for (let index = 0; index < count; index += 1) {
+        const text = requestIn(request, 'INVITE', 1, [CONTACT], ANSWER);
+        send(
+          text
+            .replaceAll('z9hG4bKfar', `z9hG4bK${index}`)
+            .replace(/^(To: [^\r]*);tag=\w+/m, '$1')
+            .replace('Call-ID: ', `Call-ID: ${index}`),
+        );
+      }
+    });
+    all.endpoint.listener = { invited: (request) => answer(new IncomingCall(all.endpoint, request)) };
+    await Registration.open(all.endpoint, { account: 'me' });
+    return all;
+  }
+
+  it('is answered with a description, and can be hung up', async () => {
+    const offer = mediaOffer({ address: '127.0.0.1', port: 4_000, session: 1 });
+    let hangUp: () => Promise<string> = () => Promise.resolve('');
+    const { farSide } = await invited(1, (call) => {
+      call.ring(() => undefined);
+      expect(call.media).toMatchObject({ port: 40_000 });
+      hangUp = call.answer(offer, {});
+    });
+    const accepted = await farSide.until('200');
+    expect(accepted.text).toContain(offer);
+    const ack = requestIn(await farSide.until('REGISTER'), 'ACK', 1)
+      .replace('Call-ID: ', 'Call-ID: 0')
+      .replace(/^To: .*$/m, `To: ${accepted.header('To')}`);
+    farSide.sockets[0]?.write(ack);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const ending = hangUp();
+    farSide.sockets[0]?.write((await farSide.until('BYE')).reply('200 OK'));
+    expect(await ending).toBe('ended');
+  });
+
+  it('closes the connection after five in a second', async () => {
+    const { endpoint } = await invited(8, (call) => call.refuse(404));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(endpoint.closed).toBe(true);
+  });
+});

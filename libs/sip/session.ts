@@ -1,0 +1,56 @@
+import type { Session } from 'sip.js/lib/core/index.js';
+import type { SipEndpoint } from './endpoint.js';
+import { printable, reasonOf } from './failures.js';
+import { ALLOW } from './guard.js';
+import { type MediaAnswer, readMedia } from './sdp.js';
+
+export interface SessionEvents {
+  /** A re-INVITE: hold, its end, or another media address. `false` refuses it with 488. */
+  media?(media: MediaAnswer): boolean;
+  /** REFER, accepted: where the other side wants to transfer us to. */
+  transfer?(target: string): void;
+  /** BYE, with its Reason, or the end of the connection; after that the call may still be open there. */
+  ended?(by: 'other side' | 'connection', reason: string): void;
+}
+
+/** Answers what comes within a call. */
+export function followSession(
+  session: Session,
+  endpoint: SipEndpoint,
+  { offer, srtp = false }: { offer: string; srtp?: boolean },
+  events: SessionEvents,
+): void {
+  /** Whether the description can be used, and is wanted. */
+  const usable = (sdp: string): boolean => {
+    const media = readMedia(sdp, { srtp, mayHold: true });
+    return !('refused' in media) && events.media?.(media) !== false;
+  };
+  session.delegate = {
+    onBye(request) {
+      request.accept();
+      events.ended?.('other side', reasonOf(request.message));
+    },
+    onInvite(request) {
+      const sdp = request.message.body;
+      if (sdp !== '' && !usable(sdp)) return void request.reject({ statusCode: 488 });
+      request.accept({
+        statusCode: 200,
+        extraHeaders: [`Contact: ${endpoint.contact}`, ALLOW],
+        body: { contentDisposition: 'session', contentType: 'application/sdp', content: offer },
+      });
+    },
+    onAck({ message }) {
+      // Their answer to our offer, after a re-INVITE without a description.
+      if (message.body !== '') usable(message.body);
+    },
+    onRefer(request) {
+      request.accept({ statusCode: 202 });
+      events.transfer?.(printable(request.message.getHeader('refer-to') ?? ''));
+    },
+    onInfo(request) {
+      // RFC 6086: packages are refused, INFO of the old kind is acknowledged.
+      if (request.message.hasHeader('info-package')) request.reject({ statusCode: 469, extraHeaders: ['Recv-Info:'] });
+      else request.accept();
+    },
+  };
+}

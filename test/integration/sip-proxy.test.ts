@@ -1,0 +1,162 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import {
+  type CallHandle,
+  end,
+  type EndpointOptions,
+  IncomingCall,
+  mediaOffer,
+  Registration,
+  SipCall,
+  type SipConnect,
+  SipEndpoint,
+} from '../../libs/sip/index.js';
+import { describeWith } from '../support/programs.js';
+import { freePort, listening } from '../support/sipp.js';
+
+/** A registrar and proxy with digest and Record-Route. */
+const configuration = (port: number, algorithm: string): string => `#!KAMAILIO
+debug=1
+log_stderror=yes
+children=1
+tcp_children=2
+listen=tcp:127.0.0.1:${port}
+${['tm', 'sl', 'rr', 'pv', 'auth', 'usrloc', 'registrar', 'textops', 'siputils'].map((one) => `loadmodule "${one}.so"`).join('\n')}
+modparam("auth", "algorithm", "${algorithm}")
+modparam("rr", "enable_full_lr", 1)
+request_route {
+  if (has_totag()) { if (loose_route()) { t_relay(); } else if (!is_method("ACK")) { sl_send_reply("404", "No route"); } exit; }
+  if (is_method("CANCEL")) { if (t_check_trans()) { t_relay(); } else { sl_send_reply("481", "None"); } exit; }
+  if (is_method("OPTIONS")) { sl_send_reply("200", "OK"); exit; }
+  if (is_method("REGISTER")) {
+    if (!pv_www_authenticate("kamailio", "secret", "0")) { www_challenge("kamailio", "1"); exit; }
+    save("location");
+    exit;
+  }
+  if (!is_method("INVITE")) { exit; }
+  if (!pv_proxy_authenticate("kamailio", "secret", "0")) { proxy_challenge("kamailio", "1"); exit; }
+  consume_credentials();
+  record_route();
+  if (!lookup("location")) { sl_send_reply("404", "Nobody here"); exit; }
+  t_relay();
+}
+`;
+
+const connectByTcp: SipConnect = ({ host, port }) =>
+  new Promise((resolve, reject) => {
+    const socket: Socket = connect(port, host, () => resolve(socket));
+    socket.on('error', reject);
+  });
+
+const OFFER = mediaOffer({ address: '127.0.0.1', port: 40_002, session: 1 });
+
+describeWith('kamailio', 'Kamailio', () => {
+  const open: { close(): unknown }[] = [];
+  let kamailio: ChildProcess | undefined;
+  let folder = '';
+  let options: EndpointOptions;
+
+  async function start(algorithm: string): Promise<void> {
+    folder = mkdtempSync(path.join(os.tmpdir(), 'kamailio-'));
+    const port = await freePort();
+    writeFileSync(path.join(folder, 'kamailio.cfg'), configuration(port, algorithm));
+    const files = ['-f', path.join(folder, 'kamailio.cfg'), '-w', folder, '-P', path.join(folder, 'pid'), '-Y', folder];
+    kamailio = spawn('kamailio', ['-DD', '-E', '-m', '32', '-M', '4', ...files], { stdio: 'ignore' });
+    await listening(port, kamailio);
+    const address = { user: undefined, host: '127.0.0.1', port, transport: 'tcp' as const };
+    options = { connect: connectByTcp, address, userAgent: 'test', credentials: { user: 'me', password: 'secret' } };
+  }
+
+  afterEach(async () => {
+    for (const one of open.splice(0).reverse()) await one.close();
+    const ended = new Promise((resolve) => kamailio?.on('close', resolve));
+    kamailio?.kill();
+    await ended;
+    rmSync(folder, { recursive: true });
+  });
+
+  async function endpoint(): Promise<SipEndpoint> {
+    const opened = await SipEndpoint.open(options);
+    open.push(opened);
+    await opened.learnContact();
+    return opened;
+  }
+
+  /** Registers, and calls itself over the proxy. */
+  async function call(
+    answer: (incoming: IncomingCall) => void,
+    handle: (handle: CallHandle) => void = () => undefined,
+  ) {
+    const callee = await endpoint();
+    const registration = await Registration.open(callee, { account: 'me' });
+    if (!(registration instanceof Registration)) throw new Error(registration.reason);
+    callee.listener = { invited: (request) => answer(new IncomingCall(callee, request)) };
+    const caller = await endpoint();
+    const target = { ...options.address, user: 'me' };
+    const events = { handle: (one: CallHandle) => Promise.resolve(handle(one)) };
+    return { caller, registration, call: new SipCall(caller, { target, caller: 'me', offer: OFFER }, events) };
+  }
+
+  it.each(['MD5', 'SHA-256'])(
+    'registers us with %s, and passes a call and our BYE over the registered connection',
+    async (algorithm) => {
+      await start(algorithm);
+      const ended = jest.fn();
+      const all = await call((incoming) => {
+        incoming.ring(() => undefined);
+        incoming.answer(OFFER, { ended });
+      });
+      expect(await all.call.result).toMatchObject({ handle: { routeSet: [expect.stringContaining('lr')] } });
+      expect(await all.call.hangUp()).toBe('ended');
+      expect(ended).toHaveBeenCalledTimes(1);
+    },
+  );
+
+  it('passes no call after the registration has ended', async () => {
+    await start('MD5');
+    const all = await call((incoming) => incoming.refuse(486));
+    expect(await all.call.result).toMatchObject({ failure: 'busy' });
+    await all.registration.end();
+    const again = new SipCall(await endpoint(), { target: { ...options.address, user: 'me' }, offer: OFFER });
+    expect(await again.result).toMatchObject({ failure: 'no_such_user', reason: 'Nobody here' });
+  });
+
+  it('ends an answered call by its handle over another connection', async () => {
+    await start('SHA-256');
+    const ended = jest.fn();
+    const all = await call((incoming) => void incoming.answer(OFFER, { ended }));
+    const result = await all.call.result;
+    if (!('handle' in result)) throw new Error(result.reason);
+    all.caller.close();
+    expect(await end(options, result.handle)).toBe('ended');
+    expect(ended).toHaveBeenCalledTimes(1);
+  });
+
+  it('ends a ringing call by its handle over another connection', async () => {
+    await start('MD5');
+    let handle: CallHandle | undefined;
+    const gone = new Promise<void>((resolve) => {
+      void call(
+        (incoming) => incoming.ring(resolve),
+        (one) => (handle = one),
+      ).then(async ({ caller }) => {
+        await new Promise((wait) => setTimeout(wait, 500));
+        caller.close();
+        if (handle !== undefined) await end(options, handle);
+      });
+    });
+    expect(await gone).toBeUndefined();
+  });
+
+  it('refuses a wrong password', async () => {
+    await start('SHA-256');
+    options = { ...options, credentials: { user: 'me', password: 'wrong' } };
+    expect(await Registration.open(await endpoint(), { account: 'me' })).toMatchObject({
+      failure: 'refused',
+      status: 401,
+    });
+  });
+});
