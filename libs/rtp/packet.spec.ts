@@ -43,7 +43,7 @@ describe('RTP packets', () => {
     expect(readRtp(Buffer.from(bytes, 'hex'))).toEqual({ refusal });
   });
 
-  it('are told from RTCP by the second byte, with and without marker (RFC 5761)', () => {
+  it('differ from RTCP in the second byte, with and without marker (RFC 5761)', () => {
     const types = Array.from({ length: 256 }, (_, type) => type).filter((type) => isRtcp(Uint8Array.of(0x80, type)));
     expect(types).toEqual(Array.from({ length: 32 }, (_, n) => 192 + n));
     expect(isRtcp(new Uint8Array(1))).toBe(false);

@@ -145,6 +145,30 @@ describe('ReceiveAnchor', () => {
     });
   });
 
+  it.each([40, 80])('recognises sound sent ahead whose packets are misordered by %i ms of jitter', (jitterMs) => {
+    const random = new Random(jitterMs);
+    const sent = frozen(40, { ahead: 240 }).map((one) => ({ ...one, delayMs: DELAY + random.between(0, jitterMs) }));
+    const due = new Map(sent.map(({ packet }, n) => [packet, Math.floor(n / 40) * 2_300 + (n % 40) * 20 + DELAY]));
+    const placed = receive(sent);
+    expect(placed).toHaveLength(sent.length);
+    expect(
+      share(
+        placed.map(({ packet, heardMs }) => heardMs - due.get(packet)!),
+        25,
+      ),
+    ).toBeGreaterThan(0.95);
+  });
+
+  it('hears a sender that gets 240 ms ahead at twice the speed when its first packet comes', () => {
+    const sent = frozen(20, { ahead: 240 }).map((one, n) => ({
+      ...one,
+      sentMs: Math.floor(n / 40) * 2_300 + Math.max(10 * (n % 40), 20 * (n % 40) - 240),
+    }));
+    receive(sent).forEach(({ heardMs }, n) => {
+      expect(heardMs).toBeCloseTo(Math.floor(n / 40) * 2_300 + (n % 40) * 20 + DELAY, 6);
+    });
+  });
+
   it('never lets a sound be heard over the one before it', () => {
     const sent = frozen(20, { ahead: 240, silenceMs: 30 });
     const placed = receive(sent);

@@ -7,7 +7,7 @@ export const PLAYOUT_DELAY_MS = 40;
 /** A packet that comes later than this after it should have been played is dropped. */
 const TOO_LATE_MS = 500;
 const WINDOW_MS = 5_000;
-/** So long without sound, the sender may have stopped its RTP clock. */
+/** After a pause of this length the sender may have stopped its RTP clock. */
 const QUIET_MS = 60;
 /** So long the packets after a possible new start are collected until it is decided. */
 const DECISION_MS = 100;
@@ -46,8 +46,13 @@ interface Arrival {
   readonly rtpMs: number;
   /** Distance of its sequence number from the one before. */
   readonly steps: number;
+  /** Whether its RTP time is not the end of the packet before it. */
+  readonly isJump: boolean;
   readonly isNewSource: boolean;
 }
+
+/** How late a packet may be without a new start: a sender whose clock moved in the silence did not stop it. */
+const toleranceMs = ({ isJump }: Arrival): number => (isJump ? JITTER_MS : PLAYOUT_DELAY_MS);
 
 /**
  * Turns arrivals of G.711 packets into moments at which the sound is heard: RTP time plus an offset, the least difference
@@ -72,6 +77,8 @@ export class ReceiveAnchor {
   private offset: number | undefined;
   /** How much earlier than due the sender's packets come. */
   private lead = 0;
+  private isAhead = false;
+  private startMs = 0;
   private base = { offset: 0, atMs: 0 };
   private end: { readonly rtpMs: number; readonly heardMs: number } | undefined;
 
@@ -95,12 +102,13 @@ export class ReceiveAnchor {
     this.seen[packet.sequence % REMEMBERED] = packet.sequence;
     const steps = isNewSource ? 1 : distance16(packet.sequence, this.sequence);
     const ticks = isNewSource ? packet.timestamp : this.endTicks + distance32(packet.timestamp, this.endTimestamp);
-    const arrival = { packet, arrivedMs: nowMs, rtpMs: (ticks * 1_000) / this.clockRate, steps, isNewSource };
-    if (steps <= 0) return [...placed, ...this.misordered(arrival)];
     const isJump = ticks !== this.endTicks;
+    const rtpMs = (ticks * 1_000) / this.clockRate;
+    const arrival = { packet, arrivedMs: nowMs, rtpMs, steps, isJump, isNewSource };
+    if (steps <= 0) return [...placed, ...this.misordered(arrival)];
     // Another jump is decided by itself.
     if (isJump && steps === 1) placed.push(...this.decide());
-    const mayStart = this.mayStart(arrival, isJump, address);
+    const mayStart = this.mayStart(arrival, address);
     this.source = { ssrc: packet.ssrc, address };
     this.sequence = packet.sequence;
     this.endTicks = ticks + packet.payload.length;
@@ -111,7 +119,7 @@ export class ReceiveAnchor {
     return this.caughtUp() ? [...placed, ...this.decide()] : placed;
   }
 
-  /** A packet of the same stream without sound (a key, comfort noise): its sequence number is not lost. */
+  /** A key or comfort noise of the same stream: its sequence number is not lost. */
   skip({ ssrc, sequence }: RtpPacket): void {
     if (ssrc !== this.source?.ssrc || distance16(sequence, this.sequence) !== 1) return;
     if (this.placedSequence === this.sequence) this.placedSequence = sequence;
@@ -135,12 +143,13 @@ export class ReceiveAnchor {
     return isStray && !isRestart ? undefined : isRestart;
   }
 
-  private mayStart({ packet, arrivedMs, rtpMs, isNewSource }: Arrival, jumped: boolean, address: string): boolean {
+  private mayStart(arrival: Arrival, address: string): boolean {
+    const { packet, arrivedMs, rtpMs, isJump, isNewSource } = arrival;
     if (isNewSource || this.offset === undefined) return true;
     const lagMs = arrivedMs - rtpMs - this.offset;
-    const isHint = packet.marker || jumped || address !== this.source?.address;
-    if (lagMs > PLAYOUT_DELAY_MS) return isHint || arrivedMs - this.arrivedMs >= QUIET_MS;
-    return lagMs < -TOO_LATE_MS || (jumped && lagMs < -JITTER_MS - PLAYOUT_DELAY_MS && lagMs < -this.lead - JITTER_MS);
+    const isHint = packet.marker || isJump || address !== this.source?.address;
+    if (lagMs > toleranceMs(arrival)) return isHint || arrivedMs - this.arrivedMs >= QUIET_MS;
+    return lagMs < -TOO_LATE_MS || (isJump && lagMs < -JITTER_MS - Math.max(this.lead, PLAYOUT_DELAY_MS));
   }
 
   /** Whether the collected packets show that the old offset still holds: the network had stalled. */
@@ -148,7 +157,7 @@ export class ReceiveAnchor {
     const [first] = this.pending;
     if (!first || first.isNewSource || this.offset === undefined) return false;
     const lags = this.pending.map(({ arrivedMs, rtpMs }) => arrivedMs - rtpMs - this.offset!);
-    return lags[0]! >= -PLAYOUT_DELAY_MS && Math.min(...lags) <= PLAYOUT_DELAY_MS;
+    return lags[0]! >= -PLAYOUT_DELAY_MS && Math.min(...lags) <= toleranceMs(first);
   }
 
   private decide(): Placement[] {
@@ -173,12 +182,15 @@ export class ReceiveAnchor {
     const { arrivedMs } = arrivals[0]!;
     const least = Math.min(...differences);
     const together = differences.filter((_, n) => arrivals[n]!.arrivedMs - arrivedMs <= BURST_MS);
-    const isAhead = differences[0]! - least > JITTER_MS || differences[0]! - Math.min(...together) >= BURST_AHEAD_MS;
+    // The packets of a burst may be misordered.
+    const atFirst = arrivedMs - first.rtpMs;
+    this.isAhead = atFirst - least > JITTER_MS || atFirst - Math.min(...together) >= BURST_AHEAD_MS;
     // Sound is never heard over the sound before it.
     const earliest = (this.end?.heardMs ?? -Infinity) - first.rtpMs;
-    this.offset = Math.max(isAhead ? differences[0]! : least, earliest);
+    this.offset = Math.max(this.isAhead ? atFirst : least, earliest);
     this.lead = this.offset - least;
     this.base = { offset: this.offset, atMs: arrivedMs };
+    this.startMs = arrivedMs;
     this.startSequence = first.packet.sequence;
     this.end = this.end && { rtpMs: this.end.heardMs - this.offset, heardMs: this.end.heardMs };
   }
@@ -204,7 +216,8 @@ export class ReceiveAnchor {
     // The sender's lead has become smaller: what it sent ahead is played on.
     if (least + this.lead > offset) this.lead = Math.max(0, offset - least);
     if (nowMs - this.base.atMs > WINDOW_MS) this.base = { offset, atMs: nowMs };
-    if (least + this.lead < this.base.offset - JITTER_MS) this.lead = this.base.offset - least;
+    const mostEarly = this.isAhead && this.base.atMs === this.startMs ? 0 : JITTER_MS;
+    if (least + this.lead < this.base.offset - mostEarly) this.lead = this.base.offset - least;
     return least + this.lead;
   }
 

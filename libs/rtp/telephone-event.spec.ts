@@ -117,7 +117,7 @@ describe('telephone events', () => {
     expect(receive(moving)).toMatchObject([down('5'), up('5', 100)]);
   });
 
-  it('reads several events of one packet, and events that are no keys', () => {
+  it('reads several events of one packet, and events other than keys', () => {
     const payload = Buffer.from('058a0320068a0320', 'hex');
     const packet = { marker: true, payloadType: 101, sequence: 1, timestamp: 100, ssrc: 1, payload };
     expect(new KeyReceiver().receive(packet, 0)).toMatchObject([
