@@ -169,8 +169,15 @@ describe('ReceiveAnchor', () => {
     });
   });
 
-  it('never lets a sound be heard over the one before it', () => {
-    const sent = frozen(20, { ahead: 240, silenceMs: 30 });
+  it.each([
+    ['after a pause of the packets', frozen(20, { ahead: 240, silenceMs: 30 })],
+    [
+      'from a new source',
+      frozen(2, { ahead: 240, silenceMs: -100 }).map((one, n) =>
+        n < 40 ? one : { ...one, packet: { ...one.packet, ssrc: 2 } },
+      ),
+    ],
+  ])('lets no sound that was sent ahead be heard over the one before it, %s', (_, sent) => {
     const placed = receive(sent);
     for (const [n, { heardMs }] of placed.slice(1).entries())
       expect(heardMs).toBeGreaterThanOrEqual(placed[n]!.heardMs + 20 - 1e-6);

@@ -77,6 +77,16 @@ describe('telephone events', () => {
     expect(receive(reports)).toMatchObject([down('5'), up('5', 100)]);
   });
 
+  it('ignores a late end of a key after the next key went down', () => {
+    const reports = [
+      { duration: 800, end: true },
+      { event: 6, timestamp: 16_000, duration: 160, sequence: 9 },
+      { duration: 800, end: true, sequence: 1 },
+      { event: 6, timestamp: 16_000, duration: 800, end: true, sequence: 10 },
+    ];
+    expect(receive(reports)).toMatchObject([down('5'), up('5', 100), down('6', 16_000), up('6', 100)]);
+  });
+
   it('tells the same key pressed twice from one press, also if all ends of the first one are lost', () => {
     const twice = [
       { duration: 160, marker: true },
