@@ -93,6 +93,17 @@ export {
   type ProtocolName,
 } from './transports/modules/endpoint.js';
 export type { Assistant, ListedAssistants, PlatformAccount } from './transports/modules/assistants.js';
+export type {
+  ListedCall,
+  MonitoredAgent,
+  ProductionCall,
+  ProductionCalls,
+  ProductionToolCall,
+  Records,
+  RecordsWindow,
+  TakenCall,
+  TakeSound,
+} from './transports/modules/records.js';
 export type { Medium, PlatformRequest, ProtocolModule } from './transports/modules/module.js';
 export { reportsTools, variablesOf } from './transports/modules/common-options.js';
 export { TRANSCRIPTION_MODES, type TranscriptionMode } from './transports/modules/voice-options.js';
