@@ -23,9 +23,10 @@ export interface ProductionCall {
   /** Unix milliseconds. */
   readonly startedAt: number;
   readonly endedAt: number;
-  /** What both sides said, in order; times in milliseconds from the start of the call. */
-  readonly said: readonly TranscriptEntry[];
-  readonly toolCalls: readonly ProductionToolCall[];
+  /** What both sides said, in order; times in milliseconds from the start of the call. Null: the record does not have it, or not yet. */
+  readonly said: readonly TranscriptEntry[] | null;
+  /** Null as for `said`. */
+  readonly toolCalls: readonly ProductionToolCall[] | null;
   /** In the platform's words. */
   readonly endedReason: string | null;
   /** What the platform measured, in milliseconds: for each kind, such as `turn`, its values in the order of the call. */
@@ -45,7 +46,7 @@ export interface ListedCall {
   readonly endedAt: number;
 }
 
-/** What is listed: the calls of an agent that have ended, by the end of the call, in Unix milliseconds. */
+/** What is listed: calls of an agent that were answered and have ended, by their end in Unix milliseconds. */
 export interface RecordsWindow {
   readonly assistantId: string;
   readonly from: number;
@@ -70,7 +71,7 @@ export interface Records {
   /** How much longer than the window the list must reach into the past, because it lists by the start of the calls. */
   readonly lateMs: number;
   readonly list: (window: RecordsWindow, request: PlatformRequest) => Promise<ListedCalls>;
-  /** @returns null for a call that goes on, or is not in the records */
+  /** @returns null for a call that goes on, was not answered, or is not in the records */
   readonly get: (id: string, request: PlatformRequest) => Promise<ProductionCall | null>;
   /**
    * Reads the recording with a channel for each side; absent if the platform has none.
