@@ -36,10 +36,22 @@ describe('parseSipAddress', () => {
   it.each([
     ['+49-30(123)', '+4930123'],
     ['%2B4930', '+4930'],
+    ['%252B4930', '+4930'],
     ['112;phone-context=x', '112'],
-    ['agent7', undefined],
-    ['%', undefined],
+    ['%31%31%32', '112'],
+    ['9%2C%2C112', '9112'],
+    ['*112#', '112'],
+    ['%ff112', '112'],
+    ['1%001%002', '112'],
+    ['%EF%BC%91%EF%BC%91%EF%BC%92', '112'],
+    ['+49_30~123', '+4930123'],
+    ['+4930x1', '+4930x1'],
+    ['%D9%A1%D9%A1%D9%A2', '\u0661\u0661\u0662'],
   ])('takes the user %s for the number %s', (user, number) => {
     expect(numberOf(user)).toBe(number);
+  });
+
+  it.each(['agent7', '7agent', 'proj_68c1', '%', '+agent', '-', '%31agent'])('takes the user %s for a name', (user) => {
+    expect(numberOf(user)).toBeUndefined();
   });
 });

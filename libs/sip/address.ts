@@ -58,14 +58,20 @@ export function addressText({ user, host, port, transport }: SipAddress): string
 /** Scheme, host and port, without the user: what secrets, capacity and filters are bound to. */
 export const originOf = (address: SipAddress): string => addressText({ ...address, user: undefined });
 
-/** The digits, with `+` if there is one, of a user part that is a telephone number; undefined if it is a name. */
+/**
+ * The digits, with `+` if there is one, of a user part that a telephone exchange could take for a number: without separators,
+ * escapes and parameters. What begins with `+` and a digit is such a number, whatever follows. Undefined for a name.
+ */
 export function numberOf(user: string): string | undefined {
-  let decoded: string;
-  try {
-    decoded = decodeURIComponent(user);
-  } catch {
-    return undefined;
-  }
-  const [number = ''] = decoded.replace(/[-.()*# ]/g, '').split(';');
-  return /^\+?\d+$/.test(number) ? number : undefined;
+  const [bare = ''] = unescaped(user).normalize('NFKC').split(';');
+  const text = bare.replace(/[^\p{L}\p{N}+]/gu, '');
+  return /\p{N}/u.test(text) && (!/\p{L}/u.test(text) || /^\+\p{N}/u.test(text)) ? text : undefined;
+}
+
+/** Without escapes, nor those that appear when they are decoded; bytes that are not UTF-8 are left out. */
+function unescaped(user: string): string {
+  const text = user.replace(/(?:%[0-9a-f]{2})+/gi, (run) =>
+    Buffer.from(run.replaceAll('%', ''), 'hex').toString('utf8').replaceAll('\ufffd', ''),
+  );
+  return text === user ? text : unescaped(text);
 }

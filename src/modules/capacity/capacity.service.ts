@@ -15,6 +15,7 @@ import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
 import { KeyRing } from '../../platform/encryption/key-ring.js';
 import { messageOf } from '../../platform/errors/message-of.js';
+import { isSipAddress, originOf } from '../../platform/outbound/agent-address.js';
 import { type AbandonedCall, CapacityRepository, MAX_END_FAILURES } from './capacity.repository.js';
 import { handlePurpose } from './platform-call.entity.js';
 
@@ -260,7 +261,7 @@ export class CapacityService implements BeforeApplicationShutdown {
 /** Names an account of a platform: agents of the same credential share its capacity, also over both media. */
 export function credentialOf({ protocol, url, apiKey = '', headers }: AgentEndpoint): string {
   const platform = [protocol, PROTOCOLS.of(protocol).twin ?? protocol].sort()[0]!;
-  const { host } = new URL(url.replace(/\{\w+\}/g, 'x'));
+  const host = isSipAddress(url) ? originOf(url) : new URL(url.replace(/\{\w+\}/g, 'x')).host;
   const secrets = Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1));
   // The key itself keys the hash: without it, a stored credential says nothing about it.
   return createHmac('sha256', JSON.stringify([apiKey, secrets]))

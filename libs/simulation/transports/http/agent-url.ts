@@ -15,7 +15,11 @@ const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i;
  */
 export function agentUrl(template: string, values: UrlValues): string {
   const fill = (text: string) =>
-    text.replace(PLACEHOLDER, (_all, name: keyof UrlValues) => encodeURIComponent(values[name].toWellFormed()));
+    text.replace(PLACEHOLDER, (_all, name: keyof UrlValues) => {
+      const encoded = encodeURIComponent(values[name].toWellFormed());
+      // SIP servers compare numbers as they are written, and `+` is an ordinary character there.
+      return /^sips?:/i.test(template) ? encoded.replaceAll('%2B', '+') : encoded;
+    });
   const [, path = '', rest = ''] = /^([^?#]*)([^]*)$/.exec(template) ?? [];
   const filled = path.replace(/[^/\\]+/g, (segment) => {
     const text = fill(segment);

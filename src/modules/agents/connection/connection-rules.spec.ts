@@ -83,3 +83,77 @@ describe('the rules of a connection', () => {
     }
   });
 });
+
+describe('the rules of a SIP address', () => {
+  const SIP = { schemes: ['sip:', 'sips:'], options: {} };
+  const violations = (url: string, stored?: StoredConnection, networks: readonly string[] = []) =>
+    messagesOf(
+      new ConnectionCheck(
+        { url, headers: stored ? { 'X-Token': null } : {}, options: {} },
+        SIP,
+        new OutboundClient({ allowedNetworks: networks }),
+        stored,
+      ),
+    );
+
+  it.each([
+    'sip:proj_1@sip.api.openai.com;transport=tls',
+    'sip:{assistantId}@sip.vapi.ai',
+    'sip:+{phoneNumber}@sip.rtc.elevenlabs.io:5060;transport=tcp',
+    'sips:room%20{callId}@[2606:4700::1111]:5070',
+    'SIP:93.184.216.34',
+  ])('allow %s', (url) => expect(violations(url)).toEqual([]));
+
+  it.each([
+    ['sip:agent:secret@sip.example.com', 'url must not have a password'],
+    ['sip:agent@sip.example.com?X-A=1', 'url must not have headers ("?")'],
+    ['sip:agent@sip.example.com;maddr=10.0.0.1', 'url may only have the parameter "transport", with "tcp" or "tls"'],
+    ['sip:agent@sip.example.com;transport=udp', 'url may only have the parameter "transport", with "tcp" or "tls"'],
+    ['sip:agent@{assistantId}', 'url must have placeholders in its user part only, before the @'],
+    ['sip:agent@sip.example.com:{phoneNumber}', 'url must have placeholders in its user part only, before the @'],
+    ['sip:agent@sip.example.com;transport={callId}', 'url must have placeholders in its user part only, before the @'],
+    ['sip:{number}@sip.example.com', 'url must have no placeholder except {assistantId}, {phoneNumber} and {callId}'],
+    ['sip:agent@999.1.1.1', 'url has no valid host'],
+    ['sip://agent@sip.example.com', 'url must not have slashes after its scheme'],
+    ['sip:agent@evil.example@sip.example.com', 'url has a character in the user that is not allowed'],
+    ['tel:+390612345678', 'url must be an address such as sip:agent@sip.example.com;transport=tls'],
+    ['https://sip.example.com/', 'url must be an address such as sip:agent@sip.example.com;transport=tls'],
+  ])('refuse %s', (url, issue) => expect(violations(url)).toEqual([issue]));
+
+  it.each([
+    'sip:a@127.0.0.1',
+    'sip:a@127.1',
+    'sip:a@0x7f.1',
+    'sip:a@2130706433',
+    'sip:a@017700000001',
+    'sip:a@127.0.0.1.',
+    'sip:a@0',
+    'sip:a@10.0.0.1:5061;transport=tls',
+    'sip:a@169.254.169.254',
+    'sip:a@224.0.1.75',
+    'sip:a@255.255.255.255',
+    'sip:a@[::1]',
+    'sip:a@[::]',
+    'sip:a@[::ffff:10.0.0.1]',
+    'sip:a@[::ffff:7f00:1]',
+    'sip:a@[fe80::1]',
+    'sip:a@[ff02::1]',
+    'sip:a@[64:ff9b::7f00:1]',
+    'sip:93.184.216.34@192.168.1.1',
+  ])('refuse %s, which is not public', (url) => {
+    expect(violations(url)).toEqual([expect.stringMatching(/^url must not point to a private or reserved network/)]);
+  });
+
+  it('keep a secret for other users of the same host, port and transport only', () => {
+    const stored = { url: 'sip:a@sip.example.com', secrets: { headers: { 'X-Token': 'secret' }, options: {} } };
+    expect(violations('sip:b@SIP.example.com:5060;transport=tcp', stored)).toEqual([]);
+    for (const other of [
+      'sip:a@sip.example.com:5070',
+      'sips:a@sip.example.com',
+      'sip:a@sip.example.org',
+      'sip:sip.example.com@evil.example',
+    ]) {
+      expect(violations(other, stored)).toEqual([expect.stringMatching(/^headers.X-Token must be given again/)]);
+    }
+  });
+});

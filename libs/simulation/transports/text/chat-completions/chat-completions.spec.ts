@@ -200,6 +200,9 @@ describe('chat-completions transport', () => {
     expect(agentUrl('https://x.test/{assistantId}/{other}?p={phoneNumber}&c={callId}', values)).toBe(
       'https://x.test/..%2F%7BphoneNumber%7D%3F/{other}?p=%2B1%26a%3D%EF%BF%BD&c=c%2F1',
     );
+    expect(agentUrl('sip:{phoneNumber}@x.test', { ...values, phoneNumber: '+39@evil.test:5060;lr?a' })).toBe(
+      'sip:+39%40evil.test%3A5060%3Blr%3Fa@x.test',
+    );
   });
 
   it.each([

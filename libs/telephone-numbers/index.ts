@@ -1,0 +1,1 @@
+export { type DialledNumber, NumberRules } from './number-rules.js';
