@@ -188,6 +188,51 @@ describe('a call that is made', () => {
     expect(farSide.methods()).toEqual(['INVITE', 'CANCEL', 'ACK', 'BYE']);
   });
 
+  // RFC 3261, 16.7: a forking proxy passes on every 200, also after another final response.
+  it('acknowledges and ends a 200 that comes after another final response', async () => {
+    const { call, farSide } = await callTo(answering(['486 Busy Here', [], '', 'one'], ANSWERED));
+    expect(await call.result).toMatchObject({ failure: 'busy' });
+    expect((await farSide.until('BYE')).header('To')).toContain('tag=far');
+    expect((await farSide.until('ACK', 2)).header('To')).toContain('tag=far');
+  });
+
+  it('is answered if the answer comes in time, however long its handle is stored', async () => {
+    const handle = ({ toTag }: CallHandle): Promise<void> =>
+      new Promise((resolve) => setTimeout(resolve, toTag === undefined ? 0 : 150));
+    const { call, farSide } = await callTo(answering(ANSWERED), { handle }, { ringMs: 100 });
+    expect(await call.result).toHaveProperty('media');
+    expect(farSide.methods()).not.toContain('CANCEL');
+  });
+
+  it('that is hung up while its handle is stored is acknowledged before it is ended', async () => {
+    let hungUp: Promise<string> | undefined;
+    const { call, farSide } = await callTo(answering(ANSWERED), {
+      handle: async ({ toTag }) => {
+        if (toTag === undefined) return;
+        hungUp = call.hangUp();
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      },
+    });
+    expect(await call.result).toHaveProperty('media');
+    expect(await hungUp).toBe('ended');
+    expect(farSide.methods()).toEqual(['INVITE', 'ACK', 'BYE']);
+  });
+
+  it('that the other side ends before our ACK is answered first, and ended then', async () => {
+    const order: string[] = [];
+    const { call, farSide } = await callTo(
+      (request, send) => {
+        if (request.method === 'INVITE') send(request.reply(...ANSWERED) + requestIn(request, 'BYE', 1));
+      },
+      { ended: () => void order.push('ended'), handle: () => new Promise((resolve) => setTimeout(resolve, 20)) },
+    );
+    order.push('media' in (await call.result) ? 'answered' : 'failed');
+    await farSide.until('ACK');
+    expect(await call.hangUp()).toBe('ended');
+    expect(order).toEqual(['answered', 'ended']);
+    expect(farSide.methods()).not.toContain('BYE');
+  });
+
   it('does not call if its handle cannot be stored', async () => {
     const { call, farSide } = await callTo(answering(ANSWERED), {
       handle: () => Promise.reject(new Error('no database')),
@@ -291,11 +336,15 @@ describe('an answered call', () => {
     expect((await farSide.until('488')).header('CSeq')).toBe('1 INVITE');
   });
 
-  it('accepts a transfer and reports its target', async () => {
+  it('accepts a transfer, reports it as done, and names its target', async () => {
     const transfer = jest.fn();
     const { send, invite, farSide } = await answered({ transfer });
     send(requestIn(invite, 'REFER', 1, [CONTACT, 'Refer-To: <sip:+4930@example.org>']));
     await farSide.until('202');
+    const notice = await farSide.until('NOTIFY');
+    expect(notice.header('Event')).toBe('refer');
+    expect(notice.header('Subscription-State')).toBe('terminated;reason=noresource');
+    expect(notice.text).toMatch(/SIP\/2\.0 200 OK\r\n$/);
     expect(transfer).toHaveBeenCalledWith('<sip:+4930@example.org>');
   });
 

@@ -5,7 +5,7 @@ import type {
   Session,
 } from 'sip.js/lib/core/index.js';
 import { addressText, type SipAddress } from './address.js';
-import { end, type Ending, untilEnded } from './end.js';
+import { end, endLate, type Ending, untilEnded } from './end.js';
 import { type SipEndpoint, uriOf } from './endpoint.js';
 import { failureOf, reasonOf, type SipFailure, type SipFailureKind } from './failures.js';
 import { SipFramingError } from './framing.js';
@@ -65,6 +65,8 @@ export class SipCall {
   #settle!: (result: CallAnswer | CallFailure) => void;
   #state: 'calling' | 'cancelled' | 'answered' | 'over' = 'calling';
   #written = false;
+  /** A final response of 300 or more came, or none in time. */
+  #hasFailed = false;
   #cancelled: SipFailure = { failure: 'cancelled', reason: 'cancelled' };
   #early: MediaAnswer | undefined;
   #session: Session | undefined;
@@ -108,11 +110,10 @@ export class SipCall {
    */
   async hangUp(): Promise<Ending> {
     if (this.#state === 'calling') this.#cancel('cancelled', 'cancelled');
+    const result = await this.result;
     const session = this.#session;
-    if (this.#state === 'over' || session === undefined) {
-      const result = await this.result;
+    if (this.#state === 'over' || session === undefined)
       return 'mayBeOpen' in result && result.mayBeOpen ? 'unknown' : 'ended';
-    }
     this.#state = 'over';
     if (this.endpoint.closed) return end(this.endpoint.options, this.#handle);
     return untilEnded((delegate) => session.bye(delegate));
@@ -158,6 +159,9 @@ export class SipCall {
       this.#answers += 1;
       if (this.#answers === REPEATED_ANSWERS) void this.#moveOn();
     }
+    // A forking proxy may pass on a 200 after another final response; Core discards it.
+    if (status >= 200 && status <= 299 && this.#hasFailed)
+      void endLate(this.endpoint, confirmedBy(this.#handle, message)).catch(() => undefined);
     if (status <= 100 || status >= 200 || this.#state !== 'calling') return;
     const media = message.body === '' ? undefined : this.#read(message.body);
     if (media !== undefined && !('refused' in media)) this.#early = media;
@@ -197,7 +201,7 @@ export class SipCall {
     this.#acknowledge = ack;
     try {
       this.#handle = confirmedBy(this.#handle, message);
-      followSession(session, this.endpoint, this.options, {
+      void followSession(session, this.endpoint, this.options, {
         ...this.events,
         ended: (by, why) => this.#hungUp(by, why),
       });
@@ -221,6 +225,7 @@ export class SipCall {
   }
 
   #rejected(message: IncomingResponseMessage): void {
+    this.#hasFailed = true;
     if (this.#state === 'cancelled') return this.#over({ ...this.#cancelled, mayBeOpen: false });
     // Core makes up responses for its own faults; they have no text.
     const made = message.data === undefined;
@@ -245,7 +250,8 @@ export class SipCall {
   #hungUp(by: 'other side' | 'connection', reason: string): void {
     if (this.#state !== 'answered') return;
     this.#state = 'over';
-    this.events.ended?.(by, reason);
+    // BYE may come before our ACK is sent.
+    void this.result.then(() => this.events.ended?.(by, reason));
   }
 
   #over(failure: CallFailure, state: 'answered' | 'over' = 'over'): void {

@@ -41,15 +41,22 @@ async function cancel(endpoint: SipEndpoint, handle: CallHandle): Promise<Ending
   const timer = setTimeout(() => answered?.(undefined), ending === 'ended' ? CROSSING_MS : 0);
   const late = await crossing;
   clearTimeout(timer);
-  if (late === undefined) return ending;
-  const ack = requestOf(endpoint, 'ACK', late, late.cseq);
-  ack.setViaHeader(`z9hG4bK${randomBytes(8).toString('hex')}`, endpoint.core.transport.protocol);
-  await endpoint.core.transport.send(ack.toString());
-  return bye(endpoint, late);
+  return late === undefined ? ending : endLate(endpoint, late);
 }
 
+/** Acknowledges and ends a call whose 200 comes after its end. */
+export async function endLate(endpoint: SipEndpoint, handle: CallHandle): Promise<Ending> {
+  const ack = requestOf(endpoint, 'ACK', handle, handle.cseq);
+  ack.setViaHeader(`z9hG4bK${randomBytes(8).toString('hex')}`, endpoint.core.transport.protocol);
+  await endpoint.core.transport.send(ack.toString());
+  return bye(endpoint, handle);
+}
+
+/** Requests that the handle does not know of, as NOTIFY, may have come before BYE: its number has to be higher. */
+const LATER = 1_000;
+
 function bye(endpoint: SipEndpoint, handle: CallHandle): Promise<Ending> {
-  return answerTo(endpoint, requestOf(endpoint, 'BYE', handle, handle.cseq + 1));
+  return answerTo(endpoint, requestOf(endpoint, 'BYE', handle, handle.cseq + LATER));
 }
 
 function requestOf(endpoint: SipEndpoint, method: string, handle: CallHandle, cseq: number): OutgoingRequestMessage {

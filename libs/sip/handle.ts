@@ -1,5 +1,6 @@
-import type { IncomingResponseMessage, NameAddrHeader } from 'sip.js/lib/core/index.js';
+import type { IncomingResponseMessage, InviteUserAgentServer, NameAddrHeader } from 'sip.js/lib/core/index.js';
 import type { SipAddress } from './address.js';
+import type { SipEndpoint } from './endpoint.js';
 
 /**
  * What another process needs to end a call: plain JSON. Without `toTag` the call was not answered yet, and CANCEL ends
@@ -28,4 +29,23 @@ export function confirmedBy(handle: CallHandle, message: IncomingResponseMessage
   const contact = message.parseHeader('contact') as NameAddrHeader;
   const routeSet = message.getHeaders('record-route').reverse();
   return { ...handle, toTag: message.toTag, target: contact.uri.toRaw(), routeSet };
+}
+
+/** The handle of a call that was made to us, as it is from our answer on. */
+export function handleOf(endpoint: SipEndpoint, request: InviteUserAgentServer): CallHandle {
+  const { message } = request;
+  const contact = message.parseHeader('contact') as NameAddrHeader;
+  return {
+    address: endpoint.options.address,
+    callId: message.callId,
+    fromTag: request['toTag'],
+    from: message.to.uri.toString(),
+    to: message.from.uri.toString(),
+    branch: '',
+    cseq: 0,
+    via: endpoint.via,
+    target: contact.uri.toRaw(),
+    toTag: message.fromTag,
+    routeSet: message.getHeaders('record-route'),
+  };
 }

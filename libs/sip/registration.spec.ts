@@ -1,8 +1,10 @@
+import { end } from './end.js';
 import { SipEndpoint } from './endpoint.js';
+import type { CallHandle } from './handle.js';
 import { IncomingCall } from './incoming.js';
 import { Registration } from './registration.js';
+import type { SessionEvents } from './session.js';
 import { ANSWER, CONTACT, FarSide, requestIn, type Script } from './testing/far-side.js';
-import { mediaOffer } from './sdp.js';
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {
@@ -98,24 +100,64 @@ describe('an INVITE on the connection', () => {
     return all;
   }
 
-  it('is answered with a description, and can be hung up', async () => {
-    const offer = mediaOffer({ address: '127.0.0.1', port: 4_000, session: 1 });
-    let hangUp: () => Promise<string> = () => Promise.resolve('');
-    const { farSide } = await invited(1, (call) => {
-      call.ring(() => undefined);
-      expect(call.media).toMatchObject({ port: 40_000 });
-      hangUp = call.answer(offer, {});
+  const OWN = { address: '127.0.0.1', port: 4_000, session: 1 };
+
+  /** Answers an INVITE, and gives what can be done with the call. */
+  async function answered(events: SessionEvents = {}) {
+    let call: IncomingCall | undefined;
+    let hangUp: (() => Promise<string>) | undefined;
+    const all = await invited(1, (incoming) => {
+      call = incoming;
+      incoming.ring(() => undefined);
+      hangUp = incoming.answer(OWN, events);
     });
-    const accepted = await farSide.until('200');
-    expect(accepted.text).toContain(offer);
-    const ack = requestIn(await farSide.until('REGISTER'), 'ACK', 1)
-      .replace('Call-ID: ', 'Call-ID: 0')
-      .replace(/^To: .*$/m, `To: ${accepted.header('To')}`);
-    farSide.sockets[0]?.write(ack);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    const accepted = await all.farSide.until('200');
+    if (call === undefined || hangUp === undefined) throw new Error('no call came');
+    const acknowledge = async (): Promise<unknown> =>
+      all.farSide.sockets[0]?.write(
+        requestIn(await all.farSide.until('REGISTER'), 'ACK', 1)
+          .replace('Call-ID: ', 'Call-ID: 0')
+          .replace(/^To: .*$/m, `To: ${accepted.header('To')}`),
+      );
+    return { ...all, call, hangUp, accepted, acknowledge };
+  }
+
+  it('is answered with their codec, and BYE waits for their ACK', async () => {
+    const { farSide, call, hangUp, accepted, acknowledge } = await answered();
+    expect(call.media).toMatchObject({ port: 40_000 });
+    expect(accepted.text).toContain('m=audio 4000 RTP/AVP 0 96\r\n');
     const ending = hangUp();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(farSide.methods()).not.toContain('BYE');
+    await acknowledge();
     farSide.sockets[0]?.write((await farSide.until('BYE')).reply('200 OK'));
     expect(await ending).toBe('ended');
+  });
+
+  it('is ended by its handle over another connection', async () => {
+    const { farSide, call, accepted, acknowledge } = await answered();
+    await acknowledge();
+    const handle = JSON.parse(JSON.stringify(call.handle)) as CallHandle;
+    const ending = end(farSide.options, handle);
+    const bye = await farSide.until('BYE');
+    expect(bye.header('From')).toBe(accepted.header('To'));
+    expect(bye.header('To')).toBe(accepted.header('From'));
+    expect(bye.header('Call-ID')).toBe(accepted.header('Call-ID'));
+    expect(bye.text).toMatch(/^BYE sip:far@127.0.0.1:5099/);
+    farSide.sockets[1]?.write(bye.reply('200 OK'));
+    expect(await ending).toBe('ended');
+  });
+
+  it('ends if no ACK comes in 32 s', async () => {
+    const real = setTimeout;
+    const fast = (run: () => void, ms = 0): NodeJS.Timeout => real(run, ms / 100);
+    const clock = jest.spyOn(global, 'setTimeout').mockImplementation(fast);
+    try {
+      const reason = await new Promise((resolve) => void answered({ ended: (_by, why) => resolve(why) }));
+      expect(reason).toBe('no ACK in time');
+    } finally {
+      clock.mockRestore();
+    }
   });
 
   it('closes the connection after five in a second', async () => {

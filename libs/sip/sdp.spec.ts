@@ -1,4 +1,4 @@
-import { mediaOffer, readMedia } from './sdp.js';
+import { mediaAnswer, mediaOffer, readMedia } from './sdp.js';
 
 const KEY = Buffer.alloc(30, 7).toString('base64');
 const answer = (...lines: string[]): string =>
@@ -19,6 +19,46 @@ describe('mediaOffer', () => {
       hold: false,
       srtpKey: KEY,
     });
+  });
+});
+
+describe('mediaAnswer', () => {
+  const own = { address: '127.0.0.1', port: 4_000, session: 1 };
+
+  it('takes the sound that they prefer with their payload types and refuses their video', () => {
+    const offer = answer('m=video 9 RTP/AVP 31', 'm=audio 9 RTP/AVP 9 8 0 96', 'a=rtpmap:96 telephone-event/8000');
+    const text = mediaAnswer(offer, own) as string;
+    expect(text.split('\r\n').filter((line) => line.startsWith('m='))).toEqual([
+      'm=video 0 RTP/AVP 31',
+      'm=audio 4000 RTP/AVP 8 96',
+    ]);
+    expect(text).not.toContain('rtcp-mux');
+    expect(readMedia(text, { srtp: false })).toMatchObject({ codec: 'PCMA', port: 4_000, eventPayloadType: 96 });
+  });
+
+  it('takes the sound with SRTP if it is offered both ways, by the tag of its key', () => {
+    const plain = 'm=audio 9 RTP/AVP 0';
+    const secure = ['m=audio 11 RTP/SAVP 0', SECURE.replace('_80', '_32'), SECURE.replace(':1 ', ':7 ')];
+    const text = mediaAnswer(answer(plain, ...secure), { ...own, srtpKey: KEY }) as string;
+    expect(text.split('\r\n').filter((line) => /^(m=|a=crypto)/.test(line))).toEqual([
+      'm=audio 0 RTP/AVP 0',
+      'm=audio 4000 RTP/SAVP 0',
+      SECURE.replace(':1 ', ':7 '),
+    ]);
+    expect(readMedia(answer(plain, ...secure), { srtp: false })).toMatchObject({ port: 9, srtpKey: undefined });
+  });
+
+  it.each([
+    ['sendonly', 'recvonly'],
+    ['recvonly', 'sendonly'],
+    ['inactive', 'inactive'],
+    ['sendrecv', 'sendrecv'],
+  ])('answers %s by %s', (theirs, ours) => {
+    expect(mediaAnswer(answer('m=audio 9 RTP/AVP 0', `a=${theirs}`), own)).toContain(`a=${ours}\r\n`);
+  });
+
+  it('refuses an offer without SRTP if it is required', () => {
+    expect(mediaAnswer(answer('m=audio 9 RTP/AVP 0'), { ...own, srtpKey: KEY })).toMatchObject({ refused: 'srtp' });
   });
 });
 

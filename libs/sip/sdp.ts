@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 
 const SUITE = 'AES_CM_128_HMAC_SHA1_80';
+const CRYPTO = /^a=crypto:(\d+)\s+AES_CM_128_HMAC_SHA1_80\s+inline:([^\s|]+)(\S*)/;
 const OUR_EVENTS = 101;
 const MOST_MEDIA_LINES = 20;
 
@@ -14,26 +15,69 @@ export interface MediaOffer {
   readonly srtpKey?: string;
 }
 
-/** An offer of PCMU, PCMA and telephone-event (RFC 4733), with RTCP on the same port if they want it. */
-export function mediaOffer({ address, port, session, srtpKey }: MediaOffer): string {
+interface AudioLine {
+  readonly profile: string;
+  readonly codecs: readonly (readonly [payloadType: number, name: 'PCMU' | 'PCMA'])[];
+  readonly events: number | undefined;
+  readonly mux: boolean;
+  /** Of the attribute `crypto`; an answer repeats the one that it chose. */
+  readonly keyTag: string;
+  readonly direction: string;
+}
+
+const audioLine = ({ port, srtpKey }: MediaOffer, line: AudioLine): string[] => [
+  `m=audio ${port} ${line.profile} ${[...line.codecs.map(([type]) => type), ...(line.events === undefined ? [] : [line.events])].join(' ')}`,
+  ...line.codecs.map(([type, name]) => `a=rtpmap:${type} ${name}/8000`),
+  ...(line.events === undefined ? [] : [`a=rtpmap:${line.events} telephone-event/8000`, `a=fmtp:${line.events} 0-15`]),
+  'a=ptime:20',
+  ...(line.mux ? ['a=rtcp-mux'] : []),
+  ...(srtpKey === undefined ? [] : [`a=crypto:${line.keyTag} ${SUITE} inline:${srtpKey}`]),
+  `a=${line.direction}`,
+];
+
+function description({ address, session }: MediaOffer, media: readonly string[]): string {
   const family = isIP(address) === 6 ? 'IP6' : 'IP4';
-  return [
-    'v=0',
-    `o=- ${session} 1 IN ${family} ${address}`,
-    's=-',
-    `c=IN ${family} ${address}`,
-    't=0 0',
-    `m=audio ${port} RTP/${srtpKey === undefined ? 'AVP' : 'SAVP'} 0 8 ${OUR_EVENTS}`,
-    'a=rtpmap:0 PCMU/8000',
-    'a=rtpmap:8 PCMA/8000',
-    `a=rtpmap:${OUR_EVENTS} telephone-event/8000`,
-    `a=fmtp:${OUR_EVENTS} 0-15`,
-    'a=ptime:20',
-    'a=rtcp-mux',
-    ...(srtpKey === undefined ? [] : [`a=crypto:1 ${SUITE} inline:${srtpKey}`]),
-    'a=sendrecv',
-    '',
-  ].join('\r\n');
+  const head = [`o=- ${session} 1 IN ${family} ${address}`, 's=-', `c=IN ${family} ${address}`, 't=0 0'];
+  return ['v=0', ...head, ...media, ''].join('\r\n');
+}
+
+/** An offer of PCMU, PCMA and telephone-event (RFC 4733), with RTCP on the same port if they want it. */
+export const mediaOffer = (own: MediaOffer): string =>
+  description(
+    own,
+    audioLine(own, {
+      profile: own.srtpKey === undefined ? 'RTP/AVP' : 'RTP/SAVP',
+      codecs: [
+        [0, 'PCMU'],
+        [8, 'PCMA'],
+      ],
+      events: OUR_EVENTS,
+      mux: true,
+      keyTag: '1',
+      direction: 'sendrecv',
+    }),
+  );
+
+const ANSWERED_DIRECTION: Record<string, string> = { sendonly: 'recvonly', recvonly: 'sendonly', inactive: 'inactive' };
+
+/** The answer to their offer (RFC 3264): the form of G.711 that they prefer, their payload type for keys, no other media. */
+export function mediaAnswer(sdp: string, own: MediaOffer): string | MediaRefusal {
+  const read = readDescription(sdp, { srtp: own.srtpKey !== undefined, mayHold: true });
+  if ('refused' in read) return read;
+  const { media, mediaLines, chosen, profile, keyTag, direction } = read;
+  const ours = audioLine(own, {
+    profile,
+    codecs: [[media.payloadType, media.codec]],
+    events: media.eventPayloadType,
+    mux: media.rtcpMux,
+    keyTag,
+    direction: ANSWERED_DIRECTION[direction] ?? 'sendrecv',
+  });
+  const refused = (line: string): string => line.replace(/^(m=\S+) \S+/, '$1 0');
+  return description(
+    own,
+    mediaLines.flatMap((line, index) => (index === chosen ? ours : [refused(line)])),
+  );
 }
 
 export interface MediaAnswer {
@@ -60,16 +104,37 @@ export interface MediaRefusal {
 
 const refusal = (refused: MediaRefusal['refused'], reason: string): MediaRefusal => ({ refused, reason });
 
-/** Reads their description. `srtp`: whether we require it; `mayHold`: a re-INVITE may name the address 0.0.0.0. */
-export function readMedia(
-  sdp: string,
-  { srtp, mayHold = false }: { srtp: boolean; mayHold?: boolean },
-): MediaAnswer | MediaRefusal {
+interface MediaRequirements {
+  /** Whether we require it. */
+  readonly srtp: boolean;
+  /** A re-INVITE may name the address 0.0.0.0. */
+  readonly mayHold?: boolean;
+}
+
+/** Reads their description. */
+export function readMedia(sdp: string, requirements: MediaRequirements): MediaAnswer | MediaRefusal {
+  const read = readDescription(sdp, requirements);
+  return 'refused' in read ? read : read.media;
+}
+
+interface Description {
+  readonly media: MediaAnswer;
+  /** All lines `m=`, and which of them `media` is. */
+  readonly mediaLines: readonly string[];
+  readonly chosen: number;
+  readonly profile: string;
+  readonly keyTag: string;
+  readonly direction: string;
+}
+
+function readDescription(sdp: string, { srtp, mayHold = false }: MediaRequirements): Description | MediaRefusal {
   const lines = sdp.split(/\r\n|\r|\n/);
   const starts = lines.flatMap((line, index) => (line.startsWith('m=') ? [index] : []));
   if (starts.length === 0) return refusal('unreadable', 'no media line in the description');
   if (starts.length > MOST_MEDIA_LINES) return refusal('unreadable', `${starts.length} media lines in the description`);
-  const start = starts.find((index) => /^m=audio [1-9]\d*(\/\d+)? /.test(lines[index] ?? ''));
+  const audio = starts.filter((index) => /^m=audio [1-9]\d*(\/\d+)? /.test(lines[index] ?? ''));
+  // Some offer the same sound with and without SRTP.
+  const start = audio.find((index) => /^\S+ \S+ \S*SAVP/.test(lines[index] ?? '') === srtp) ?? audio[0];
   if (start === undefined) return refusal('no_g711', 'no audio in the description');
   const session = lines.slice(0, starts[0]);
   const media = lines.slice(
@@ -86,19 +151,26 @@ export function readMedia(
   const fault = address === undefined ? 'no media address' : addressFault(address, mayHold && onHold);
   if (address === undefined || fault !== undefined) return refusal('address', fault ?? '');
   const secured = securityOf(media, profile, srtp);
-  if (typeof secured === 'object') return secured;
+  if ('refused' in secured) return secured;
   const direction = directionOf(media) ?? directionOf(session) ?? 'sendrecv';
   const rtcpPort = Number(attribute(media, 'rtcp')?.split(' ')[0]);
   return {
-    address,
-    port,
-    rtcpPort: rtcpPort > 0 && rtcpPort < 65_536 ? rtcpPort : port + 1,
-    rtcpMux: media.includes('a=rtcp-mux'),
-    codec: codecs.sound.codec,
-    payloadType: codecs.sound.payloadType,
-    eventPayloadType: codecs.events,
-    hold: onHold || direction === 'sendonly' || direction === 'inactive',
-    srtpKey: secured,
+    mediaLines: starts.map((index) => lines[index] ?? ''),
+    chosen: starts.indexOf(start),
+    profile,
+    keyTag: secured.tag,
+    direction,
+    media: {
+      address,
+      port,
+      rtcpPort: rtcpPort > 0 && rtcpPort < 65_536 ? rtcpPort : port + 1,
+      rtcpMux: media.includes('a=rtcp-mux'),
+      codec: codecs.sound.codec,
+      payloadType: codecs.sound.payloadType,
+      eventPayloadType: codecs.events,
+      hold: onHold || direction === 'sendonly' || direction === 'inactive',
+      srtpKey: secured.key,
+    },
   };
 }
 
@@ -149,20 +221,22 @@ function addressFault(address: string, unspecifiedAllowed: boolean): string | un
   return undefined;
 }
 
-/** Their key, undefined without SRTP, or the refusal. The lifetime of a key is ignored, an MKI refused. */
-function securityOf(media: readonly string[], profile: string, required: boolean): string | undefined | MediaRefusal {
+interface MediaSecurity {
+  /** Undefined without SRTP. */
+  readonly key: string | undefined;
+  readonly tag: string;
+}
+
+/** Their key. Its lifetime is ignored, an MKI refused. */
+function securityOf(media: readonly string[], profile: string, required: boolean): MediaSecurity | MediaRefusal {
   if (!/^(?:UDP\/TLS\/)?RTP\/S?AVPF?$/.test(profile)) return refusal('unreadable', `media profile "${clip(profile)}"`);
   const secure = profile.includes('SAVP');
-  if (secure !== required) {
-    return refusal(
-      'srtp',
-      required ? 'the answer has no SRTP, which is required' : 'the answer has SRTP, which was not offered',
-    );
-  }
-  if (!required) return undefined;
+  if (secure !== required)
+    return refusal('srtp', required ? 'no SRTP, which is required' : 'SRTP, which is not offered here');
+  if (!required) return { key: undefined, tag: '' };
   for (const line of media) {
-    const [, key, rest = ''] = /^a=crypto:\d+\s+AES_CM_128_HMAC_SHA1_80\s+inline:([^\s|]+)(\S*)/.exec(line) ?? [];
-    if (key !== undefined && Buffer.from(key, 'base64').length === 30 && !rest.includes(':')) return key;
+    const [, tag = '', key, rest = ''] = CRYPTO.exec(line) ?? [];
+    if (key !== undefined && Buffer.from(key, 'base64').length === 30 && !rest.includes(':')) return { key, tag };
   }
-  return refusal('srtp', `no key for ${SUITE} without MKI in the answer`);
+  return refusal('srtp', `no key for ${SUITE} without MKI`);
 }

@@ -7,19 +7,21 @@ import { type MediaAnswer, readMedia } from './sdp.js';
 export interface SessionEvents {
   /** A re-INVITE: hold, its end, or another media address. `false` refuses it with 488. */
   media?(media: MediaAnswer): boolean;
-  /** REFER, accepted: where the other side wants to transfer us to. */
+  /** REFER, accepted and reported as done: where the other side wants to transfer us to. End the call. */
   transfer?(target: string): void;
   /** BYE, with its Reason, or the end of the connection; after that the call may still be open there. */
   ended?(by: 'other side' | 'connection', reason: string): void;
 }
 
-/** Answers what comes within a call. */
+/** Answers what comes within a call. Resolves at the ACK of a 200 that we sent. */
 export function followSession(
   session: Session,
   endpoint: SipEndpoint,
   { offer, srtp = false }: { offer: string; srtp?: boolean },
   events: SessionEvents,
-): void {
+): Promise<void> {
+  let acknowledge: () => void;
+  const acknowledged = new Promise<void>((resolve) => (acknowledge = resolve));
   /** Whether the description can be used, and is wanted. */
   const usable = (sdp: string): boolean => {
     const media = readMedia(sdp, { srtp, mayHold: true });
@@ -39,12 +41,19 @@ export function followSession(
         body: { contentDisposition: 'session', contentType: 'application/sdp', content: offer },
       });
     },
+    onAckTimeout() {
+      session.bye();
+      acknowledge();
+      events.ended?.('other side', 'no ACK in time');
+    },
     onAck({ message }) {
+      acknowledge();
       // Their answer to our offer, after a re-INVITE without a description.
       if (message.body !== '') usable(message.body);
     },
     onRefer(request) {
       request.accept({ statusCode: 202 });
+      notifyTransferred(session);
       events.transfer?.(printable(request.message.getHeader('refer-to') ?? ''));
     },
     onInfo(request) {
@@ -53,4 +62,17 @@ export function followSession(
       else request.accept();
     },
   };
+  return acknowledged;
+}
+
+/** RFC 3515, 2.4.4: a platform ends the call when it hears that the transfer succeeded, and waits otherwise. */
+function notifyTransferred(session: Session): void {
+  session.notify(undefined, {
+    extraHeaders: ['Event: refer', 'Subscription-State: terminated;reason=noresource'],
+    body: {
+      contentDisposition: 'render',
+      contentType: 'message/sipfrag;version=2.0',
+      content: 'SIP/2.0 200 OK\r\n',
+    },
+  });
 }

@@ -51,7 +51,8 @@ const connectByTcp: SipConnect = ({ host, port }) =>
     socket.on('error', reject);
   });
 
-const OFFER = mediaOffer({ address: '127.0.0.1', port: 40_002, session: 1 });
+const OWN = { address: '127.0.0.1', port: 40_002, session: 1 };
+const OFFER = mediaOffer(OWN);
 
 describeWith('kamailio', 'Kamailio', () => {
   const open: { close(): unknown }[] = [];
@@ -107,7 +108,7 @@ describeWith('kamailio', 'Kamailio', () => {
       const ended = jest.fn();
       const all = await call((incoming) => {
         incoming.ring(() => undefined);
-        incoming.answer(OFFER, { ended });
+        incoming.answer(OWN, { ended });
       });
       expect(await all.call.result).toMatchObject({ handle: { routeSet: [expect.stringContaining('lr')] } });
       expect(await all.call.hangUp()).toBe('ended');
@@ -127,7 +128,7 @@ describeWith('kamailio', 'Kamailio', () => {
   it('ends an answered call by its handle over another connection', async () => {
     await start('SHA-256');
     const ended = jest.fn();
-    const all = await call((incoming) => void incoming.answer(OFFER, { ended }));
+    const all = await call((incoming) => void incoming.answer(OWN, { ended }));
     const result = await all.call.result;
     if (!('handle' in result)) throw new Error(result.reason);
     all.caller.close();

@@ -42,6 +42,15 @@ async function callSipp(steps: readonly Step[], { then, events, ...options }: Op
 }
 
 const ANSWERED = [INVITED, respond('180 Ringing'), respond('200 OK', { media: PCMU }), recv('ACK')];
+/** RFC 3515, 2.4.4. */
+const TRANSFERRED = recv(
+  'NOTIFY',
+  [
+    '<ereg regexp="refer" search_in="hdr" header="Event:" check_it="true" assign_to="1"/>',
+    '<ereg regexp="^ *terminated" search_in="hdr" header="Subscription-State:" check_it="true" assign_to="1"/>',
+    '<ereg regexp="SIP/2.0 200 OK" search_in="body" check_it="true" assign_to="1"/>',
+  ].join(''),
+);
 const ENDED = [recv('BYE'), accept()];
 const hangUp = (call: SipCall): Promise<unknown> => call.hangUp();
 
@@ -130,6 +139,37 @@ describeWith('sipp', 'A call to SIPp', () => {
     expect(result).toMatchObject({ failure: 'no_answer', mayBeOpen: false });
   });
 
+  // RFC 3261, 16.7: a forking proxy passes on every 200, also after another final response.
+  it('that says that it is cancelled and answers then is acknowledged and ended', async () => {
+    const gone = respond('487 Request Terminated', { tag: 'one', cseq: '1 INVITE' });
+    const late = respond('200 OK', { media: PCMU, tag: 'two', cseq: '1 INVITE' });
+    const { result, sipp } = await callSipp(
+      [INVITED, respond('180 Ringing'), recv('CANCEL'), accept(), gone, recv('ACK'), late, recv('ACK'), ...ENDED],
+      { ringMs: 100 },
+    );
+    expect(sipp).toBe('as expected');
+    expect(result).toMatchObject({ failure: 'no_answer', mayBeOpen: false });
+  });
+
+  it('that wants to transfer while it rings is refused, and answers then', async () => {
+    const transfer = jest.fn();
+    const { result, sipp } = await callSipp(
+      [
+        INVITED,
+        respond('180 Ringing'),
+        request('REFER', 1, { lines: ['Refer-To: <sip:+4930@example.org>'] }),
+        recv('480'),
+        respond('200 OK', { media: PCMU, cseq: '1 INVITE' }),
+        recv('ACK'),
+        ...ENDED,
+      ],
+      { events: { transfer }, then: hangUp },
+    );
+    expect(sipp).toBe('as expected');
+    expect(result).toMatchObject({ media: { codec: 'PCMU' } });
+    expect(transfer).not.toHaveBeenCalled();
+  });
+
   it('that answers twice, as a fork does, is ended once', async () => {
     const fork = respond('200 OK', { media: PCMU, tag: 'other', cseq: '1 INVITE' });
     const first = respond('200 OK', { media: PCMU });
@@ -164,6 +204,8 @@ describeWith('sipp', 'A call to SIPp', () => {
         request('ACK', 4),
         request('REFER', 5, { lines: ['Refer-To: <sip:+4930@example.org>'] }),
         recv('202'),
+        TRANSFERRED,
+        accept(),
         ...ENDED,
       ],
       { events: { transfer, media }, then: async (call) => void setTimeout(() => void call.hangUp(), 1_500) },
