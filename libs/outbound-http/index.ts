@@ -1,4 +1,5 @@
 /** HTTP client for URLs that users enter, with protection against server-side request forgery (see `client.ts`). */
+export { AddressFilter } from './address-filter.js';
 export { OutboundClient, type OutboundOptions, type OutboundRequest, type OutboundResponse } from './client.js';
 export { type ConnectionPhase, Connections } from './connections.js';
 export type { OutboundStream } from './exchange.js';

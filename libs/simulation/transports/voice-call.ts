@@ -2,12 +2,14 @@ import { OutboundError } from '../../outbound-http/index.js';
 import { OtherSide } from '../other-side/other-side.js';
 import { CallFailure } from '../timeline/failure.js';
 import type { VoiceFacts } from '../voice/facts/facts.js';
+import { Signalling } from '../voice/wire/signalling.js';
 import type { MediaConnection } from '../voice/thread/media-messages.js';
 import type { CallThreads, MediaThread } from '../voice/thread/media-thread.js';
 import type { VoiceCallOptions, VoiceTransport } from '../voice/wire/voice-transport.js';
+import type { SocketTarget } from './http/websocket.js';
 import { OUTBOUND_CODES } from './http/outbound-failures.js';
 import type { AgentCall, AgentEndpoint } from './modules/endpoint.js';
-import type { Dialled, Found, WireModule, WireSession } from './modules/module.js';
+import type { Dialled, DialledSocket, Found, WireModule, WireSession } from './modules/module.js';
 import type { RequestThreads } from './requests/request-thread.js';
 import { threadSession } from './requests/thread-session.js';
 
@@ -57,30 +59,45 @@ export class VoiceCall {
   async run(options: VoiceCallOptions): Promise<VoiceFacts> {
     const { signal, speak, onAborted } = options;
     signal.throwIfAborted();
-    const dialled = await this.session.dial({
-      signal,
-      onStep: (step) => this.onStep(step, performance.now()),
-      maxMs: options.plan.maxDurationSeconds * 1_000,
-      ...(speak && { speak }),
-    });
-    const before = dialled.found;
-    const facts = await this.thread
-      .call(
-        await this.connectionOf(dialled),
-        {
-          ...options,
-          onIdentified: (id) => void this.call.ledger?.identified(id),
-          ...(onAborted && { onAborted: (facts) => onAborted(merged(before, facts, NOTHING)) }),
+    const signalling = new Signalling();
+    let bound: { readonly id: number } | undefined;
+    try {
+      const dialled = await this.session.dial({
+        signal,
+        onStep: (step) => this.onStep(step, performance.now()),
+        maxMs: options.plan.maxDurationSeconds * 1_000,
+        ...(speak && { speak }),
+        bindMedia: async (address, range) => {
+          const { port } = (bound = await this.thread.bind(address, range));
+          return port;
         },
-        (step, at) => {
-          if (step === 'ready') options.onStarted?.(at);
-          this.onStep(step, at);
-        },
-      )
-      .catch((error: unknown) => {
-        throw this.meant(error);
+        onSignal: signalling.say,
+        ...(options.plan.listenMs !== undefined && { isTest: true }),
       });
-    return merged(before, facts, await this.after(merged(before, facts, NOTHING), signal));
+      const before = dialled.found;
+      const facts = await this.thread
+        .call(
+          await this.connectionOf(dialled, bound?.id),
+          {
+            ...options,
+            onIdentified: (id) => void this.call.ledger?.identified(id),
+            ...(onAborted && { onAborted: (facts) => onAborted(merged(before, facts, NOTHING)) }),
+          },
+          (step, at) => {
+            if (step === 'ready') options.onStarted?.(at);
+            this.onStep(step, at);
+          },
+          signalling,
+        )
+        .catch((error: unknown) => {
+          throw this.meant(error);
+        });
+      return merged(before, facts, await this.after(merged(before, facts, NOTHING), signal));
+    } finally {
+      if (bound) this.thread.release(bound.id);
+      // With a record of paid calls, the owner of its capacity ends a call that this did not end.
+      await this.session.hangUp?.().catch(() => undefined);
+    }
   }
 
   private async after(facts: VoiceFacts, signal: AbortSignal): Promise<Found> {
@@ -100,23 +117,30 @@ export class VoiceCall {
   }
 
   /** The addresses are looked up and checked here, and the thread connects to no other ones. */
-  private async connectionOf({ socket, state, answeredAt, sounds }: Dialled): Promise<MediaConnection> {
-    const { url, headers, shownUrl } = socket;
+  private async connectionOf(
+    { socket, media, state, answeredAt, sounds }: Dialled,
+    ports: number | undefined,
+  ): Promise<MediaConnection> {
+    const target = socket ? await this.targetOf(socket) : { ...media!, ports: ports! };
+    return {
+      callId: this.call.callId,
+      entry: this.module.entry.href,
+      state,
+      target,
+      shownUrl: socket?.shownUrl ?? this.session.agent.address,
+      timeoutMs: CONNECT_TIMEOUT_MS,
+      answeredAt: answeredAt === undefined ? undefined : performance.timeOrigin + answeredAt,
+      sounds,
+    };
+  }
+
+  private async targetOf({ url, headers, shownUrl }: DialledSocket): Promise<SocketTarget> {
     const addresses = await this.call.client.addressesOf(url).catch((cause: unknown) => {
       if (!(cause instanceof OutboundError)) throw cause;
       const agent = new OtherSide(shownUrl, this.session.secrets.all);
       throw new CallFailure(OUTBOUND_CODES[cause.reason], agent.describe({}), { cause });
     });
-    return {
-      callId: this.call.callId,
-      entry: this.module.entry.href,
-      state,
-      target: { url, headers, addresses },
-      shownUrl,
-      timeoutMs: CONNECT_TIMEOUT_MS,
-      answeredAt: answeredAt === undefined ? undefined : performance.timeOrigin + answeredAt,
-      sounds,
-    };
+    return { url, headers, addresses };
   }
 }
 

@@ -134,7 +134,7 @@ describe('AgentSocket', () => {
     const received: string[] = [];
     const code = await new Promise<number>((resolve) => {
       const socket = connect({ onMessage: (data) => received.push(String(data)), onClose: resolve });
-      const ticks = setInterval(() => socket.takeClose(), 5);
+      const ticks = setInterval(() => socket.poll(), 5);
       ticks.unref();
       opened.push({ drop: () => clearInterval(ticks) } as AgentSocket);
     });

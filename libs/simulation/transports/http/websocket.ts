@@ -112,7 +112,7 @@ export class AgentSocket {
    * Ends the connection if the agent has closed it: `onClose` follows with its code, though the agent may never end the TCP
    * connection.
    */
-  takeClose(): void {
+  poll(): void {
     if (this.phase === 'open' && this.socket.readyState === WebSocket.CLOSING) this.socket.terminate();
   }
 

@@ -9,6 +9,20 @@ export const FIRST_SPEAKERS = ['caller', 'agent'] as const;
 /** Which side says the first words of a call. */
 export type FirstSpeaker = (typeof FIRST_SPEAKERS)[number];
 
+/** How a telephone call is made, beside the `sip:` address that it dials, which is the `url` of the endpoint. */
+export interface TelephoneLine {
+  /** For the digest of the address's own host; absent if it asks for none. */
+  readonly credentials?: { readonly user: string; readonly password: string };
+  /** User part of our address: the number that the other side sees; absent for a random one. */
+  readonly caller?: string;
+  readonly media?: {
+    /** Address at which media reaches this process, if that is not its own (`SIP_PUBLIC_ADDRESS`). */
+    readonly publicAddress?: string;
+    /** UDP ports for media, first and last one (`SIP_MEDIA_PORTS`); absent for those that the system chooses. */
+    readonly ports?: { readonly first: number; readonly last: number };
+  };
+}
+
 /** Where an agent is reached, and with which credentials. */
 export interface AgentEndpoint {
   readonly protocol: ProtocolName;
@@ -23,6 +37,8 @@ export interface AgentEndpoint {
   /** Those of the protocol's table, secret ones included. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly apiKey?: string;
+  /** Of protocols that dial `sip:` addresses. */
+  readonly line?: TelephoneLine;
 }
 
 /** Where a platform that bills reports its call, so that it can be ended if this process dies. */

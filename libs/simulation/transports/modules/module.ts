@@ -4,11 +4,13 @@ import type { Transport } from '../../conversation/transport.js';
 import type { OtherSide } from '../../other-side/other-side.js';
 import type { SentSecrets } from '../../other-side/secrets.js';
 import type { OutboundClient } from '../../../outbound-http/index.js';
+import type { PortRange } from '../../../rtp/index.js';
 import type { Failure } from '../../timeline/failure.js';
 import type { JsonValue } from '../../timeline/text.js';
 import type { PlatformEvent, VoiceFacts, WireFinding } from '../../voice/facts/facts.js';
 import type { VoiceMeasures } from '../../voice/facts/results.js';
 import type { KnownFindings } from '../../voice/wire/known-finding.js';
+import type { CallSignal, DatagramTarget } from '../../voice/wire/signalling.js';
 import type { VoiceCallOptions } from '../../voice/wire/voice-transport.js';
 import type { WireState } from '../../voice/wire/wire.js';
 import type { ListAssistants } from './assistants.js';
@@ -132,16 +134,27 @@ export interface DialOptions extends Pick<VoiceCallOptions, 'signal' | 'speak'> 
   readonly onStep: (step: string) => void;
   /** How long the call may last from the answer, in milliseconds; unlimited without. */
   readonly maxMs?: number;
+  /** Binds UDP ports of the media thread at an address of this machine. @returns the even one, for RTP */
+  readonly bindMedia?: (address: string, range?: PortRange) => Promise<number>;
+  /** Reports what is signalled from then on. */
+  readonly onSignal?: (signal: CallSignal) => void;
+  /** Present in a connection test. */
+  readonly isTest?: true;
 }
 
-/** A call that is ready to be connected. */
+/** The WebSocket of a call. */
+export interface DialledSocket {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** What failures show as its address. */
+  readonly shownUrl: string;
+}
+
+/** A call that is ready to be connected, by one of `socket` and `media`. */
 export interface Dialled<State extends WireState = WireState> {
-  readonly socket: {
-    readonly url: string;
-    readonly headers: Readonly<Record<string, string>>;
-    /** What failures show as its address. */
-    readonly shownUrl: string;
-  };
+  readonly socket?: DialledSocket;
+  /** The packets of a call that was answered; its ports were bound by `bindMedia`. */
+  readonly media?: DatagramTarget;
   readonly state: State;
   /** The answer, on the clock of `performance`; absent if it is the start of the stream. */
   readonly answeredAt?: number;
@@ -171,6 +184,8 @@ export interface WireSession<State extends WireState = WireState> {
   refused?(failure: Failure): Failure;
   /** What the agent asks for after it has hung up; the verdict does not wait for it longer than the signal. */
   after?(facts: VoiceFacts, signal: AbortSignal): Promise<Found>;
+  /** Ends the call where it was dialled, once its media is over or did not begin. Rejects if that could not be done. */
+  hangUp?(): Promise<void>;
   /** Further requests of a connection test. @param problem why the test failed */
   probe?(problem: Failure | undefined, signal: AbortSignal): Promise<Probed>;
   /** What to do about a failed step; undefined for the general advice. */

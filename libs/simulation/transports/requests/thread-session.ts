@@ -13,13 +13,14 @@ export function threadSession(
   const session = module.session(endpoint, call);
   let task: HeldTask | undefined;
   const held = () => (task ??= new HeldTask(threads, module, call, ['session', endpoint, call]));
-  const asked: Pick<WireSession, 'after' | 'probe'> & { dial?: WireSession['dial'] } = {};
+  const asked: Pick<WireSession, 'after' | 'probe' | 'hangUp'> & { dial?: WireSession['dial'] } = {};
   if (!session.isDirect) {
     asked.dial = async (options: DialOptions) => {
       const dialled = await held().ask<Dialled>('dial', options);
       session.stream = dialled.stream;
       return dialled;
     };
+    if (session.hangUp) asked.hangUp = async () => task?.ask('hangUp');
     if (session.after) asked.after = (facts, signal) => held().ask('after', facts, signal);
   }
   if (session.probe) asked.probe = (problem, signal) => held().ask('probe', problem, signal);

@@ -1,12 +1,13 @@
 import { FRAME_MS } from '../../../audio/index.js';
 import { type Failure, failure } from '../../timeline/failure.js';
-import { sanitizeText } from '../../timeline/text.js';
+import { type JsonValue, sanitizeText } from '../../timeline/text.js';
 import { AgentReports } from './agent-reports.js';
 import type { BrokenCode } from '../../transports/http/websocket.js';
 import { CallerActs } from '../speaking/caller-acts.js';
 import { brokenOff, type CallEnd, type Closing, endByClosing, notReady } from './closing.js';
 import { CallerLine } from '../speaking/caller-line.js';
 import { Ear } from '../hearing/ear.js';
+import { HearingLag } from './hearing-lag.js';
 import type { PlatformEvent, VoiceFacts } from '../facts/facts.js';
 import { Line } from '../facts/line.js';
 import { IncomingAudio } from '../hearing/incoming-audio.js';
@@ -15,12 +16,11 @@ import { commonFinding } from '../wire/common-findings.js';
 import { Mouth } from '../speaking/mouth.js';
 import type { VoiceCallPlan } from '../facts/plan.js';
 import type { TurnAnswer } from '../facts/turn-question.js';
-import { utterancesOf } from '../words/utterances.js';
+import { callerPort } from './caller-port.js';
 import { Intake } from './intake.js';
 import type { MediaCallOptions } from './media-call-options.js';
 import { withFindings, wordFindings } from './observed-findings.js';
 import { Recorder } from './recorder.js';
-import type { CallerPort } from './script-port.js';
 import { ThinkingSign } from './thinking-sign.js';
 import { TickTiming } from './tick-timing.js';
 import { TurnPolicy } from './turn-policy.js';
@@ -40,6 +40,7 @@ const DISCARDED = 'More audio arrived than is kept';
 export class MediaCall {
   private readonly wire: Wire;
   private readonly line: Line;
+  private readonly lag: HearingLag;
   private readonly callerLine: CallerLine;
   private readonly thinkingSign: ThinkingSign;
   private readonly ear: Ear;
@@ -52,6 +53,8 @@ export class MediaCall {
   private readonly reports: AgentReports;
   private readonly recorder: Recorder | undefined;
   private caller!: CallerActs;
+  /** Facts about the caller that hearing needs. */
+  private callerTimes!: Parameters<Ear['facts']>;
   private policy!: TurnPolicy;
   /** Time of the answer on the driver's clock. */
   private origin = 0;
@@ -81,6 +84,7 @@ export class MediaCall {
     this.reports = new AgentReports(plan);
     this.recorder = options.recording && new Recorder(options.recording, this.line);
     this.wire = wire(this.side());
+    this.lag = new HearingLag(this.wire.lagMs ?? 0);
     this.callerLine = new CallerLine(plan, this.line, this.wire);
     this.thinkingSign = new ThinkingSign(this.wire);
   }
@@ -104,13 +108,16 @@ export class MediaCall {
     if (this.isReady) return;
     const { prelude } = this.options;
     // The gate hears whole frames from the answer on, so the stream starts at the beginning of one.
-    this.streamStartMs = prelude ? Math.max(0, Math.ceil((now - prelude.answeredAt) / FRAME_MS)) * FRAME_MS : 0;
+    const sinceMs = prelude ? now - prelude.answeredAt - this.lag.ms : 0;
+    this.streamStartMs = Math.max(0, Math.ceil(sinceMs / FRAME_MS)) * FRAME_MS;
     this.origin = now - this.streamStartMs;
     this.caller = new CallerActs(this.mouth, this.line, this.streamStartMs);
-    const { plan, ear: heard, caller, streamStartMs } = this;
-    this.policy = new TurnPolicy({ plan, heard, caller, streamStartMs, port: this.port() });
+    this.callerTimes = this.lag.timesOf(this.caller);
+    const { plan, ear, caller, reports, callerTimes: times, streamStartMs } = this;
+    const port = callerPort(this.options, { ear, reports, caller, times });
+    this.policy = new TurnPolicy({ plan, heard: ear, caller, streamStartMs, port });
     for (const { atMs, pcm } of prelude?.sounds ?? []) this.ear.play(atMs, pcm);
-    for (let atMs = 0; atMs < streamStartMs; atMs += FRAME_MS) this.recordFrame(null, this.ear.hearFrame());
+    for (let atMs = 0; atMs < streamStartMs; atMs += FRAME_MS) this.record(null, this.ear.hearFrame());
     this.isReady = true;
     this.recorder?.begin(this.origin);
   }
@@ -152,6 +159,18 @@ export class MediaCall {
     if (this.isOver) return;
     this.intake.frames(now, kind, count);
     this.endIfTooMuch(now);
+  }
+
+  /** What the signalling of the call said. */
+  onSignal(now: number, message: JsonValue): void {
+    if (this.isOver) return;
+    this.wire.signal?.(now, message);
+    this.endAsRequested(now);
+  }
+
+  /** What the connection noticed beside messages. */
+  onNoted(now: number, what: string): void {
+    if (!this.isOver) this.wire.noted?.(now, what);
   }
 
   /** Reading from the agent paused, because too much had arrived at once. */
@@ -202,7 +221,7 @@ export class MediaCall {
 
   /** Stream time 0, on the driver's clock. */
   get startedAt(): number {
-    return this.origin + this.streamStartMs;
+    return this.origin + this.streamStartMs - this.lag.ms;
   }
 
   /** Whether the agent exceeded a limit on what it sends or makes the call keep. */
@@ -226,27 +245,6 @@ export class MediaCall {
     return (this.observed ??= this.observe(this.ended));
   }
 
-  private port(): CallerPort {
-    return {
-      ask: (question) => this.options.onTurn?.(question),
-      utterances: (untilMs, hasInterrupted) => {
-        const { said } = this.reports.facts;
-        const from = this.caller.turn - (hasInterrupted ? 1 : 0);
-        const heard = this.ear.factsSince(from, ...this.callerTimes);
-        // Words of a recogniser are not known here.
-        const facts = { ...heard, said: this.options.onPiece ? [] : said, end: { atMs: untilMs } };
-        return utterancesOf(facts).filter(({ turn }) => turn >= from);
-      },
-      wordReports: () => this.reports.saidCount,
-      resultsDueMs: () => this.reports.dueMs,
-    };
-  }
-
-  /** Facts about the caller that hearing needs. */
-  private get callerTimes(): Parameters<Ear['facts']> {
-    return [(at) => this.caller.turnAt(at), (at) => this.caller.lineEndBefore(at)];
-  }
-
   private observe(ended: Pick<VoiceFacts, 'end' | 'failure'>): VoiceFacts {
     const { atMs } = ended.end;
     const thinking = this.policy.thoughtUntil(atMs);
@@ -263,7 +261,7 @@ export class MediaCall {
       platformEvents: this.platformEvents,
       timing: this.timing.result(),
     };
-    return withFindings(observed, (facts) =>
+    return withFindings(this.lag.moved(observed), (facts) =>
       this.findings.with([...wordFindings(facts), ...(this.wire.review?.(facts) ?? [])]).list(),
     );
   }
@@ -287,13 +285,15 @@ export class MediaCall {
     const sound = this.mouth.frame(this.frame);
     this.timing.frame(dueMs, this.callTime(now) - dueMs, sound !== null);
     const sent = this.callerLine.pass(now, dueMs, this.frame, sound, heard);
-    this.recordFrame(sent, heard);
+    this.record(this.lag.beside(sent), heard);
     this.frame++;
     if (this.policy.end) this.finish(now, this.policy.end, this.policy.failure ?? this.reports.lateAt(this.policy.end));
   }
 
   private finish(now: number, end: CallEnd, broken?: Failure): void {
-    const heardUntilMs = this.nextDueMs - FRAME_MS;
+    const late = end.by === 'agent' ? [] : this.lag.rest();
+    for (const sent of late) this.record(sent, this.ear.hearFrame());
+    const heardUntilMs = this.nextDueMs + (late.length - 1) * FRAME_MS;
     // If the caller ends the call, it ends with a frame.
     const isOfFrame = end.by !== 'agent' && (!broken || this.policy.failure !== undefined);
     const atMs = !isOfFrame ? Math.max(heardUntilMs, this.callTime(now)) : heardUntilMs;
@@ -311,7 +311,7 @@ export class MediaCall {
     this.recorder?.flush();
   }
 
-  private recordFrame(caller: Int16Array | null, agent: Int16Array): void {
+  private record(caller: Int16Array | null, agent: Int16Array): void {
     this.recorder?.audio(this.line.frameSamples, caller, agent);
   }
 
@@ -352,7 +352,7 @@ export class MediaCall {
       ready: (now, formats) => this.begin(now, formats),
       play: (now, pcm, item) => {
         intake.heard(pcm.length);
-        if (this.isReady) ear.lineEndMs = this.caller.lineEndBefore(at(now));
+        if (this.isReady) ear.lineEndMs = this.callerTimes[1](at(now));
         const before = ear.discardedMs;
         this.incoming.play(at(now), pcm, item);
         if (ear.discardedMs > before) findings.add({ ...commonFinding('media_discarded', DISCARDED), atMs: at(now) });

@@ -1,7 +1,9 @@
 import { CallThread, type CallThreadOptions } from '../../../concurrency/index.js';
+import type { PortRange } from '../../../rtp/index.js';
 import { CallFailure } from '../../timeline/failure.js';
 import type { VoiceFacts } from '../facts/facts.js';
 import type { VoiceCallOptions } from '../wire/voice-transport.js';
+import type { Signalling } from '../wire/signalling.js';
 import type { MediaConnection, MediaReply, MediaRequest, ThreadStep } from './media-messages.js';
 
 /** How long an aborted call waits for what was observed. */
@@ -33,6 +35,7 @@ export class MediaThread extends CallThread<MediaRequest, MediaReply> {
   /** Module that threads run. Tests replace it. */
   static entry = new URL('./media-worker.js', import.meta.url);
   private readonly calls = new Map<number, Pending>();
+  private readonly bindings = new Map<number, (port: number | Error) => void>();
   private lastId = 0;
 
   constructor(options: CallThreadOptions = {}) {
@@ -40,10 +43,35 @@ export class MediaThread extends CallThread<MediaRequest, MediaReply> {
   }
 
   /**
-   * Runs a call.
+   * Binds UDP ports for the packets of a call; a `MediaConnection` names them by `id`.
+   * @param address of this machine @throws CallFailure if none is free, or if the thread ends
+   */
+  async bind(address: string, range?: PortRange): Promise<{ readonly id: number; readonly port: number }> {
+    const id = ++this.lastId;
+    const port = await new Promise<number | Error>((resolve) => {
+      this.bindings.set(id, resolve);
+      this.post({ type: 'bind', id, address, range });
+    });
+    this.bindings.delete(id);
+    if (typeof port !== 'number') throw port;
+    return { id, port };
+  }
+
+  /** Closes ports that no call has taken. */
+  release(id: number): void {
+    this.tell({ type: 'release', id });
+  }
+
+  /**
+   * Runs a call. @param signalling what is said of the call beside its connection
    * @throws CallFailure if there was no call; the signal's reason
    */
-  call(connection: MediaConnection, options: VoiceCallOptions, onStep: OnStep = () => undefined): Promise<VoiceFacts> {
+  call(
+    connection: MediaConnection,
+    options: VoiceCallOptions,
+    onStep: OnStep = () => undefined,
+    signalling?: Signalling,
+  ): Promise<VoiceFacts> {
     const { plan, recording, onPiece, signal } = options;
     if (signal.aborted) return Promise.reject(signal.reason as Error);
     const id = ++this.lastId;
@@ -53,6 +81,9 @@ export class MediaThread extends CallThread<MediaRequest, MediaReply> {
       signal.addEventListener('abort', onAbort, { once: true });
       const passedOn = { isRecorded: recording !== undefined, isTranscribed: onPiece !== undefined };
       this.post({ type: 'call', id, task: { plan, ...passedOn, connection } });
+      signalling?.listen((said) => {
+        if (this.calls.has(id)) this.tell({ type: 'signal', id, signal: said });
+      });
     }).finally(() => {
       signal.removeEventListener('abort', onAbort);
       this.calls.delete(id);
@@ -67,6 +98,10 @@ export class MediaThread extends CallThread<MediaRequest, MediaReply> {
 
   protected receive(reply: MediaReply): void {
     if (reply.type === 'ready') return;
+    if (reply.type === 'bound') {
+      const { id, port, reason } = reply;
+      return this.bindings.get(id)?.(port ?? new CallFailure('internal', reason));
+    }
     const call = this.calls.get(reply.id);
     if (!call) return;
     switch (reply.type) {
@@ -109,6 +144,7 @@ export class MediaThread extends CallThread<MediaRequest, MediaReply> {
   protected lost(cause: Error): readonly string[] {
     const calls = [...this.calls.values()];
     for (const { reject } of calls) reject(new CallFailure('thread_ended', {}, { cause }));
+    for (const settle of this.bindings.values()) settle(new CallFailure('thread_ended', {}, { cause }));
     return calls.map(({ callId }) => callId);
   }
 }

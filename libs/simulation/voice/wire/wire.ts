@@ -1,5 +1,6 @@
 import type { AudioFormat } from '../../../audio/index.js';
 import type { Failure } from '../../timeline/failure.js';
+import type { JsonValue } from '../../timeline/text.js';
 import type { PlatformEvent, SpokenWord, VoiceFacts, WireFinding } from '../facts/facts.js';
 
 /** The platform's audio in both directions; the core resamples between it and the line. */
@@ -16,6 +17,11 @@ export type Item = number;
  * or timer and reports what the platform says; the core decides what it means. `now` is the driver's clock in milliseconds.
  */
 export interface Wire {
+  /**
+   * How much later than it is heard the agent's sound is played, in milliseconds and whole frames, so that jitter moves nothing: sound
+   * that is heard at `t` is passed to `play` with `t + lagMs`. Stream time 0 is then `lagMs` after the answer.
+   */
+  readonly lagMs?: number;
   /** The connection is open: sends the first messages. */
   open(now: number): void;
   /** Time has passed, at most 20 ms since the last tick; also before the platform is ready. */
@@ -35,6 +41,10 @@ export interface Wire {
   callerThinking?(now: number, on: boolean): void;
   /** A message of the platform: text, or the bytes of a binary message. */
   message(now: number, data: string | Uint8Array): void;
+  /** What the signalling of the call says, in the words of the wire's session. */
+  signal?(now: number, message: JsonValue): void;
+  /** The connection refused packets, or the other side's address changed. @param what a code of the connection */
+  noted?(now: number, what: string): void;
   /** The result of a tool that the platform waits for, as JSON; with `isError` as `{"error":"…"}`. */
   toolResult?(now: number, id: string, json: string, isError?: true): void;
   /**

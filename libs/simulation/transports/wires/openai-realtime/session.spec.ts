@@ -38,7 +38,7 @@ describe('the address and the key of a Realtime session', () => {
     const url = 'wss://bella-vista.openai.azure.com/openai/v1/realtime?model={assistantId}';
     const { socket } = await dial(url, { authorization: 'Bearer token-of-entra-123456' });
     expect(socket).toMatchObject({ url: url.replace('{assistantId}', 'gpt-realtime') });
-    expect(socket.headers).toEqual({ authorization: 'Bearer token-of-entra-123456', 'x-call-id': 'c-1' });
+    expect(socket!.headers).toEqual({ authorization: 'Bearer token-of-entra-123456', 'x-call-id': 'c-1' });
   });
 
   it.each([

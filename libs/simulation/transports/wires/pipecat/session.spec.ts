@@ -41,7 +41,7 @@ describe('the WebSocket of a bot', () => {
   it('gets a header of the connection in place of the key', async () => {
     const headers = { authorization: 'Bearer of-the-connection' };
     const { socket } = await dial(answers({}), { url: 'wss://bots.example.com/ws', headers });
-    expect(socket.headers).toEqual({ ...headers, 'x-call-id': 'c-1' });
+    expect(socket!.headers).toEqual({ ...headers, 'x-call-id': 'c-1' });
   });
 });
 
@@ -86,7 +86,7 @@ describe('a bot that is started by a request', () => {
     const { socket, state } = await dial(client, { options }, { variables: { name: 'Rossi' }, mockedTools: ['book'] });
     expect(bodyOf(client)).toEqual({ transport: 'websocket', createDailyRoom: false, body: { a: 1, name: 'Rossi' } });
     expect(client.requests[0]!.timeoutMs).toBe(60_000);
-    expect(socket.url).toBe('ws://localhost:7860/ws-client?token=tok');
+    expect(socket!.url).toBe('ws://localhost:7860/ws-client?token=tok');
     expect(state).toMatchObject({ rate: 8_000, speaksRtvi: false, showsTools: true, mockedTools: ['book'] });
   });
 
@@ -106,7 +106,7 @@ describe('a bot that is started by a request', () => {
 
   it('whose answer names a private address is refused by the filter like any other address', async () => {
     const { socket } = await dial(answers({ wsUrl: 'wss://169.254.169.254/latest' }));
-    await expect(new OutboundClient().addressesOf(socket.url)).rejects.toThrow();
+    await expect(new OutboundClient().addressesOf(socket!.url)).rejects.toThrow();
   });
 
   it.each([
