@@ -26,6 +26,7 @@ export {
   type ReportedAlarm,
   type ReportedCaseResult,
   type ReportedLook,
+  type ReportedStream,
   type WatchedSchedule,
 } from './agent/index.js';
 export { REPORT_CSP } from './style.js';

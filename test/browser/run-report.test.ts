@@ -1,12 +1,10 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { Browser, Page } from 'playwright-core';
-import { renderJunit, renderReport, REPORT_CSP } from '../../libs/run-report/index.js';
+import type { Page } from 'playwright-core';
+import { renderJunit, renderReport } from '../../libs/run-report/index.js';
 import type { Built } from '../../libs/run-report/testing/build.js';
 import { HOSTILE, hostileRun } from '../../libs/run-report/testing/hostile.js';
 import { sampleRun } from '../../libs/run-report/testing/sample-run.js';
 import { sample } from '../../libs/statistics/testing/sample.js';
-import { type PageProblems, openBrowser, watchPage, browserUnavailableReason } from '../support/browser.js';
+import { browserUnavailableReason, checkBehaved, HtmlSite, overflowOf, type ServedPage } from '../support/browser.js';
 
 // For code that runs in the page: the tests are compiled without the types of a browser.
 declare const document: any;
@@ -27,78 +25,38 @@ const SCHEMES = ['light', 'dark'] as const;
 const SCREENS = [360, 1280].flatMap((width) => SCHEMES.map((scheme) => [width, scheme] as const));
 
 (missing === undefined ? describe : describe.skip)('a report in Chromium', () => {
-  let browser: Browser;
-  let server: Server;
-  let origin: string;
-  let report: Built;
-  /** Pages by path, and whether they are sent with their Content-Security-Policy. */
-  const pages = new Map<string, { readonly html: string; readonly hasPolicy: boolean }>();
-  /** Reused, because a page of its own for each test starts a process of the browser. */
+  let site: HtmlSite;
   let page: Page;
+  let report: Built;
+  const pages = new Map<string, ServedPage>();
 
   beforeAll(async () => {
     report = await sampleRun();
     const hostile = hostileRun();
     const html = await whole(renderReport(hostile.run, hostile.read));
-    pages.set('/sample', { html: await whole(renderReport(report.run, report.read)), hasPolicy: true });
-    pages.set('/hostile', { html, hasPolicy: true });
+    pages.set('/sample', { html: await whole(renderReport(report.run, report.read)) });
+    pages.set('/hostile', { html });
     const bare = html.replace(/<meta[^>]*Content-Security-Policy[^>]*>/, '');
     expect(bare.length).toBeLessThan(html.length);
-    pages.set('/hostile-without-policy', { html: bare, hasPolicy: false });
-    server = createServer((request, response) => {
-      const page = pages.get(request.url ?? '');
-      // Browsers request it by themselves.
-      if (!page) return void response.writeHead(request.url === '/favicon.ico' ? 204 : 404).end();
-      response.setHeader('content-type', 'text/html; charset=utf-8');
-      if (page.hasPolicy) response.setHeader('content-security-policy', REPORT_CSP);
-      response.end(page.html);
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    browser = await openBrowser();
-    page = await browser.newPage();
+    pages.set('/hostile-without-policy', { html: bare, policy: null });
+    site = await HtmlSite.open(pages);
+    page = site.page;
   });
-  afterAll(async () => {
-    await browser?.close();
-    server?.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
+  afterAll(() => site?.close());
 
-  async function visit(path: string, width = 1280, colorScheme: 'light' | 'dark' = 'light') {
-    page.removeAllListeners();
-    await page.setViewportSize({ width, height: 1_200 });
-    await page.emulateMedia({ colorScheme });
-    const problems = watchPage(page, origin);
-    const requests: string[] = [];
-    page.on('request', (request) => requests.push(new URL(request.url()).pathname));
-    page.on('dialog', () => problems.consoleErrors.push('a dialogue'));
-    await page.goto(`${origin}${path}`);
-    return { problems, requests };
-  }
-
-  function checkBehaved(problems: PageProblems, requests: readonly string[], path: string): void {
-    expect(problems).toEqual({ consoleErrors: [], externalRequests: [], failedRequests: [] });
-    expect(requests.filter((requested) => requested !== '/favicon.ico')).toEqual([path]);
-  }
-
+  const visit = (path: string, width = 1280, scheme: 'light' | 'dark' = 'light') => site.visit(path, width, scheme);
   const openAll = () =>
     page.evaluate(() => document.querySelectorAll('details').forEach((details: any) => (details.open = true)));
-  const overflow = () =>
-    page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-
-  /** Saves a screenshot in the folder SCREENSHOTS, if it is set. */
-  async function screenshot(name: string): Promise<void> {
-    const folder = process.env['SCREENSHOTS'];
-    if (folder) await page.screenshot({ path: `${folder}/report-${name}.png` });
-  }
+  const overflow = () => overflowOf(page);
+  const screenshot = (name: string) => site.screenshot(`report-${name}`);
 
   it.each(sample(SCREENS))('fits a screen of %d px in %s with all calls expanded', async (width, scheme) => {
-    const { problems, requests } = await visit('/sample', width, scheme);
+    const visited = await visit('/sample', width, scheme);
     await screenshot(`${width}-${scheme}`);
     expect(await overflow()).toBeLessThanOrEqual(0);
     await openAll();
     expect(await overflow()).toBeLessThanOrEqual(0);
-    checkBehaved(problems, requests, '/sample');
+    checkBehaved(visited, '/sample');
   });
 
   it.each(sample(SCHEMES, 1))('has a contrast of at least 4.5:1 for all text in %s', async (scheme) => {
@@ -159,7 +117,7 @@ const SCREENS = [360, 1280].flatMap((width) => SCHEMES.map((scheme) => [width, s
   it.each([360, 1280])(
     'shows only the calls of the chosen outcome at %d px, and any call that is linked to',
     async (width) => {
-      const { problems, requests } = await visit('/sample', width);
+      const visited = await visit('/sample', width);
       const visible = (selector: string) => page.locator(`${selector} >> visible=true`).count();
       const { total, passed, failed } = report.run.counts;
       expect(await visible('.call')).toBe(total);
@@ -177,14 +135,14 @@ const SCREENS = [360, 1280].flatMap((width) => SCHEMES.map((scheme) => [width, s
       await page.locator('#e2-r5').waitFor({ state: 'visible' });
       await page.getByRole('radio', { name: `all ${total}` }).check();
       expect(await visible('.call')).toBe(total);
-      checkBehaved(problems, requests, '/sample');
+      checkBehaved(visited, '/sample');
     },
   );
 
   it.each(['/hostile', '/hostile-without-policy'])(
     'shows input of agents and users as text at %s, and executes none of it',
     async (path) => {
-      const { problems, requests } = await visit(path, 360);
+      const visited = await visit(path, 360);
       await openAll();
       // Events such as a click or a mouse move could trigger injected handlers.
       await page.mouse.move(100, 300);
@@ -205,13 +163,13 @@ const SCREENS = [360, 1280].flatMap((width) => SCHEMES.map((scheme) => [width, s
       expect(words).not.toMatch(/[\u0000-\u0008\u000E-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/);
       expect(await overflow()).toBeLessThanOrEqual(0);
       await screenshot(`hostile${path.length}`);
-      checkBehaved(problems, requests, path);
+      checkBehaved(visited, path);
     },
   );
 
   it('blocks injected content by its policy alone', async () => {
     const { html } = pages.get('/hostile')!;
-    pages.set('/injected', { html: html.replace('<main>', '<main><script>hacked=1</script>'), hasPolicy: false });
+    pages.set('/injected', { html: html.replace('<main>', '<main><script>hacked=1</script>'), policy: null });
     const { problems } = await visit('/injected');
     expect(await page.evaluate(() => 'hacked' in globalThis)).toBe(false);
     expect(problems.consoleErrors.join()).toMatch(/Content Security Policy/);

@@ -6,7 +6,7 @@ import {
   type ScriptedAgent,
   startScriptedAgent,
 } from '../simulators/agent/testing/scripted-agent.js';
-import { insertCaseResult } from '../factories/rows.js';
+import { insertCaseResult, insertSchedule } from '../factories/rows.js';
 import { expectError, expectInvalid, expectNotFound } from '../support/expect.js';
 import { HttpClient } from '../support/http.js';
 import { LogLines } from '../support/log-lines.js';
@@ -34,6 +34,11 @@ describe('the page of an agent', () => {
     await agent.close();
   });
 
+  const wordsOf = (page: string): string =>
+    page
+      .replace(/<style>.*?<\/style>/s, '')
+      .replace(/<[^>]*>/g, ' ')
+      .replace(/\s+/g, ' ');
   const hrefs = (page: string): string[] => [...page.matchAll(/href="([^"]*)"/g)].map(([, href]) => href!);
   const link = async (client: HttpClient, agentId: string, body: object = {}) => {
     const { status, body: answered } = await client.post<any>(`/agents/${agentId}/page-links`, {
@@ -66,10 +71,7 @@ describe('the page of an agent', () => {
       'referrer-policy': 'no-referrer',
       'x-robots-tag': 'noindex',
     });
-    const words = body
-      .replace(/<style>.*?<\/style>/s, '')
-      .replace(/<[^>]*>/g, ' ')
-      .replace(/\s+/g, ' ');
+    const words = wordsOf(body);
     expect(words).toContain('1 case not green Cancels Red since the run of ');
     expect(words).toContain('V ');
     expect(words).toMatch(/agent version changed from v1 to v2/);
@@ -79,15 +81,35 @@ describe('the page of an agent', () => {
     expect(hrefs(body)).toEqual(
       expect.arrayContaining([since, `${token}/runs/${newest.id}#e2-r1`, `${token}/runs/${green.id}#e1-r1`]),
     );
-    for (const href of new Set(hrefs(body))) {
-      const target = new URL(href, `${app.url}${path}`);
-      const read = await anonymous.get<string>(target.pathname + target.search);
-      expect([href, read.status]).toEqual([href, 200]);
-      if (target.hash !== '') expect(read.body).toContain(`id="${target.hash.slice(1)}"`);
+    for (const address of [path, `${path}?days=7`]) {
+      const { status, body: opened } = await anonymous.get<string>(address);
+      expect([address, status]).toEqual([address, 200]);
+      expect(hrefs(opened)).toHaveLength(hrefs(body).length);
+      for (const href of new Set(hrefs(opened))) {
+        const target = new URL(href, `${app.url}${address}`);
+        const read = await anonymous.get<string>(target.pathname + target.search);
+        expect([address, href, read.status]).toEqual([address, href, 200]);
+        if (target.hash !== '') expect(read.body).toContain(`id="${target.hash.slice(1)}"`);
+      }
     }
     const report = (await anonymous.get<string>(`/pages/${since.split('#')[0]}`)).body;
     expect(report).toContain('id="e2-r1"');
   });
+
+  it.each(['', '?days=7', '?days=31', '/runs/x'])(
+    'leads from a link with a slash at its end to the link without it, behind any path of a proxy: %s',
+    async (rest) => {
+      const { client, agentId } = await prepareEvaluations(app, []);
+      const { path } = await link(client, agentId);
+      const [route, query] = rest.split('?');
+      const answer = await anonymous.get(`${path}${route}/${query === undefined ? '' : `?${query}`}`);
+      expect([answer.status, answer.headers.get('cache-control'), answer.headers.get('referrer-policy')]).toEqual([
+        ...[308, 'no-store', 'no-referrer'],
+      ]);
+      const proxied = new URL(answer.headers.get('location')!, `https://example.com/voice${path}${route}/`);
+      expect(proxied.href).toBe(`https://example.com/voice${path}${rest}`);
+    },
+  );
 
   it('is read with a key, too, where its links lead to the reports of the service', async () => {
     const { client, agentId } = await prepareEvaluations(app, [saying('Books a table', 'Hello')]);
@@ -102,22 +124,79 @@ describe('the page of an agent', () => {
     expectNotFound(await client.get(`/agents/${randomUUID()}/page`));
   });
 
-  it('has no link to a run that was deleted, and no case that its schedule no longer has', async () => {
-    const { client, agentId, ...owner } = await prepareEvaluations(app, []);
-    const { manager } = app.nest.get(Database);
-    const [scheduleId, runs] = [randomUUID(), [randomUUID(), randomUUID()]];
-    const before = { scheduleId, runId: runs[0]!, endedAt: new Date(Date.now() - 2 * DAY_MS) };
-    const newest = { scheduleId, runId: runs[1]!, endedAt: new Date(Date.now() - DAY_MS) };
-    for (const values of [
-      { ...before, name: 'Removed', caseKey: 'removed', passed: 0, failed: 1 },
-      { ...before, name: 'Kept', caseKey: 'kept' },
-      { ...newest, name: 'Kept', caseKey: 'kept' },
-    ])
-      await insertCaseResult(manager, owner, agentId, values);
-    const { body } = await client.get<string>(`/agents/${agentId}/page`);
-    expect(body).not.toContain('Removed');
-    expect(body).toContain('Kept');
-    expect(hrefs(body)).toEqual([]);
+  describe('of an agent with results of schedules', () => {
+    type Values = Parameters<typeof insertCaseResult>[3];
+    const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS);
+    const day = (days: number) => daysAgo(days).toISOString().slice(0, 10);
+
+    async function prepare() {
+      const { client, agentId, ...owner } = await prepareEvaluations(app, []);
+      const { manager } = app.nest.get(Database);
+      const nightly = await insertSchedule(manager, owner, agentId, { name: 'Nightly', enabled: true });
+      const result = (values: Values) => insertCaseResult(manager, owner, agentId, values);
+      const read = async () => {
+        const { status, body } = await client.get<string>(`/agents/${agentId}/page`);
+        expect(status).toBe(200);
+        return { words: wordsOf(body), body };
+      };
+      return { client, agentId, owner, manager, nightly, result, read };
+    }
+
+    it('has no link to a run that was deleted, and no case that its schedule no longer has', async () => {
+      const { nightly, result, read } = await prepare();
+      const [before, newest] = [2, 1].map((days) => ({
+        ...{ scheduleId: nightly.id, runId: randomUUID(), endedAt: daysAgo(days) },
+      }));
+      await result({ ...before, name: 'Removed', caseKey: 'removed', passed: 0, failed: 1 });
+      await result({ ...before, name: 'Kept', caseKey: 'kept' });
+      await result({ ...newest, name: 'Kept', caseKey: 'kept' });
+      const { body, words } = await read();
+      expect(body).not.toContain('Removed');
+      expect(body).toContain('Kept');
+      expect(hrefs(body)).toEqual([]);
+      // Whether the run met its gate is not known any more.
+      expect(words).toMatch(
+        new RegExp(
+          `Not tested lately No case is red in the newest run of Nightly , the run of ${day(1)} .{9} \\(deleted\\)`,
+        ),
+      );
+    });
+
+    it('says since when a case is red whose runs were deleted', async () => {
+      const { nightly, result, read } = await prepare();
+      for (const days of [3, 2, 1])
+        await result({
+          ...{ scheduleId: nightly.id, caseKey: 'kept', name: 'Kept', endedAt: daysAgo(days) },
+          ...(days < 3 && { passed: 0, failed: 1 }),
+        });
+      expect((await read()).words).toContain(`Not green 1 case not green, since ${day(2)}`);
+    });
+
+    it('is red by a schedule of which more than 120 runs of another one are newer', async () => {
+      const { owner, agentId, manager, nightly, result, read } = await prepare();
+      await result({ scheduleId: nightly.id, name: 'Books', endedAt: daysAgo(6), passed: 0, failed: 1 });
+      const smoke = await insertSchedule(manager, owner, agentId, { name: 'Smoke', enabled: true });
+      for (let n = 0; n < 125; n++)
+        await result({ scheduleId: smoke.id, name: 'Greets', caseKey: 'greets', endedAt: daysAgo(n / 25) });
+      const { words } = await read();
+      expect(words).toMatch(new RegExp(`1 case not green Books Nightly Red .*${day(6)}`));
+      expect(words).toContain('Nightly : Cases in the newest run');
+      expect(words).toContain('Smoke : Cases in the newest 30 runs');
+    });
+
+    it('does not change its verdict by runs that no schedule started, until no schedule is enabled', async () => {
+      const { nightly, result, read, client } = await prepare();
+      await result({ scheduleId: nightly.id, name: 'Books', caseKey: 'books', endedAt: daysAgo(2) });
+      await result({ name: 'Books', caseKey: 'books', endedAt: daysAgo(1), passed: 0, failed: 1 });
+      const { words } = await read();
+      expect(words).not.toContain('Not green');
+      expect(words).toContain('The newest run of the schedule decides: Nightly . Other runs do not.');
+      expect(words).toContain('Other runs : Cases in the newest run');
+      expect((await client.patch(`/schedules/${nightly.id}`, { enabled: false })).status).toBe(200);
+      const paused = (await read()).words;
+      expect(paused).toContain(`Not green 1 case not green, since ${day(1)}`);
+      expect(paused).toContain('The newest result of each case decides');
+    });
   });
 
   it('links end: expired, revoked, of a deleted agent, of a run of another agent or of an old run', async () => {

@@ -4,16 +4,20 @@ import { html, type Html } from '../html.js';
 import type { ReportedAgent, ReportedAlarm, WatchedSchedule } from './reported-agent.js';
 
 /** What the top of the page says about alarms; nothing for an agent without schedules and alarms. */
-export function alarmFacts({ alarms, schedules }: ReportedAgent): (readonly [name: string, value: Html | string])[] {
+export function alarmFacts(agent: ReportedAgent): (readonly [name: string, value: Html | string])[] {
+  const { alarms, schedules } = agent;
   if (alarms.length === 0 && schedules.length === 0) return [];
-  const open = alarms.filter(({ isOpen }) => isOpen);
+  const open = openAlarms(agent);
   return [
-    ['Open alarms', open.length === 0 ? 'none' : html`${open.map((one) => html`<p>${alarmText(one)}</p>`)}`],
+    ['Open alarms', open.length === 0 ? 'none' : html`${open.map((one) => html`<p>${one}</p>`)}`],
     ...(schedules.length === 0
       ? []
       : [['Alarms find', html`${schedules.map((one) => html`<p>${findableText(one)}</p>`)}`] as const]),
   ];
 }
+
+/** What fell in each. */
+export const openAlarms = ({ alarms }: ReportedAgent): Html[] => alarms.filter(({ isOpen }) => isOpen).map(alarmText);
 
 /** What fell, and since when. */
 export function alarmText({ scheduleName, measure, caseName, since }: ReportedAlarm): Html {
@@ -27,7 +31,7 @@ function findableText({ name, learning, findable }: WatchedSchedule): Html {
   const words = learning
     ? `learning: ${count(learning.looks, 'more run')} and ${count(learning.calls, 'more counted call')} are needed`
     : found.length === 0
-      ? 'no fall within 17 looks'
-      : `${found.map(({ passRate, looks }) => `a fall to ${percent(passRate)} within ${looks} looks`).join(', ')}, in 9 of 10 cases`;
+      ? 'no fall within 17 runs'
+      : `a fall to ${found.map(({ passRate, looks }) => `${percent(passRate)} within ${looks}`).join(', to ')} runs, in 9 of 10 cases`;
   return html`<bdi>${title(name)}</bdi>: ${words}`;
 }

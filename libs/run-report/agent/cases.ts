@@ -1,8 +1,10 @@
 import type { CaseState } from '../../statistics/index.js';
 import { count, dateTime, title } from '../../text/index.js';
 import { html, type Html, NOTHING } from '../html.js';
-import { anchors } from '../labels.js';
-import type { ReportedAgent, ReportedAgentCase, ReportedCaseResult } from './reported-agent.js';
+import { addressOf, linked } from './links.js';
+import { marksOf } from './marks.js';
+import type { ReportedAgent, ReportedAgentCase, ReportedStream } from './reported-agent.js';
+import { decidingStreams, type RedCase, redCases } from './verdict.js';
 
 /** Cases of the page; the red ones come first. */
 const MAX_CASES = 200;
@@ -17,24 +19,28 @@ const STATES: Readonly<Record<CaseState, { readonly label: string; readonly sign
   not_judged: { label: 'not judged', sign: '!', kind: 'error' },
 };
 
-/** The red cases, each with the run since which it is red and its newest call that failed. */
+/** The red cases of the verdict, each with the run since which it is red, what changed in it, and its newest call that failed. */
 export function redSection(agent: ReportedAgent): Html {
-  const red = agent.cases.filter(({ redSince }) => redSince !== null);
+  const red = redCases(agent);
   if (red.length === 0) return NOTHING;
   return html`<nav class="failures" aria-labelledby="red">
     <h2 id="red">${count(red.length, 'case')} not green</h2>
     <ol>
       ${red.slice(0, MAX_NAMED).map(
-        (one) =>
+        (each) =>
           html`<li class="failed">
-            <p class="what"><bdi>${title(one.name)}</bdi></p>
-            <p class="why">${sinceText(agent, one)}${newestText(agent, one)}</p>
+            <p class="what"><bdi>${title(each.one.name)}</bdi>${streamTag(agent, each.stream)}</p>
+            <p class="why">${sinceText(agent, each.one)}${newestText(agent, each)}</p>
+            ${changeText(agent, each)}
           </li>`,
       )}
     </ol>
     ${red.length > MAX_NAMED && html`<p class="note">${count(red.length - MAX_NAMED, 'more case')} below.</p>`}
   </nav>`;
 }
+
+const streamTag = (agent: ReportedAgent, { name }: ReportedStream): Html | false =>
+  agent.streams.length > 1 && name !== null && html` <span class="tag"><bdi>${title(name)}</bdi></span>`;
 
 function sinceText(agent: ReportedAgent, { redSince, isRedThroughout }: ReportedAgentCase): Html {
   if (!redSince) return NOTHING;
@@ -44,42 +50,54 @@ function sinceText(agent: ReportedAgent, { redSince, isRedThroughout }: Reported
   return html`Red since ${linked(agent, redSince, `the run of ${when}`)}`;
 }
 
-function newestText(agent: ReportedAgent, { results, redSince }: ReportedAgentCase): Html {
-  const newest = results.find(({ state }) => state === 'failed' || state === 'flaky');
-  if (!newest || newest.runId === redSince?.runId) return NOTHING;
+function newestText(agent: ReportedAgent, { one, since }: RedCase): Html {
+  const newest = one.results.find(({ state }) => state === 'failed' || state === 'flaky');
+  if (!newest || newest.runId === since.runId) return NOTHING;
   return html`; ${linked(agent, newest, `newest failed call, ${dateTime(newest.endedAt)}`)}`;
 }
 
-const addressOf = ({ reportOf }: ReportedAgent, { runId, position, repetition }: ReportedCaseResult) => {
-  const report = reportOf(runId);
-  return report === undefined ? undefined : `${report}#${anchors.call(position, repetition)}`;
-};
-
-function linked(agent: ReportedAgent, result: ReportedCaseResult, words: string): Html {
-  const address = addressOf(agent, result);
-  return address === undefined ? html`${words} (deleted)` : html`<a href="${address}">${words}</a>`;
+function changeText(agent: ReportedAgent, { since }: RedCase): Html | false {
+  const { looks, alarms } = agent;
+  const changes = marksOf(looks, alarms).filter(({ at, kind }) => kind !== 'alarm' && looks[at]!.runId === since.runId);
+  return (
+    changes.length > 0 &&
+    html`<p class="note">In that run, ${changes.map(({ what }, at) => html`${at > 0 && '; '}${what}`)}.</p>`
+  );
 }
 
-/** Cases × newest runs. */
-export function gridSection(agent: ReportedAgent): Html {
-  const { cases, gridRunIds } = agent;
-  if (cases.length === 0) return NOTHING;
-  const sorted = [...cases].sort((a, b) => Number(b.redSince !== null) - Number(a.redSince !== null));
-  const left = cases.length - MAX_CASES;
-  return html`<section aria-labelledby="cases">
-    <h2 id="cases">Cases in ${gridRunIds.length === 1 ? 'the newest run' : `the newest ${gridRunIds.length} runs`}</h2>
-    <p class="note">The newest run is on the right. A field leads to the call in the report of its run.</p>
+/** Cases × newest runs, for each stream. */
+export function gridSections(agent: ReportedAgent): Html {
+  let left = MAX_CASES;
+  const grids = agent.streams.map((stream, at) => {
+    const grid = gridSection(agent, stream, `cases-${at}`, left);
+    left = Math.max(0, left - stream.cases.length);
+    return grid;
+  });
+  return html`${grids}`;
+}
+
+function gridSection(agent: ReportedAgent, stream: ReportedStream, id: string, most: number): Html {
+  const { cases, runs, name } = stream;
+  const [sorted, left] = [[...cases].sort((a, b) => Number(isRed(b)) - Number(isRed(a))), cases.length - most];
+  const whose = agent.streams.length === 1 ? '' : html`<bdi>${name === null ? 'Other runs' : title(name)}</bdi>: `;
+  return html`<section aria-labelledby="${id}">
+    <h2 id="${id}">${whose}Cases in ${runs.length === 1 ? 'the newest run' : `the newest ${runs.length} runs`}</h2>
+    <p class="note">
+      ${!decidingStreams(agent).includes(stream) && 'Runs that no enabled schedule started: they do not decide. '}From
+      ${dateTime(runs[0]!.endedAt)} on the left to ${dateTime(runs.at(-1)!.endedAt)} on the right. A field leads to the
+      call in the report of its run.
+    </p>
     <p class="states" aria-hidden="true">
       ${Object.values(STATES).map(({ label, sign, kind }) => html`<span><b class="cell ${kind}">${sign}</b> ${label}</span> `)}
     </p>
     <ul class="cases">
-      ${sorted.slice(0, MAX_CASES).map(
+      ${sorted.slice(0, most).map(
         (one) =>
           html`<li>
             <h3><bdi>${title(one.name)}</bdi></h3>
             <p class="note">${sinceText(agent, one)}</p>
             <ol>
-              ${cells(agent, one)}
+              ${cells(agent, stream, one)}
             </ol>
           </li>`,
       )}
@@ -88,9 +106,11 @@ export function gridSection(agent: ReportedAgent): Html {
   </section>`;
 }
 
-function cells(agent: ReportedAgent, { results }: ReportedAgentCase): Html[] {
+const isRed = ({ redSince }: ReportedAgentCase): boolean => redSince !== null;
+
+function cells(agent: ReportedAgent, { runs }: ReportedStream, { results }: ReportedAgentCase): Html[] {
   const byRun = new Map(results.map((result) => [result.runId, result]));
-  return agent.gridRunIds.map((runId) => {
+  return runs.map(({ runId }) => {
     const result = byRun.get(runId);
     if (!result) return html`<li class="cell absent"></li>`;
     const { label, sign, kind } = STATES[result.state];

@@ -4,46 +4,68 @@ import { html, type Html, NOTHING } from '../html.js';
 import { share } from '../parts.js';
 import { type Mark, marksOf } from './marks.js';
 import type { ReportedAgent, ReportedLook } from './reported-agent.js';
+import { decidingStreams } from './verdict.js';
 
 const HEIGHT = 120;
 /** Above a chart, for the letters of marks. */
 const TOP = 16;
 
 /** Pass rates, latencies and calls that could not be judged, run by run. */
-export function lookSection({ looks, runs, alarms }: ReportedAgent): Html {
+export function lookSection(agent: ReportedAgent): Html {
+  const { looks, runs, alarms } = agent;
   if (looks.length === 0) return NOTHING;
   const marks = marksOf(looks, alarms);
+  const deciding = new Set(decidingStreams(agent).map(({ scheduleId }) => scheduleId));
+  const isOther = ({ scheduleId }: ReportedLook) => !deciding.has(null) && !deciding.has(scheduleId);
   const longest = Math.max(...looks.map(({ p95 }) => p95 ?? 0));
   const notJudged = looks.reduce((sum, { invalid, error }) => sum + invalid + error, 0);
   return html`<section aria-labelledby="looks">
     <h2 id="looks">Pass rate</h2>
     <p class="note">
       One dot for each run, with its 95 % interval; red below 100
-      %.${runs > looks.length && ` The newest ${looks.length} of ${runs} runs.`}
+      %.${looks.some(isOther) && ' Hollow: runs that do not decide.'}${runs > looks.length && ` The newest ${looks.length} of ${runs} runs.`}
     </p>
-    ${chart(looks, marks, `Pass rates of ${count(looks.length, 'run')}`, ['100 %', '50 %', '0 %'], rateOf)}
+    ${chart(looks, marks, `Pass rates of ${count(looks.length, 'run')}`, ['100 %', '50 %', '0 %'], rateOf(isOther))}
+    ${
+      marks.length > 0 &&
+      html`<ul class="marks">
+        ${marks.map(
+          ({ at, kind, what }) =>
+            html`<li><b class="${kind}">${LETTERS[kind]}</b> ${dateTime(looks[at]!.endedAt)}: ${what}</li>`,
+        )}
+      </ul>`
+    }
     ${
       longest > 0 &&
       html`<h2 id="latencies">Response latency</h2>
         <p class="legend"><span class="agent">median (p50)</span> <span>95th percentile (p95)</span></p>
-        ${chart(looks, marks, `Latencies of ${count(looks.length, 'run')}`, [duration(longest), '', '0'], latencyOf(longest))}`
+        ${chart(looks, marks, `Latencies of ${count(looks.length, 'run')}`, [duration(longest), duration(longest / 2), '0'], latencyOf(longest))}`
     }
     ${
       notJudged > 0 &&
       html`<h2 id="uncounted">Calls that could not be judged</h2>
         <p class="note">${count(notJudged, 'call')}: they say nothing about the agent, and are not counted.</p>
-        ${chart(looks, marks, `Calls that could not be judged in ${count(looks.length, 'run')}`, ['100 %', '', '0'], uncountedOf)}`
-    }
-    ${
-      marks.length > 0 &&
-      html`<ul class="marks">
-        ${marks.map(({ kind, text }) => html`<li><b class="${kind}">${LETTERS[kind]}</b> ${text}</li>`)}
-      </ul>`
+        ${chart(looks, marks, `Calls that could not be judged in ${count(looks.length, 'run')}`, ['100 %', '50 %', '0 %'], uncountedOf)}`
     }
   </section>`;
 }
 
 const LETTERS = { version: 'V', tester: 'T', alarm: 'A' } as const;
+
+/** Marks whose letters would overlap on a narrow screen have one label; a share of the width. */
+const LABEL_WIDTH = 0.04;
+
+function labels(marks: readonly Mark[], whole: number): Html[] {
+  const groups: { at: number; letters: string }[] = [];
+  for (const { at, kind } of marks) {
+    const last = groups.at(-1);
+    if (!last || (at - last.at) / whole >= LABEL_WIDTH) groups.push({ at, letters: LETTERS[kind] });
+    else if (!last.letters.includes(LETTERS[kind])) last.letters += LETTERS[kind];
+  }
+  return groups.map(
+    ({ at, letters }) => html`<text class="tick" x="${share(at, whole)}" y="10" text-anchor="middle">${letters}</text>`,
+  );
+}
 
 /** Where a run is drawn. */
 interface Place {
@@ -66,15 +88,16 @@ function chart(
     ${[TOP, TOP + HEIGHT / 2, bottom].map((y) => html`<line class="axis" x1="0" x2="100%" y1="${y}" y2="${y}" />`)}
     ${marks.map(({ at, kind }) => {
       const x = share(at, whole);
-      return html`<line class="marker ${kind}" x1="${x}" x2="${x}" y1="${TOP - 4}" y2="${bottom}" />
-        <text class="tick" x="${x}" y="10">${LETTERS[kind]}</text>`;
+      return html`<line class="marker ${kind}" x1="${x}" x2="${x}" y1="${TOP - 2}" y2="${bottom}" />`;
     })}
+    ${labels(marks, whole)}
     ${looks.map((look, at) =>
       draw(look, { x: share(at + 0.5, whole), left: share(at + 0.2, whole), width: share(0.6, whole) }),
     )}
-    <text class="tick" x="0" y="${TOP - 4}">${highest}</text>
-    ${middle !== '' && html`<text class="tick" x="0" y="${TOP + HEIGHT / 2 - 3}">${middle}</text>`}
-    <text class="tick" x="0" y="${bottom - 3}">${lowest}</text>
+    ${[highest, middle, lowest].map(
+      (value, at) =>
+        html`<text class="tick" x="-8" y="${TOP + (HEIGHT / 2) * at + 4}" text-anchor="end">${value}</text>`,
+    )}
     <text class="tick" x="0" y="${bottom + 14}">${dateTime(first.endedAt)}</text>
     ${whole > 1 && html`<text class="tick" x="100%" y="${bottom + 14}" text-anchor="end">${dateTime(last.endedAt)}</text>`}
   </svg>`;
@@ -82,16 +105,19 @@ function chart(
 
 const heightOf = (part: number): string => (TOP + HEIGHT * (1 - part)).toFixed(1);
 
-function rateOf({ passed, failed }: ReportedLook, { x }: Place): Html {
-  const counted = passed + failed;
-  if (counted === 0) return NOTHING;
-  const { low, high } = wilsonInterval(counted, passed);
-  const kind = failed > 0 ? 'failed' : 'passed';
-  return html`<line class="range" x1="${x}" x2="${x}" y1="${heightOf(low)}" y2="${heightOf(high)}" />
-    <circle class="fill-${kind}" cx="${x}" cy="${heightOf(passed / counted)}" r="3.5">
-      <title>${percent(passed / counted)}, ${passed} of ${counted}</title>
-    </circle>`;
-}
+const rateOf =
+  (isOther: (look: ReportedLook) => boolean) =>
+  (look: ReportedLook, { x }: Place): Html => {
+    const { passed, failed, endedAt } = look;
+    const counted = passed + failed;
+    if (counted === 0) return NOTHING;
+    const { low, high } = wilsonInterval(counted, passed);
+    const kind = failed > 0 ? 'failed' : 'passed';
+    return html`<line class="range" x1="${x}" x2="${x}" y1="${heightOf(low)}" y2="${heightOf(high)}" />
+      <circle class="fill-${kind}${isOther(look) && ' other'}" cx="${x}" cy="${heightOf(passed / counted)}" r="3.5">
+        <title>${dateTime(endedAt)}: ${percent(passed / counted)}, ${passed} of ${counted}</title>
+      </circle>`;
+  };
 
 const latencyOf =
   (longest: number) =>

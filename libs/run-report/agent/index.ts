@@ -5,5 +5,6 @@ export type {
   ReportedAlarm,
   ReportedCaseResult,
   ReportedLook,
+  ReportedStream,
   WatchedSchedule,
 } from './reported-agent.js';

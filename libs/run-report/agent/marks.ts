@@ -1,4 +1,4 @@
-import { dateTime, title } from '../../text/index.js';
+import { title } from '../../text/index.js';
 import { html, type Html } from '../html.js';
 import { alarmText } from './alarms.js';
 import type { ReportedAlarm, ReportedLook, ReportedTester } from './reported-agent.js';
@@ -7,7 +7,7 @@ import type { ReportedAlarm, ReportedLook, ReportedTester } from './reported-age
 export interface Mark {
   readonly at: number;
   readonly kind: 'version' | 'tester' | 'alarm';
-  readonly text: Html;
+  readonly what: Html;
 }
 
 const TESTER_PARTS: readonly (readonly [keyof ReportedTester, string])[] = [
@@ -25,25 +25,27 @@ export function marksOf(looks: readonly ReportedLook[], alarms: readonly Reporte
     before.set(look.scheduleId, look);
     const changes = previous ? [...versionMark(previous, look, at), ...testerMark(previous, look, at)] : [];
     const begun = alarms.filter(({ since }) => since === look.endedAt);
-    return [...changes, ...begun.map((one) => ({ at, kind: 'alarm' as const, text: html`Alarm: ${alarmText(one)}` }))];
+    return [
+      ...changes,
+      ...begun.map((one) => ({ at, kind: 'alarm' as const, what: html`alarm of ${alarmText(one)}` })),
+    ];
   });
 }
 
-function versionMark({ agentVersion: before }: ReportedLook, { agentVersion: now, endedAt }: ReportedLook, at: number) {
+function versionMark({ agentVersion: before }: ReportedLook, { agentVersion: now }: ReportedLook, at: number): Mark[] {
   if (before === now || now === null) return [];
   const from = before === null ? '' : html` from <bdi>${title(before)}</bdi>`;
-  const text = html`${dateTime(endedAt)}: agent version changed ${from} to <bdi>${title(now)}</bdi>`;
-  return [{ at, kind: 'version' as const, text }];
+  return [{ at, kind: 'version', what: html`agent version changed ${from} to <bdi>${title(now)}</bdi>` }];
 }
 
 /** A text call has no transcription and no voices: that does not count as a change of the tester. */
-function testerMark(before: ReportedLook, { tester, endedAt }: ReportedLook, at: number): Mark[] {
+function testerMark(before: ReportedLook, { tester }: ReportedLook, at: number): Mark[] {
   const changed = TESTER_PARTS.flatMap(([part, label]) => {
     const [from, to] = [wordsOf(before.tester[part]), wordsOf(tester[part])];
     return from === '' || to === '' || from === to ? [] : [html`, ${label} <bdi>${from}</bdi> → <bdi>${to}</bdi>`];
   });
   if (changed.length === 0) return [];
-  return [{ at, kind: 'tester', text: html`${dateTime(endedAt)}: tester changed${changed}` }];
+  return [{ at, kind: 'tester', what: html`tester changed${changed}` }];
 }
 
 const wordsOf = (part: string | readonly string[] | null): string =>

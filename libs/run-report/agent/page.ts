@@ -1,12 +1,12 @@
-import type { CallState } from '../../statistics/index.js';
 import { count, dateTime, percent, title } from '../../text/index.js';
 import { html, type Html, NOTHING } from '../html.js';
 import { badge, facts } from '../parts.js';
 import { META_CSP, STYLE } from '../style.js';
 import { alarmFacts } from './alarms.js';
-import { gridSection, redSection } from './cases.js';
+import { gridSections, redSection } from './cases.js';
 import { lookSection } from './charts.js';
 import type { ReportedAgent } from './reported-agent.js';
+import { decisionNote, verdictOf } from './verdict.js';
 
 /** Lengths of the period in days. */
 export const PAGE_DAYS = [7, 30, 90] as const;
@@ -17,7 +17,7 @@ export function* renderAgentPage(agent: ReportedAgent): Generator<string, void, 
   yield head(agent).toString();
   yield `<body>${banner(agent).toString()}<main>`;
   yield html`${redSection(agent)}${lookSection(agent)}`.toString();
-  yield gridSection(agent).toString();
+  yield gridSections(agent).toString();
   yield '</main></body></html>\n';
 }
 
@@ -34,18 +34,8 @@ const head = (agent: ReportedAgent): Html =>
     ${STYLE}
   </head>`;
 
-/** State of the agent: red as soon as one of its cases is. */
-function verdictOf({ cases, lastRun }: ReportedAgent): { readonly state: CallState; readonly label: string } {
-  if (cases.some(({ redSince }) => redSince !== null)) return { state: 'failed', label: 'Not green' };
-  if (lastRun === null) return { state: 'pending', label: 'No ended run' };
-  if (lastRun.exitCode === 2) return { state: 'error', label: 'Not fully tested' };
-  return lastRun.status === 'COMPLETED'
-    ? { state: 'passed', label: 'Green' }
-    : { state: 'failed', label: 'Gate not met' };
-}
-
 function banner(agent: ReportedAgent): Html {
-  const { state, label } = verdictOf(agent);
+  const { state, label, why } = verdictOf(agent);
   const { looks, runs, days, to, nextRunAt } = agent;
   const last = looks.at(-1);
   return html`<header class="banner ${state}">
@@ -54,7 +44,7 @@ function banner(agent: ReportedAgent): Html {
     <p class="agent"><code>${agent.id}</code></p>
     <div class="verdict">
       <p class="outcome">${badge(state, label)}</p>
-      <div class="gate">${sinceWhen(agent)}</div>
+      <div class="gate">${why}${decisionNote(agent)}</div>
     </div>
     ${facts([
       ['Last run', last && lastRunText(agent)],
@@ -67,12 +57,6 @@ function banner(agent: ReportedAgent): Html {
 }
 
 const time = (iso: string): Html => html`<time datetime="${iso}">${dateTime(iso)}</time>`;
-
-function sinceWhen({ cases }: ReportedAgent): Html {
-  const red = cases.flatMap(({ redSince }) => redSince ?? []);
-  const [since] = [...red].sort((a, b) => (a.endedAt < b.endedAt ? -1 : 1));
-  return since ? html`<p>${count(red.length, 'case')} not green, the first since ${time(since.endedAt)}.</p>` : NOTHING;
-}
 
 function lastRunText({ looks, reportOf }: ReportedAgent): Html {
   const { runId, name, endedAt, passed, failed } = looks.at(-1)!;

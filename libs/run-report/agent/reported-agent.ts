@@ -39,12 +39,31 @@ export interface ReportedCaseResult {
 
 export interface ReportedAgentCase {
   readonly name: string;
-  /** In the runs of the grid, newest first; a run may lack the case. */
+  /** In the runs of its stream, newest first; a run may lack the case. */
   readonly results: readonly ReportedCaseResult[];
   /** The first of the runs since which it is red; null if it is green. */
   readonly redSince: ReportedCaseResult | null;
   /** Whether it has been red for as long as results are shown, and perhaps for longer. */
   readonly isRedThroughout: boolean;
+}
+
+/** The runs of an enabled schedule, or all others together. Different streams test different cases, so they do not mix. */
+export interface ReportedStream {
+  /** Null: the runs that no enabled schedule started. */
+  readonly scheduleId: string | null;
+  /** Of the schedule. */
+  readonly name: string | null;
+  /** The newest runs, oldest first. */
+  readonly runs: readonly ReportedStreamRun[];
+  /** In the order of the newest plan. */
+  readonly cases: readonly ReportedAgentCase[];
+}
+
+export interface ReportedStreamRun {
+  readonly runId: string;
+  readonly endedAt: string;
+  /** Null once the run was deleted. */
+  readonly gate: 'met' | 'not_met' | 'not_tested' | null;
 }
 
 /** The newest looks of a schedule were worse than those before them. */
@@ -72,7 +91,6 @@ export interface ReportedAgent {
   /** Length of the period, and its end. */
   readonly days: number;
   readonly to: string;
-  readonly lastRun: { readonly status: string; readonly exitCode: number | null } | null;
   readonly nextRunAt: string | null;
   /** Open ones, and those found in the period. */
   readonly alarms: readonly ReportedAlarm[];
@@ -82,10 +100,8 @@ export interface ReportedAgent {
   readonly looks: readonly ReportedLook[];
   /** Ended runs in the period, of which the newest are `looks`. */
   readonly runs: number;
-  /** Runs of the grid, oldest first. */
-  readonly gridRunIds: readonly string[];
-  /** In the order of the newest plan. */
-  readonly cases: readonly ReportedAgentCase[];
+  /** Those of schedules first. */
+  readonly streams: readonly ReportedStream[];
   /** Address of the report of a run; undefined once the run was deleted. */
   readonly reportOf: (runId: string) => string | undefined;
   /** Address of the page for other periods; undefined where there is none. */

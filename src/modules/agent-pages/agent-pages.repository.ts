@@ -19,7 +19,7 @@ const LOOKS = `
       FROM case_results h WHERE h.agent_id = $1 AND h.ended_at >= now() - $2 * interval '24 hours'
      GROUP BY h.run_id ORDER BY 2 DESC, h.run_id LIMIT $3)
   SELECT k.run_id AS "runId", k.ended_at AS "endedAt", k.total, s.*, l.ranks[1] AS p50, l.ranks[2] AS p95,
-         r.name, r.status, r.exit_code AS "exitCode"
+         r.name, r.id IS NOT NULL AS "isStored"
     FROM newest k LEFT JOIN runs r ON r.id = k.run_id
    CROSS JOIN LATERAL (
      SELECT min(h.agent_version) AS "agentVersion", min(h.schedule_id::text) AS "scheduleId",
@@ -31,24 +31,36 @@ const LOOKS = `
        FROM case_results h CROSS JOIN unnest(h.latencies) u (ms) WHERE h.run_id = k.run_id) l
    ORDER BY k.ended_at DESC, k.run_id`;
 
-const RESULT = `h.run_id AS "runId", h.case_key AS "caseKey", h.ended_at AS "endedAt", h.passed, h.failed,
-  h.passed + h.failed AS counted, h.position, h.repetition`;
+/** $1: agent; $2: days. A stream is an enabled schedule; null: all other runs. */
+const STREAMED = `
+  WITH streamed AS MATERIALIZED (
+    SELECT h.run_id, h.case_key, h.name, h.ended_at, h.passed, h.failed, h.position, h.repetition,
+           s.id AS stream_id, s.name AS stream_name
+      FROM case_results h LEFT JOIN schedules s ON s.id = h.schedule_id AND s.enabled
+     WHERE h.agent_id = $1 AND h.ended_at >= now() - $2 * interval '24 hours')`;
 
-/** $1: runs. Newest first. */
-const RESULTS = `
-  SELECT ${RESULT}, h.name, h.schedule_id AS "scheduleId" FROM case_results h WHERE h.run_id = ANY ($1::uuid[])
+const RESULT = `h.stream_id AS "scheduleId", h.run_id AS "runId", h.case_key AS "caseKey", h.ended_at AS "endedAt", h.passed,
+  h.failed, h.passed + h.failed AS counted, h.position, h.repetition`;
+
+/** $3: most runs of a stream; $4: of all streams, beside three of each. Newest first. */
+const RESULTS = `${STREAMED},
+  ended AS (SELECT DISTINCT run_id, stream_id, ended_at FROM streamed),
+  placed AS (
+    SELECT run_id, row_number() OVER (PARTITION BY stream_id ORDER BY ended_at DESC, run_id) AS place FROM ended)
+  SELECT ${RESULT}, h.name, h.stream_name AS "scheduleName", r.status, r.exit_code AS "exitCode"
+    FROM streamed h JOIN placed p USING (run_id) LEFT JOIN runs r ON r.id = h.run_id
+   WHERE p.place <= least($3, greatest(3, $4 / (SELECT count(*) FROM placed WHERE place = 1)))
    ORDER BY h.ended_at DESC, h.run_id, h.position`;
 
-/** $1: agent; $2: days. For each red case the first result after its last green one; results without a counted call are neither. */
-const RED_SINCE = `
-  WITH judged AS MATERIALIZED (
-    SELECT h.run_id, h.case_key, h.ended_at, h.passed, h.failed, h.position, h.repetition FROM case_results h
-     WHERE h.agent_id = $1 AND h.ended_at >= now() - $2 * interval '24 hours' AND h.passed + h.failed > 0),
-  green AS (SELECT case_key, max(ended_at) FILTER (WHERE failed = 0) AS at FROM judged GROUP BY case_key)
-  SELECT DISTINCT ON (h.case_key) ${RESULT}, g.at IS NULL AS "isRedThroughout"
-    FROM judged h JOIN green g ON g.case_key = h.case_key
-   WHERE h.failed > 0 AND h.ended_at > coalesce(g.at, '-infinity')
-   ORDER BY h.case_key, h.ended_at, h.run_id`;
+/** For each red case of a stream the first result after its last green one; results without a counted call are neither. */
+const RED_SINCE = `${STREAMED},
+  judged AS (
+    SELECT *, max(ended_at) FILTER (WHERE failed = 0) OVER (PARTITION BY stream_id, case_key) AS green_at
+      FROM streamed WHERE passed + failed > 0)
+  SELECT DISTINCT ON (h.stream_id, h.case_key) ${RESULT}, h.green_at IS NULL AS "isRedThroughout",
+         EXISTS (SELECT FROM runs r WHERE r.id = h.run_id) AS "isStored"
+    FROM judged h WHERE h.failed > 0 AND h.ended_at > coalesce(h.green_at, '-infinity')
+   ORDER BY h.stream_id, h.case_key, h.ended_at, h.run_id`;
 
 const NEXT_RUN = `SELECT min(due_at) AS at FROM schedules WHERE agent_id = $1 AND enabled`;
 
@@ -69,16 +81,23 @@ const SCHEDULES = `
 const IS_IN_PERIOD = `
   SELECT FROM runs WHERE id = $1 AND agent_id = $2 AND ended_at >= now() - $3 * interval '24 hours'`;
 
-/** `total`: ended runs in the period; what comes from the run is null once it was deleted. */
-export type LookRow = Omit<ReportedLook, 'endedAt'> &
-  Pick<RunEntity, 'exitCode'> & {
-    readonly endedAt: Date;
-    readonly status: string | null;
-    readonly total: number;
-  };
+/** `total`: ended runs in the period. */
+export type LookRow = Omit<ReportedLook, 'endedAt'> & {
+  readonly endedAt: Date;
+  readonly isStored: boolean;
+  readonly total: number;
+};
 
+/** `scheduleId`: the stream. */
 export type ResultRow = Omit<ReportedCaseResult, 'endedAt' | 'state'> &
-  Pick<CaseResultEntity, 'caseKey' | 'endedAt' | 'failed'>;
+  Pick<CaseResultEntity, 'scheduleId' | 'caseKey' | 'endedAt' | 'failed'>;
+
+export type RedRow = ResultRow & { readonly isRedThroughout: boolean; readonly isStored: boolean };
+
+/** What comes from the run is null once it was deleted. */
+export type StreamRow = ResultRow &
+  Pick<CaseResultEntity, 'name'> &
+  Pick<RunEntity, 'exitCode'> & { readonly scheduleName: string | null; readonly status: string | null };
 
 /** SQL for the page of an agent. No statement reads a call. */
 @Injectable()
@@ -89,11 +108,11 @@ export class AgentPagesRepository {
     return this.database.query(LOOKS, [agentId, days, limit]);
   }
 
-  async results(runIds: readonly string[]): Promise<(ResultRow & { name: string; scheduleId: string | null })[]> {
-    return this.database.query(RESULTS, [runIds]);
+  async results(agentId: string, days: number, most: { ofStream: number; ofAll: number }): Promise<StreamRow[]> {
+    return this.database.query(RESULTS, [agentId, days, most.ofStream, most.ofAll]);
   }
 
-  async redSince(agentId: string, days: number): Promise<(ResultRow & { isRedThroughout: boolean })[]> {
+  async redSince(agentId: string, days: number): Promise<RedRow[]> {
     return this.database.query(RED_SINCE, [agentId, days]);
   }
 

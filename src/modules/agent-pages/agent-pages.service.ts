@@ -1,11 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  PAGE_DAYS,
-  type ReportedAgent,
-  type ReportedAgentCase,
-  type ReportedCaseResult,
-} from '../../../libs/run-report/index.js';
-import { caseState } from '../../../libs/statistics/index.js';
+import { PAGE_DAYS, type ReportedAgent } from '../../../libs/run-report/index.js';
 import type { Caller } from '../../platform/access/caller.js';
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
@@ -14,11 +8,12 @@ import { notFound } from '../../platform/errors/domain-error.js';
 import { AgentsService } from '../agents/agents.service.js';
 import { type LinkSubject, LinksService } from '../results/report-links/links.service.js';
 import { ResultsService, type SharedResults } from '../results/results.service.js';
-import { AgentPagesRepository, type LookRow, type ResultRow } from './agent-pages.repository.js';
+import { AgentPagesRepository, type LookRow } from './agent-pages.repository.js';
+import { streamsOf } from './streams.js';
 
-/** Runs in the charts, and in the grid of cases. */
+/** Runs in the charts, and in the grids of cases. */
 const MAX_LOOKS = 120;
-const MAX_COLUMNS = 30;
+const MAX_COLUMNS = { ofStream: 30, ofAll: 120 };
 /** Readers of a link can open reports of runs for a day longer than the longest period: the page is older than the click. */
 const READABLE_DAYS = Math.max(...PAGE_DAYS) + 1;
 
@@ -74,64 +69,30 @@ export class AgentPagesService {
   ): Promise<ReportedAgent> {
     const { id, name } = await this.agents.describe(caller, agentId);
     const looks = await this.repository.looks(id, days, MAX_LOOKS);
-    const grid = looks.slice(0, MAX_COLUMNS).map(({ runId }) => runId);
+    const results = await this.repository.results(id, days, MAX_COLUMNS);
     const red = await this.repository.redSince(id, days);
-    const stored = new Set(looks.flatMap(({ runId, status }) => (status === null ? [] : [runId])));
-    const [last] = looks;
+    const stored = new Set([
+      ...[...looks, ...red].flatMap(({ runId, isStored }) => (isStored ? [runId] : [])),
+      ...results.flatMap(({ runId, status }) => (status === null ? [] : [runId])),
+    ]);
     return {
       id,
       name,
       days,
       to: new Date().toISOString(),
-      lastRun: last?.status == null ? null : { status: last.status, exitCode: last.exitCode },
       nextRunAt: (await this.repository.nextRunAt(id))?.toISOString() ?? null,
       alarms: await this.repository.alarms(id, days),
       schedules: await this.repository.schedules(id),
       looks: looks.map(toLook).reverse(),
-      runs: last?.total ?? 0,
-      gridRunIds: [...grid].reverse(),
-      cases: casesOf(await this.repository.results(grid), red),
+      runs: looks[0]?.total ?? 0,
+      streams: streamsOf(results, red),
       reportOf: (runId) => (stored.has(runId) ? reportOf(runId) : undefined),
       ...(pageOf && { pageOf }),
     };
   }
 }
 
-const toLook = ({ status: _, exitCode: __, total: ___, endedAt, ...look }: LookRow) => ({
+const toLook = ({ isStored: _, total: __, endedAt, ...look }: LookRow) => ({
   ...look,
   endedAt: endedAt.toISOString(),
 });
-
-function toResult(row: ResultRow): ReportedCaseResult {
-  const { runId, position, repetition, passed, counted, endedAt } = row;
-  return { runId, position, repetition, passed, counted, endedAt: endedAt.toISOString(), state: caseState(row) };
-}
-
-type NamedRow = Awaited<ReturnType<AgentPagesRepository['results']>>[number];
-
-/** @param rows newest first. A case that the newest run of its schedule no longer has is left out. */
-function casesOf(
-  rows: readonly NamedRow[],
-  red: Awaited<ReturnType<AgentPagesRepository['redSince']>>,
-): ReportedAgentCase[] {
-  const newestRun = new Map<string | null, string>();
-  const byCase = new Map<string, NamedRow[]>();
-  for (const row of rows) {
-    if (!newestRun.has(row.scheduleId)) newestRun.set(row.scheduleId, row.runId);
-    byCase.set(row.caseKey, [...(byCase.get(row.caseKey) ?? []), row]);
-  }
-  const since = new Map(red.map((one) => [one.caseKey, one]));
-  return [...byCase].flatMap(([caseKey, results]) => {
-    const { name, scheduleId, runId } = results[0]!;
-    if (scheduleId !== null && newestRun.get(scheduleId) !== runId) return [];
-    const first = since.get(caseKey);
-    return [
-      {
-        name,
-        results: results.map(toResult),
-        redSince: first ? toResult(first) : null,
-        isRedThroughout: first?.isRedThroughout ?? false,
-      },
-    ];
-  });
-}

@@ -1,9 +1,9 @@
 import { FAULTS_OVER } from '../agent/voice/platform-faults.js';
 
-/** The account: an agent without a fault, and one with each fault. */
+/** The account: an agent with the fault of the server, one without a fault, and one with each fault. */
 const AGENTS: ReadonlyMap<string, string> = new Map([
   ['booking', 'Bella Vista'],
-  ...FAULTS_OVER.elevenlabs.map((fault) => [`booking:${fault}`, `Bella Vista, ${fault}`] as const),
+  ...['healthy', ...FAULTS_OVER.elevenlabs].map((fault) => [`booking:${fault}`, `Bella Vista, ${fault}`] as const),
 ]);
 const PROMPT = 'You take reservations for the restaurant Bella Vista.';
 const CREATED = { created_at_unix_secs: 1_764_000_000 };

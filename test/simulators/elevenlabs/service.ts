@@ -90,7 +90,7 @@ export class ElevenLabsService {
 const urlOf = ({ url = '' }: IncomingMessage): URL | undefined =>
   URL.canParse(url, 'http://agent') ? new URL(url, 'http://agent') : undefined;
 
-/** @returns undefined if there is no such agent */
+/** @returns undefined for an unknown agent */
 function faultOf(agent: string): ElevenLabsFaultName | 'none' | 'configured' | undefined {
   if (!agent.startsWith('booking:')) return 'configured';
   const fault = agent.slice('booking:'.length);

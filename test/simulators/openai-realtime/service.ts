@@ -55,7 +55,7 @@ export class RealtimeService {
     this.sockets.close();
   }
 
-  /** @returns undefined if there is no such agent; `none` for the healthy one */
+  /** @returns undefined for an unknown agent; `none` for the healthy one */
   private faultOf(request: IncomingMessage): RealtimeFaultName | 'none' | undefined {
     const path = request.url ?? '';
     if (!URL.canParse(path, 'ws://agent')) return undefined;

@@ -69,7 +69,7 @@ export class PipecatService {
     this.sockets.close();
   }
 
-  /** @returns undefined if there is no such agent; `none` for the healthy one */
+  /** @returns undefined for an unknown agent; `none` for the healthy one */
   private faultOf(segment: string | undefined): PipecatFaultName | 'none' | undefined {
     const name = segment === undefined ? undefined : decoded(segment);
     // A name without a fault, such as that which the testing service sends, has the configured fault.

@@ -14,9 +14,15 @@ const PROMPT = 'You take reservations for the restaurant Bella Vista.';
 
 /** The reference agent as agents of Retell, in text: one without a fault, and one with each fault. */
 export class ReferenceRetell implements RetellAgents {
-  readonly listed: readonly ListedAgent[] = ['booking', ...FAULT_NAMES.map((fault) => `booking:${fault}`)].map(
-    (id) => ({ id, name: id.replace('booking', 'Bella Vista').replace(':', ', '), language: 'en-US', prompt: PROMPT }),
-  );
+  readonly listed: readonly ListedAgent[] = [
+    'booking',
+    ...['healthy', ...FAULT_NAMES].map((fault) => `booking:${fault}`),
+  ].map((id) => ({
+    id,
+    name: id.replace('booking', 'Bella Vista').replace(':', ', '),
+    language: 'en-US',
+    prompt: PROMPT,
+  }));
 
   constructor(private readonly options: ReferenceRetellOptions) {}
 

@@ -96,7 +96,7 @@ async function outputOf(agent: ReferenceAgent, history: readonly Message[]): Pro
   return output;
 }
 
-const ASSISTANTS = ['booking', ...FAULTS_OVER.vapi.map((fault) => `booking:${fault}`)].map((id) => ({
+const ASSISTANTS = ['booking', ...['healthy', ...FAULTS_OVER.vapi].map((fault) => `booking:${fault}`)].map((id) => ({
   id,
   orgId: 'org_1',
   name: id.replace('booking', 'Bella Vista').replace(':', ', '),

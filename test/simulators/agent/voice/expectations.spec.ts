@@ -34,7 +34,7 @@ import type { ToolRequest } from './spoken-dialogue.js';
 const GUIDE = guideExpectations(
   readFileSync(path.resolve(__dirname, '../../../../docs/guides/expectations.md'), 'utf8'),
 );
-/** By voice words that are said twice without a silence are one answer, and there is no time for another one. */
+/** Over voice, two answers without a silence between them are one. */
 const ONLY_TEXT = 'Answers once';
 const SEEDS = [1, 2, 3];
 const client = new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] });

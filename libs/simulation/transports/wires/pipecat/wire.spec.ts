@@ -168,7 +168,7 @@ describe('words of a bot', () => {
     expect(textsOf(await execute({ onClientReady: [...audio, ...words] }))).toEqual([WELCOME]);
   });
 
-  it('are those of the model where there is no bot-output, without a repetition of it', async () => {
+  it('are those of the model, each once, where no bot-output has them', async () => {
     const send = [...twice([says.transcription(WELCOME)]), says.started(), ...toneFrames(1_600), says.stopped()];
     const onTurn = [
       [after(300, says.transcription('Until eleven.'), says.started(), ...toneFrames(1_000), says.stopped())],
