@@ -122,7 +122,10 @@ const sizeOf = (look: CaseLook | null | undefined, measure: Measure): number =>
 export const passesOf = (one: CaseLooks, used: readonly number[]): Column => columnOf(one, used, null);
 
 function slowCallsOf(one: CaseLooks, used: readonly number[], from: number): Column {
-  const latencies = used.slice(from).flatMap((at) => one.looks[at]?.latencies ?? []);
+  const latencies: number[] = [];
+  for (let at = from; at < used.length; at++) {
+    for (const latency of one.looks[used[at]!]?.latencies ?? []) latencies.push(latency);
+  }
   return columnOf(one, used, percentile(Float64Array.from(latencies).sort(), SLOW_PERCENTILE) ?? Infinity);
 }
 
@@ -140,7 +143,9 @@ function columnOf({ caseKey, looks }: CaseLooks, used: readonly number[], thresh
 export function countsOf(look: CaseLook | null | undefined, thresholdMs: number | null): MarkedCounts {
   if (!look) return { counted: 0, marked: 0 };
   if (thresholdMs === null) return { counted: look.counted, marked: look.counted - look.passed };
-  return { counted: look.latencies.length, marked: look.latencies.filter((one) => one > thresholdMs).length };
+  let marked = 0;
+  for (const latency of look.latencies) if (latency > thresholdMs) marked++;
+  return { counted: look.latencies.length, marked };
 }
 
 function testWindow(
