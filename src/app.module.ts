@@ -25,6 +25,7 @@ import { ExecutionModule } from './modules/execution/execution.module.js';
 import { RunsModule } from './modules/runs/runs.module.js';
 import { WebhooksModule } from './modules/webhooks/webhooks.module.js';
 import { WorkspacesModule } from './modules/workspaces/workspaces.module.js';
+import { ClockModule } from './platform/clock.module.js';
 import { SettingsModule } from './platform/config/settings.module.js';
 import type { Settings } from './platform/config/settings.js';
 import { DatabaseModule } from './platform/database/database.module.js';
@@ -54,6 +55,7 @@ export class AppModule {
       module: AppModule,
       imports: [
         SettingsModule.forRoot(settings),
+        ClockModule,
         DatabaseModule.forRoot(dataSource, databaseUrl),
         EncryptionModule.forRoot(keyRing),
         ThrottlingModule,

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { ApiKeysModule } from '../../src/modules/api-keys/api-keys.module.js';
 import { ApiKeysService } from '../../src/modules/api-keys/api-keys.service.js';
 import { LastUseService } from '../../src/modules/api-keys/last-use.service.js';
 import type { FirstKey } from '../../src/modules/api-keys/first-key.service.js';
@@ -121,9 +120,7 @@ describe('workspace settings', () => {
         .data;
       expect(returned).toBe(expiresAt);
       expect((await admin.as(key).get('/workspace')).status).toBe(200);
-      const clock = jest
-        .spyOn(app.nest.select(ApiKeysModule).get(Clock, { strict: true }), 'now')
-        .mockReturnValue(Date.parse(expiresAt));
+      const clock = jest.spyOn(app.nest.get(Clock), 'now').mockReturnValue(Date.parse(expiresAt));
       try {
         expect((await admin.as(key).get('/workspace')).body.message).toBe('Expired API key');
       } finally {

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiKeysModule } from '../../src/modules/api-keys/api-keys.module.js';
 import { ApiKeysService } from '../../src/modules/api-keys/api-keys.service.js';
 import { KeyWatchService } from '../../src/modules/api-keys/key-watch.service.js';
 import { Clock } from '../../src/platform/clock.js';
@@ -89,9 +88,7 @@ describe('a key that becomes invalid', () => {
       .create({ workspaceId: owner.workspaceId, userId: owner.userId, name: 'Short', role: 'VIEWER', expiresAt });
     const [stream, waiting] = [await listen(value), wait(value)];
     await isWatched(apiKey.id);
-    const clock = jest
-      .spyOn(app.nest.select(ApiKeysModule).get(Clock, { strict: true }), 'now')
-      .mockReturnValue(expiresAt.getTime() - 1);
+    const clock = jest.spyOn(app.nest.get(Clock), 'now').mockReturnValue(expiresAt.getTime() - 1);
     const first = await Promise.race([stream.ended.then(() => 'ended'), waiting, sleep(500, 'in progress')]);
     expect(first).toBe('in progress');
     clock.mockReturnValue(expiresAt.getTime());

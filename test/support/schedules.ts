@@ -1,6 +1,5 @@
 import type { EntityManager } from 'typeorm';
 import { ScheduleStarter } from '../../src/modules/schedules/schedule-starter.service.js';
-import { SchedulesModule } from '../../src/modules/schedules/schedules.module.js';
 import { Clock } from '../../src/platform/clock.js';
 import { Database } from '../../src/platform/database/database.js';
 import { agentBody } from '../factories/bodies.js';
@@ -28,7 +27,6 @@ export async function prepareSchedules(env: NodeJS.ProcessEnv = {}): Promise<Pre
   const { manager } = app.nest.get(Database);
   await insertEvaluation(manager, owner, agentId);
   const clock = { time: Date.now() };
-  const inSchedules = app.nest.select(SchedulesModule);
-  inSchedules.get(Clock, { strict: true }).now = () => clock.time;
-  return { app, client, owner, agentId, clock, manager, starter: inSchedules.get(ScheduleStarter) };
+  app.nest.get(Clock).now = () => clock.time;
+  return { app, client, owner, agentId, clock, manager, starter: app.nest.get(ScheduleStarter) };
 }

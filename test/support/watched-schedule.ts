@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { AlarmNotifier } from '../../src/modules/alarms/alarm-notifier.service.js';
-import { AlarmsModule } from '../../src/modules/alarms/alarms.module.js';
 import { LooksService } from '../../src/modules/alarms/looks.service.js';
 import type { CaseResultEntity } from '../../src/modules/case-history/case-result.entity.js';
 import { ScheduleEntity } from '../../src/modules/schedules/schedule.entity.js';
@@ -50,7 +49,7 @@ export class WatchedSchedule {
 
   /** The clock of the events. */
   get clock(): Clock {
-    return this.app.nest.select(AlarmsModule).get(Clock, { strict: true });
+    return this.app.nest.get(Clock);
   }
 
   /** Writes what an ended run of the schedule would. @returns the run's id */

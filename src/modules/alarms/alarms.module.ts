@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { Clock } from '../../platform/clock.js';
 import { AgentsModule } from '../agents/agents.module.js';
 import { WebhooksModule } from '../webhooks/webhooks.module.js';
 import { AlarmNotifier } from './alarm-notifier.service.js';
@@ -11,7 +10,7 @@ import { LooksService } from './looks.service.js';
 @Module({
   imports: [AgentsModule, WebhooksModule],
   controllers: [AlarmsController],
-  providers: [AlarmsService, AlarmNotifier, LooksService, AlarmsRepository, Clock],
+  providers: [AlarmsService, AlarmNotifier, LooksService, AlarmsRepository],
   exports: [LooksService],
 })
 export class AlarmsModule {}

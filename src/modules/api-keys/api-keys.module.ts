@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { Clock } from '../../platform/clock.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
 import { ApiKeySettingsService } from './api-key-settings.service.js';
 import { ApiKeysController } from './api-keys.controller.js';
@@ -14,7 +13,6 @@ import { LastUseService } from './last-use.service.js';
   imports: [WorkspacesModule],
   controllers: [ApiKeysController],
   providers: [
-    Clock,
     ApiKeysService,
     ApiKeysRepository,
     ApiKeySettingsService,

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { Clock } from '../../platform/clock.js';
 import { AgentsModule } from '../agents/agents.module.js';
 import { StartsModule } from '../starts/starts.module.js';
 import { WebhooksModule } from '../webhooks/webhooks.module.js';
@@ -12,7 +11,7 @@ import { SchedulesService } from './schedules.service.js';
 @Module({
   imports: [AgentsModule, StartsModule, WebhooksModule],
   controllers: [SchedulesController],
-  providers: [SchedulesService, ScheduleStarter, HeartbeatService, SchedulesRepository, Clock],
+  providers: [SchedulesService, ScheduleStarter, HeartbeatService, SchedulesRepository],
   exports: [HeartbeatService],
 })
 export class SchedulesModule {}
