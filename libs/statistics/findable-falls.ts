@@ -19,9 +19,10 @@ export interface FindableFall {
 /**
  * Which falls alarms find in a schedule, by the calls, share passed and dispersion of its own looks. A window finds a fall if
  * it lies in it as a whole, so that most falls are found earlier. Empty while the schedule is learning.
+ * @param before position of the first look of a fall that is not over: what varies there is not the schedule
  */
-export function findableFalls(cases: readonly CaseLooks[], looksAWeek: number): FindableFall[] {
-  const used = usedLooks(cases, 'passed');
+export function findableFalls(cases: readonly CaseLooks[], looksAWeek: number, before = Infinity): FindableFall[] {
+  const used = usedLooks(cases, 'passed').filter((at) => at < before);
   if (learning(cases) || used.length === 0) return [];
   const range = { from: 0, split: used.length, end: used.length };
   const columns = cases

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { AlarmsRepository } from '../../src/modules/alarms/alarms.repository.js';
 import { expectInvalid, expectNotFound } from '../support/expect.js';
 import { sql } from '../support/sql.js';
 import type { TestApp } from '../support/test-app.js';
@@ -133,10 +134,44 @@ describe('an alarm', () => {
   it('stays open while calls cannot be judged, or there are none (prometheus/prometheus#17482)', async () => {
     const { schedule } = await fallen();
     await schedule.nights(6, { passed: 0, failed: 0, error: 20 });
-    await schedule.nights(6, { ...GOOD, caseKey: 'another-case' });
+    await schedule.nights(4, { ...GOOD, caseKey: 'another-case' });
     expect((await schedule.alarms()).map(({ status }) => status)).toEqual(['open']);
     await schedule.nights(5, GOOD);
     expect((await schedule.alarms()).map(({ status }) => status)).toEqual(['recovered']);
+  });
+
+  it('ends when its cases are in none of five nights in a row, and its fall is not what they are compared with later', async () => {
+    const { schedule } = await fallen();
+    await schedule.nights(4, { ...GOOD, caseKey: 'another-case' });
+    expect((await schedule.alarms())[0].status).toBe('open');
+    await schedule.night({ ...GOOD, caseKey: 'another-case' });
+    expect((await schedule.alarms())[0]).toMatchObject({ status: 'case_removed', endedAt: expect.any(String) });
+    expect((await schedule.events()).at(-1)).toMatchObject({
+      type: 'agent.recovered',
+      data: { endedBy: 'case_removed' },
+    });
+    await schedule.nights(5, GOOD);
+    await schedule.nights(2, BAD);
+    expect((await schedule.alarms()).map(({ status }) => status)).toEqual(['open', 'case_removed']);
+  });
+
+  // elastic/kibana#112354, grafana/grafana#123583: alerts of deleted rules stayed open, and were never resolved elsewhere.
+  it('ends when its schedule is deleted, and says so where it was sent', async () => {
+    const { schedule } = await fallen();
+    const muted = await WatchedSchedule.create(app);
+    await muted.client.post(`/agents/${muted.agentId}/alarms/mute`, { until: '2099-01-01T00:00:00Z', reason: 'x' });
+    await muted.nights(25, GOOD);
+    await muted.nights(2, BAD);
+    for (const one of [schedule, muted]) {
+      expect(await one.client.delete(`/schedules/${one.id}`)).toMatchObject({ status: 200 });
+      expect(await one.deletions()).toEqual([one.id]);
+      expect(await one.alarms()).toMatchObject([{ status: 'schedule_deleted', endedAt: expect.any(String) }]);
+    }
+    expect((await schedule.events()).map(({ type, data }) => [type, data.endedBy])).toEqual([
+      ['agent.degraded', undefined],
+      ['agent.recovered', 'schedule_deleted'],
+    ]);
+    expect(await muted.events()).toEqual([]);
   });
 
   it('is found with few calls a night (vonrobak/fedora-homelab-containers#165), and not by one failure (elastic/kibana#203279)', async () => {
@@ -192,6 +227,14 @@ describe('a look', () => {
     const { learning, findable } = (await looks(schedule)).at(-1);
     expect(learning).toBeNull();
     expect(findable).toContainEqual({ passRate: 0.8, looks: 2 });
+  });
+
+  it('finds as much during a fall as before it: the fall does not count as nights that differ', async () => {
+    const { schedule } = await fallen();
+    const before = (await looks(schedule)).at(-3).findable;
+    expect(before).toContainEqual({ passRate: 0.8, looks: 2 });
+    await schedule.nights(6, { passed: 10, failed: 10 });
+    expect((await looks(schedule)).slice(-7).map(({ findable }) => findable)).toEqual(Array(7).fill(before));
   });
 
   it('that could not be judged is reported once until it is over, and is not a fall of the agent', async () => {
@@ -281,6 +324,8 @@ it('is raised and over as the guide to schedules says of a planted fall', async 
   expect(await schedule.alarms()).toEqual([]);
   await schedule.night(...cases(7));
   expect(await schedule.alarms()).toMatchObject([JSON.parse(shown!)]);
+  const { rows, total } = await app.nest.get(AlarmsRepository).page(schedule.agentId, { limit: 10, offset: 0 });
+  expect([rows.map(({ cases: read }) => read.length), total]).toEqual([[3], 1]);
   await schedule.nights(4, ...cases(0));
   expect(await schedule.alarms()).toMatchObject([{ status: 'open' }]);
   await schedule.night(...cases(0));

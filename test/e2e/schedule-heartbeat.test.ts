@@ -1,15 +1,22 @@
+import { scheduleBody } from '../factories/bodies.js';
+import { LogLines } from '../support/log-lines.js';
 import { eventually, type Receiver, startReceiver } from '../support/receiver.js';
 import { createRunApp, prepareAgent, type RunApp } from '../support/run-app.js';
+import { sql } from '../support/sql.js';
 import { vat } from '../support/vat.js';
 
 describe('schedules with a worker', () => {
   let app: RunApp;
   let receiver: Receiver;
+  const log = new LogLines();
 
   beforeAll(async () => {
     [app, receiver] = await Promise.all([
-      createRunApp(),
-      startReceiver((response, _, count) => void response.writeHead(count === 1 ? 500 : 200).end()),
+      createRunApp({}, { log }),
+      startReceiver((response, { url }, count) => {
+        const [, status] = /status=(\d+)/.exec(url!) ?? [];
+        response.writeHead(status === undefined ? (count === 1 ? 500 : 200) : Number(status), { location: '/' }).end();
+      }),
     ]);
   });
   afterAll(async () => {
@@ -49,6 +56,39 @@ describe('schedules with a worker', () => {
     expect(await run('delete', id)).toMatchObject({ code: 0, stdout: `Deleted schedule ${id}\n` });
     expect((await run('list', '--agent', agentId)).stdout).toBe('The agent has no schedules.\n');
     expect((await client.get(`/agents/${agentId}/schedules`)).body).toMatchObject({ meta: { total: 0 } });
+  });
+
+  // p2pool-starter-stack/pithead#560: a monitor that had been deleted answered 404, and the job took that for a success.
+  it('show that a monitor refuses or redirects the heartbeat, log it without the address, and do not repeat it', async () => {
+    const { client, agentId } = await prepareAgent(app, ['house-facts']);
+    const before = receiver.received.length;
+    const heartbeatUrl = `${receiver.url}/secret?status=`;
+    const path = `/agents/${agentId}/schedules`;
+    const body = scheduleBody({ heartbeatUrl: `${heartbeatUrl}404`, run: {} });
+    const { id, heartbeatError } = (await client.post(path, body)).body.data;
+    expect(heartbeatError).toBeNull();
+    const errorAfterRun = async () => {
+      const { body: started } = await client.post(`/schedules/${id}/run`);
+      await client.get(`/runs/${started.data.id}?wait=30`);
+      const read = async () => (await client.get(`/schedules/${id}`)).body.data.heartbeatError;
+      return eventually(read, (error) => error !== null);
+    };
+    expect(await errorAfterRun()).toBe('The monitor responded with 404');
+    const changed = await client.patch(`/schedules/${id}`, { heartbeatUrl: `${heartbeatUrl}301` });
+    expect(changed.body.data.heartbeatError).toBeNull();
+    expect(await errorAfterRun()).toBe('The monitor responded with 301, a redirect, which is not followed');
+    await client.patch(`/schedules/${id}`, { name: 'Renamed' });
+    expect((await client.get(`/schedules/${id}`)).body.data.heartbeatError).not.toBeNull();
+    const jobs = () =>
+      sql(app.databaseUrl, `SELECT FROM graphile_worker.jobs WHERE task_identifier = 'schedules.heartbeat'`);
+    expect(await eventually(jobs, ({ length }) => length === 0)).toEqual([]);
+    expect(receiver.received.slice(before).map((one) => one.path)).toEqual([
+      '/hook/secret?status=404',
+      '/hook/secret?status=301',
+    ]);
+    const messages = log.lines.map(({ msg }) => msg as string);
+    expect(messages).toContain(`The heartbeat of schedule ${id} failed: The monitor responded with 404`);
+    expect(messages.filter((message) => message.includes('hook/secret'))).toEqual([]);
   });
 
   it('name the option of vat that is wrong', async () => {

@@ -85,6 +85,20 @@ export class WatchedSchedule {
     return this.app.nest.get(AlarmNotifier, { strict: false }).remind(alarmId);
   }
 
+  /** Runs the jobs of deleted schedules. @returns whose jobs they were */
+  async deletions(): Promise<string[]> {
+    const jobs = await sql<{ id: string; payload: { scheduleId: string } }>(
+      this.app.databaseUrl,
+      `SELECT j.id, p.payload FROM graphile_worker.jobs j JOIN graphile_worker._private_jobs p ON p.id = j.id
+        WHERE j.task_identifier = 'schedules.deleted'`,
+    );
+    for (const { id, payload } of jobs) {
+      await this.app.nest.get(AlarmNotifier).scheduleDeleted(payload.scheduleId);
+      await sql(this.app.databaseUrl, 'SELECT graphile_worker.complete_jobs(ARRAY[$1::bigint])', [id]);
+    }
+    return jobs.map(({ payload }) => payload.scheduleId);
+  }
+
   async alarms(): Promise<any[]> {
     return (await this.client.get(`/agents/${this.agentId}/alarms`)).body.data;
   }

@@ -3,15 +3,20 @@ import type { AlarmEntity } from './alarm.entity.js';
 
 export type NewAlarm = Omit<AlarmEntity, 'createdAt'>;
 
-/** What is published of an alarm: figures of all of its cases together, and of the worst ones. */
-export function toFigures({ measure, caseKey, cases, since, sinceRunId, looks, pValue }: NewAlarm) {
+/** All cases of an alarm together. */
+export type AlarmTotals = Readonly<Record<'window' | 'reference', MarkedCounts>>;
+
+/**
+ * What is published of an alarm: figures of all of its cases together, and of the worst ones.
+ * @param totals given if `cases` has the worst ones only
+ */
+export function toFigures(
+  { measure, caseKey, cases, since, sinceRunId, looks, pValue }: NewAlarm,
+  totals: AlarmTotals = { window: totalOf(cases, 'window'), reference: totalOf(cases, 'reference') },
+) {
   const shareOf = ({ counted, marked }: MarkedCounts) => ({
     counted,
     share: (measure === 'passed' ? counted - marked : marked) / counted,
-  });
-  const total = (side: 'window' | 'reference'): MarkedCounts => ({
-    counted: cases.reduce((sum, one) => sum + one[side].counted, 0),
-    marked: cases.reduce((sum, one) => sum + one[side].marked, 0),
   });
   return {
     measure,
@@ -21,10 +26,15 @@ export function toFigures({ measure, caseKey, cases, since, sinceRunId, looks, p
     sinceRunId,
     looks,
     pValue,
-    now: shareOf(total('window')),
-    before: shareOf(total('reference')),
+    now: shareOf(totals.window),
+    before: shareOf(totals.reference),
     worstCases: cases.slice(0, NAMED_CASES).map(({ caseKey: key, name, window, reference, thresholdMs }) => ({
       ...{ caseKey: key, name, now: shareOf(window), before: shareOf(reference), thresholdMs },
     })),
   };
 }
+
+const totalOf = (cases: NewAlarm['cases'], side: keyof AlarmTotals): MarkedCounts => ({
+  counted: cases.reduce((sum, one) => sum + one[side].counted, 0),
+  marked: cases.reduce((sum, one) => sum + one[side].marked, 0),
+});

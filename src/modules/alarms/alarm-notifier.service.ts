@@ -5,6 +5,7 @@ import type { Settings } from '../../platform/config/settings.js';
 import { Database } from '../../platform/database/database.js';
 import { defineJob } from '../../platform/queue/job.js';
 import { Queue } from '../../platform/queue/queue.js';
+import { SCHEDULE_DELETED } from '../schedules/schedules.service.js';
 import { WebhooksService } from '../webhooks/webhooks.service.js';
 import { AlarmEntity, type AlarmStatus } from './alarm.entity.js';
 import { AlarmsRepository } from './alarms.repository.js';
@@ -27,6 +28,7 @@ export class AlarmNotifier {
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {
     queue.handle(REMIND, ({ alarmId }) => this.remind(alarmId));
+    queue.handle(SCHEDULE_DELETED, ({ scheduleId }) => this.scheduleDeleted(scheduleId));
   }
 
   /** Writes a new alarm, and sends it unless its agent is muted. */
@@ -45,6 +47,18 @@ export class AlarmNotifier {
       const data = { ...(await this.dataOf(alarm)), endedBy: status };
       await this.webhooks.emit({ workspaceId, agentId, type: 'agent.recovered', data });
     }
+  }
+
+  /** Ends the open alarms of a deleted schedule, since no later look can. */
+  async scheduleDeleted(scheduleId: string): Promise<void> {
+    await this.database.transaction(async () => {
+      // A look that began before may still raise one.
+      await this.repository.lockSchedule(scheduleId);
+      const now = new Date(this.clock.now());
+      for (const alarm of await this.repository.ofSchedule(scheduleId)) {
+        if (alarm.status === 'open') await this.end(alarm, 'schedule_deleted', now);
+      }
+    });
   }
 
   /** Sends alarms that were muted until now, and reminders that are due by then, at the end of the new mute. */

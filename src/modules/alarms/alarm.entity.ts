@@ -4,9 +4,16 @@ import { CreatedRow } from '../../platform/database/timestamps.js';
 
 /**
  * `recovered`: later looks were as good as before. `accepted`: by a user, as the new normal. `new_version`: the agent has another
- * version, and its schedule has `resetOnVersion`.
+ * version, and its schedule has `resetOnVersion`. `case_removed`: later looks have none of its cases.
  */
-export const ALARM_STATUSES = ['open', 'recovered', 'accepted', 'new_version'] as const;
+export const ALARM_STATUSES = [
+  'open',
+  'recovered',
+  'accepted',
+  'new_version',
+  'case_removed',
+  'schedule_deleted',
+] as const;
 export type AlarmStatus = (typeof ALARM_STATUSES)[number];
 
 export interface AlarmCase extends FallenCase {

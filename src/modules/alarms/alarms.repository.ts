@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { NAMED_CASES } from '../../../libs/statistics/index.js';
 import { Database } from '../../platform/database/database.js';
 import type { CaseResultEntity } from '../case-history/case-result.entity.js';
 import type { ScheduleEntity } from '../schedules/schedule.entity.js';
 import type { AlarmEntity } from './alarm.entity.js';
+import type { AlarmTotals } from './alarm-figures.js';
 import type { LookEntity } from './look.entity.js';
 
 /** Looks that are read: those that the rule uses, and some of falls that are over. */
@@ -48,14 +50,22 @@ const ENTRIES = `
     JOIN case_results h ON h.run_id = ANY (l.run_ids)
    ORDER BY l.ended_at, array_position(l.run_ids, h.run_id)`;
 
-const COLUMNS = `a.id, a.workspace_id AS "workspaceId", a.agent_id AS "agentId", a.schedule_id AS "scheduleId",
-  a.schedule_name AS "scheduleName", a.measure, a.case_key AS "caseKey", a.cases, a.looks, a.p_value AS "pValue", a.since,
+const HEAD = `a.id, a.workspace_id AS "workspaceId", a.agent_id AS "agentId", a.schedule_id AS "scheduleId",
+  a.schedule_name AS "scheduleName", a.measure, a.case_key AS "caseKey", a.looks, a.p_value AS "pValue", a.since,
   a.since_run_id AS "sinceRunId", a.found_at AS "foundAt", a.status, a.over_from AS "overFrom", a.ended_at AS "endedAt",
   a.sent_at AS "sentAt", a.created_at AS "createdAt"`;
+const COLUMNS = `${HEAD}, a.cases`;
 
-/** Open alarms first. */
+const sumOf = (side: keyof AlarmTotals, count: string) => `'${count}', sum((one -> '${side}' -> '${count}')::numeric)`;
+const totalOf = (side: keyof AlarmTotals) =>
+  `'${side}', jsonb_build_object(${sumOf(side, 'counted')}, ${sumOf(side, 'marked')})`;
+
+/** Open alarms first. An alarm can have thousands of cases: only those that are shown leave the database. */
 const PAGE = `
-  SELECT ${COLUMNS}, count(*) OVER ()::int AS total FROM alarms a WHERE a.agent_id = $1
+  SELECT ${HEAD}, jsonb_path_query_array(a.cases, '$[0 to ${NAMED_CASES - 1}]') AS cases,
+         (SELECT jsonb_build_object(${totalOf('window')}, ${totalOf('reference')})
+            FROM jsonb_array_elements(a.cases) one) AS totals, count(*) OVER ()::int AS total
+    FROM alarms a WHERE a.agent_id = $1
    ORDER BY a.status = 'open' DESC, a.created_at DESC, a.id DESC LIMIT $2 OFFSET $3`;
 
 const COUNT = 'SELECT count(*)::int AS total FROM alarms WHERE agent_id = $1';
@@ -107,6 +117,9 @@ export const looksToRead = (results: number): number =>
 
 export type LookHead = Pick<LookEntity, 'id' | 'endedAt' | 'agentVersion' | 'runIds'>;
 
+/** `cases` has the worst ones only. */
+export type ListedAlarm = AlarmEntity & { readonly totals: AlarmTotals };
+
 /** SQL for looks and alarms. */
 @Injectable()
 export class AlarmsRepository {
@@ -143,7 +156,7 @@ export class AlarmsRepository {
   }
 
   async page(agentId: string, { limit, offset }: { limit: number; offset: number }) {
-    const rows = await this.database.query<AlarmEntity & { total: number }>(PAGE, [agentId, limit, offset]);
+    const rows = await this.database.query<ListedAlarm & { total: number }>(PAGE, [agentId, limit, offset]);
     const [count] = rows.length > 0 ? rows : await this.database.query<{ total: number }>(COUNT, [agentId]);
     return { rows, total: count?.total ?? 0 };
   }

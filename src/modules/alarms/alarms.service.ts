@@ -9,7 +9,7 @@ import { AgentsService } from '../agents/agents.service.js';
 import type { AlarmEntity } from './alarm.entity.js';
 import { toFigures } from './alarm-figures.js';
 import { AlarmNotifier } from './alarm-notifier.service.js';
-import { AlarmsRepository } from './alarms.repository.js';
+import { AlarmsRepository, type ListedAlarm } from './alarms.repository.js';
 import type { MuteAlarmsRequest } from './dto/alarm.requests.js';
 import type { Alarm, AlarmMute } from './dto/alarm.responses.js';
 
@@ -62,11 +62,11 @@ export class AlarmsService {
   }
 }
 
-function toAlarm(alarm: AlarmEntity): Alarm {
+function toAlarm(alarm: AlarmEntity | ListedAlarm): Alarm {
   const { id, workspaceId, agentId, scheduleId, scheduleName, status, foundAt, endedAt, sentAt, createdAt } = alarm;
   return {
     ...{ id, workspaceId, agentId, scheduleId, scheduleName, status },
-    ...toFigures(alarm),
+    ...toFigures(alarm, 'totals' in alarm ? alarm.totals : undefined),
     foundAt: foundAt.toISOString(),
     endedAt: endedAt?.toISOString() ?? null,
     sentAt: sentAt?.toISOString() ?? null,

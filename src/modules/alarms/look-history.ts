@@ -2,6 +2,9 @@ import type { CaseLook, CaseLooks, Measure } from '../../../libs/statistics/inde
 import type { AlarmEntity } from './alarm.entity.js';
 import type { LookEntry, LookHead } from './alarms.repository.js';
 
+/** A case that is missing in as many looks in a row has left the suite; fewer can be a night with other cases. */
+const LOOKS_WITHOUT = 5;
+
 /** The results of a schedule's cases at its newest looks, as far as they can be compared. */
 export class LookHistory {
   readonly looks: readonly LookHead[];
@@ -57,6 +60,19 @@ export class LookHistory {
       looks,
       cases: same.map(({ caseKey }) => ({ caseKey, looks: looks.map((look) => this.at(caseKey, look)) })),
     };
+  }
+
+  /** The first look after an alarm since which none has any of its cases; undefined until there are enough of them. */
+  leftAt({ cases, foundAt }: AlarmEntity): Date | undefined {
+    const has = ({ id }: LookHead) => cases.some(({ caseKey }) => this.cases.get(caseKey)?.has(id));
+    const first = this.looks.findLastIndex((look) => look.endedAt <= foundAt || has(look)) + 1;
+    return this.looks.length - first < LOOKS_WITHOUT ? undefined : this.looks[first]!.endedAt;
+  }
+
+  /** Position of the first look from this time on. */
+  positionOf(time: Date): number {
+    const position = this.looks.findIndex(({ endedAt }) => endedAt >= time);
+    return position === -1 ? this.looks.length : position;
   }
 
   /** Whether one of its cases is still the same: else it can neither end by itself nor be continued by later looks. */

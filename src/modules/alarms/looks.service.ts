@@ -94,18 +94,24 @@ export class LooksService {
     // Otherwise an alarm from before an update of the service would hide every later fall.
     const open = alarms.filter((alarm) => alarm.status === 'open' && history.isComparable(alarm));
     const inWeek = (await this.repository.newest(schedule.id, now))?.inWeek ?? 1;
-    for (const fall of findFalls(cases, inWeek, open)) await this.raise(schedule, fall, history);
-    return { learning: learning(cases) ?? null, findable: findableFalls(cases, inWeek) };
+    const falls = findFalls(cases, inWeek, open);
+    for (const fall of falls) await this.raise(schedule, fall, history);
+    const fallen = [...open.map((alarm) => ({ ...alarm, from: history.positionOf(alarm.since) })), ...falls];
+    const before = Math.min(...fallen.flatMap(({ measure, from }) => (measure === 'passed' ? from : [])));
+    return { learning: learning(cases) ?? null, findable: findableFalls(cases, inWeek, before) };
   }
 
   private async endIfOver(alarm: AlarmEntity, history: LookHistory, now: Date): Promise<void> {
     const after = history.after(alarm);
     const from = recoveredFrom(alarm, after.cases);
     const { versionSince } = history;
+    const leftAt = history.leftAt(alarm);
     if (versionSince && versionSince > alarm.foundAt) {
       await this.notifier.end(Object.assign(alarm, { overFrom: versionSince }), 'new_version', now);
     } else if (from !== undefined) {
       await this.notifier.end(Object.assign(alarm, { overFrom: after.looks[from]!.endedAt }), 'recovered', now);
+    } else if (leftAt) {
+      await this.notifier.end(Object.assign(alarm, { overFrom: leftAt }), 'case_removed', now);
     }
   }
 

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { OutboundClient, OutboundError } from '../../../libs/outbound-http/index.js';
 import { API_VERSION } from '../../platform/api-version.js';
 import { inBatches } from '../../platform/queue/in-batches.js';
@@ -18,6 +18,8 @@ const PRUNE_SLOTS = defineJob<object>({ name: 'schedules.prune-slots', kind: 'ma
 /** Tells the monitors of schedules that their runs end, and deletes old slots. */
 @Injectable()
 export class HeartbeatService {
+  private readonly logger = new Logger('Schedules');
+
   constructor(
     private readonly repository: SchedulesRepository,
     private readonly queue: Queue,
@@ -40,6 +42,16 @@ export class HeartbeatService {
   private async send(scheduleId: string, { signal }: JobContext): Promise<void> {
     const url = (await this.repository.find(scheduleId))?.heartbeatUrl;
     if (url == null) return;
+    const { error, isFinal } = await this.ask(url, signal);
+    await this.repository.heartbeat(scheduleId, url, error);
+    if (error === null) return;
+    // The address itself may be a secret.
+    const message = `The heartbeat of schedule ${scheduleId} failed: ${error}`;
+    if (!isFinal) throw new Error(message);
+    this.logger.warn(message);
+  }
+
+  private async ask(url: string, signal: AbortSignal): Promise<{ error: string | null; isFinal: boolean }> {
     try {
       const { status } = await this.outbound.request({
         url,
@@ -49,13 +61,15 @@ export class HeartbeatService {
         maxBodyBytes: MAX_BODY_BYTES,
         signal,
       });
-      if (status >= 500 || status === 429)
-        throw new Error(`The monitor of schedule ${scheduleId} responded with ${status}`);
+      if (status >= 200 && status < 300) return { error: null, isFinal: true };
+      const hint = status >= 300 && status < 400 ? ', a redirect, which is not followed' : '';
+      return {
+        error: `The monitor responded with ${status}${hint}`,
+        isFinal: !(status >= 500 || status === 408 || status === 429),
+      };
     } catch (error) {
-      // The address itself may be a secret.
-      if (error instanceof OutboundError)
-        throw new Error(`The monitor of schedule ${scheduleId} was not reached: ${error.reason}`);
-      throw error;
+      if (!(error instanceof OutboundError)) throw error;
+      return { error: `The monitor was not reached: ${error.reason}`, isFinal: false };
     }
   }
 }

@@ -49,6 +49,10 @@ export class ScheduleEntity extends UpdatedRow {
   @Column({ name: 'heartbeat_url', type: 'text', nullable: true })
   heartbeatUrl: string | null;
 
+  /** Why the last heartbeat failed; null if it did not. */
+  @Column({ name: 'heartbeat_error', type: 'text', nullable: true })
+  heartbeatError: string | null;
+
   /** The first due time that has no slot yet. */
   @Column({ name: 'due_at', type: 'timestamptz', precision: 3 })
   dueAt: Date;

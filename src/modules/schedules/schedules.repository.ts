@@ -19,7 +19,7 @@ export type NewSlot = Omit<ScheduleSlotEntity, 'id'>;
 
 const COLUMNS = `s.id, s.workspace_id AS "workspaceId", s.agent_id AS "agentId", s.created_by_user_id AS "createdByUserId",
   s.name, s.cron, s.time_zone AS "timeZone", s.run, s.enabled, s.reset_on_version AS "resetOnVersion",
-  s.max_paid_seconds_per_day AS "maxPaidSecondsPerDay", s.heartbeat_url AS "heartbeatUrl", s.due_at AS "dueAt",
+  s.max_paid_seconds_per_day AS "maxPaidSecondsPerDay", s.heartbeat_url AS "heartbeatUrl", s.heartbeat_error AS "heartbeatError", s.due_at AS "dueAt",
   s.starts_at AS "startsAt", s.not_run AS "notRun", s.not_run_since AS "notRunSince", s.paid_on AS "paidOn",
   s.paid_seconds AS "paidSeconds", s.created_at AS "createdAt", s.updated_at AS "updatedAt",
   a.name AS "agentName", a.deleted_at IS NOT NULL AS "isAgentDeleted",
@@ -61,6 +61,11 @@ const INSERT_SLOT = `
 const ADVANCE = `
   UPDATE schedules SET due_at = $2, starts_at = $3, not_run = $4, not_run_since = $5, paid_on = $6, paid_seconds = $7
    WHERE id = $1`;
+
+/** Not of an address that has been replaced since. */
+const HEARTBEAT = `
+  UPDATE schedules SET heartbeat_error = $3
+   WHERE id = $1 AND heartbeat_url = $2 AND heartbeat_error IS DISTINCT FROM $3`;
 
 const PRUNE = `
   DELETE FROM schedule_slots WHERE id IN (
@@ -119,6 +124,11 @@ export class SchedulesRepository {
   async advance(row: ScheduleEntity): Promise<void> {
     const { id, dueAt, startsAt, notRun, notRunSince, paidOn, paidSeconds } = row;
     await this.database.query(ADVANCE, [id, dueAt, startsAt, notRun, notRunSince, paidOn, paidSeconds]);
+  }
+
+  /** Stores what became of a heartbeat. @param error null if the monitor accepted it */
+  async heartbeat(id: string, url: string, error: string | null): Promise<void> {
+    await this.database.query(HEARTBEAT, [id, url, error]);
   }
 
   /** Deletes a batch of slots that are older than this many days. @returns their number */

@@ -9,6 +9,8 @@ import { uuidOrNotFound } from '../../platform/database/ids.js';
 import { listPage, type Page, type PageRequest } from '../../platform/database/page.js';
 import { about, conflict, invalidInput } from '../../platform/errors/domain-error.js';
 import { checkUrl } from '../../platform/outbound/check-url.js';
+import { defineJob } from '../../platform/queue/job.js';
+import { Queue } from '../../platform/queue/queue.js';
 import { AgentsService } from '../agents/agents.service.js';
 import { RunStarterService } from '../starts/run-starter.service.js';
 import type { CreateScheduleRequest, ScheduledRun, UpdateScheduleRequest } from './dto/schedule.requests.js';
@@ -18,6 +20,12 @@ import { ofRun } from './run-issues.js';
 import { ScheduleEntity } from './schedule.entity.js';
 import type { ScheduleSlotEntity } from './schedule-slot.entity.js';
 import { type ScheduleRow, SchedulesRepository } from './schedules.repository.js';
+
+/** For what later modules keep of a schedule that was deleted. */
+export const SCHEDULE_DELETED = defineJob<{ readonly scheduleId: string }>({
+  name: 'schedules.deleted',
+  kind: 'maintenance',
+});
 
 /** Schedules of a workspace. */
 const MAX_SCHEDULES = 50;
@@ -31,6 +39,7 @@ export class SchedulesService {
     private readonly agents: AgentsService,
     private readonly starter: RunStarterService,
     private readonly outbound: OutboundClient,
+    private readonly queue: Queue,
     private readonly clock: Clock,
   ) {}
 
@@ -92,14 +101,20 @@ export class SchedulesService {
       const last = (await this.repository.lastDue(schedule.id))?.getTime() ?? 0;
       const isWaiting = isMoved && schedule.dueAt.getTime() > now;
       const due = isWaiting ? this.next({ id: schedule.id, cron, timeZone }, Math.max(now, last)) : {};
-      await manager.update(ScheduleEntity, { id: schedule.id }, { ...changes, ...due });
+      const { heartbeatUrl = schedule.heartbeatUrl } = changes;
+      const heartbeat = heartbeatUrl === schedule.heartbeatUrl ? {} : { heartbeatError: null };
+      await manager.update(ScheduleEntity, { id: schedule.id }, { ...changes, ...due, ...heartbeat });
       return toSchedule((await this.repository.find(schedule.id))!);
     });
   }
 
-  /** Its runs stay. @throws DomainError as `get` does */
+  /** Its runs stay; its open alarms end. @throws DomainError as `get` does */
   async delete(caller: Caller, id: string): Promise<void> {
-    await this.database.manager.delete(ScheduleEntity, { id: (await this.get(caller, id)).id });
+    await this.database.transaction(async (manager) => {
+      const { id: scheduleId } = await this.get(caller, id);
+      await manager.delete(ScheduleEntity, { id: scheduleId });
+      await this.queue.enqueue(SCHEDULE_DELETED, { scheduleId });
+    });
   }
 
   /** The newest first. @throws DomainError as `get` does */
@@ -151,10 +166,11 @@ const shownTo = ({ role }: Caller, schedule: Schedule): Schedule =>
 
 function toSchedule(row: ScheduleRow): Schedule {
   const { id, workspaceId, agentId, createdByUserId, name, cron, timeZone, run, enabled, resetOnVersion } = row;
-  const { maxPaidSecondsPerDay, heartbeatUrl, isAgentDeleted, dueAt, lastRunId, createdAt, updatedAt } = row;
+  const { maxPaidSecondsPerDay, heartbeatUrl, heartbeatError, isAgentDeleted, dueAt, lastRunId, createdAt, updatedAt } =
+    row;
   return {
     ...{ id, workspaceId, agentId, createdByUserId, name, cron, timeZone, run, enabled, resetOnVersion },
-    ...{ maxPaidSecondsPerDay, heartbeatUrl },
+    ...{ maxPaidSecondsPerDay, heartbeatUrl, heartbeatError },
     nextRunAt: enabled && !isAgentDeleted ? dueAt.toISOString() : null,
     lastRunId,
     createdAt: createdAt.toISOString(),

@@ -53,6 +53,14 @@ function alarmLines({ measure, caseName, since, now, before, worstCases }: Alarm
   ];
 }
 
+const ENDINGS = {
+  recovered: 'Recovered',
+  accepted: 'Alarm accepted',
+  new_version: 'Alarm over: new version',
+  case_removed: 'Alarm over: its cases are not run any more',
+  schedule_deleted: 'Alarm over: schedule deleted',
+} as const satisfies Record<WebhookEventData['agent.recovered']['endedBy'], string>;
+
 /** The message of each type of event. */
 const MESSAGES: { readonly [Type in WebhookEventType]: (data: WebhookEventData[Type]) => Message } = {
   'run.completed': ({ run }) => ({
@@ -100,7 +108,7 @@ const MESSAGES: { readonly [Type in WebhookEventType]: (data: WebhookEventData[T
     links: report(data.sinceRunId),
   }),
   'agent.recovered': ({ endedBy, ...data }) => ({
-    title: { recovered: 'Recovered', accepted: 'Alarm accepted', new_version: 'Alarm over: new version' }[endedBy],
+    title: ENDINGS[endedBy],
     subject: data.scheduleName,
     lines: alarmLines(data).slice(0, 1),
     links: report(data.sinceRunId),

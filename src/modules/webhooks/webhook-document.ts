@@ -149,8 +149,8 @@ const EVENTS: { readonly [Type in WebhookEventType]: Documented<Type> } = {
     data: object({
       ...alarm,
       endedBy: described(
-        oneOf('recovered', 'accepted', 'new_version'),
-        'Later runs were as good as before the fall, a user accepted it, or the agent has another version',
+        oneOf('recovered', 'accepted', 'new_version', 'case_removed', 'schedule_deleted'),
+        'Later runs were as good as before the fall, a user accepted it, the agent has another version, its cases are in no run any more, or its schedule was deleted',
       ),
     }),
     example: { ...exampleAlarm, endedBy: 'recovered' },

@@ -108,7 +108,9 @@ export interface WebhookEventData {
     readonly issues: readonly string[];
   };
   'agent.degraded': AlarmData & { readonly isReminder: boolean };
-  'agent.recovered': AlarmData & { readonly endedBy: 'recovered' | 'accepted' | 'new_version' };
+  'agent.recovered': AlarmData & {
+    readonly endedBy: 'recovered' | 'accepted' | 'new_version' | 'case_removed' | 'schedule_deleted';
+  };
   'tester.unavailable': ScheduleData & {
     readonly runId: string;
     readonly calls: number;

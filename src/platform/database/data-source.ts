@@ -23,6 +23,7 @@ import { PageLinks1796005800300 } from './migrations/1796005800300-page-links.js
 import { WebhookFormats1796009000000 } from './migrations/1796009000000-webhook-formats.js';
 import { WebhookLinks1796009100000 } from './migrations/1796009100000-webhook-links.js';
 import { Alarms1796010000000 } from './migrations/1796010000000-alarms.js';
+import { HeartbeatErrors1796010100000 } from './migrations/1796010100000-heartbeat-errors.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -61,6 +62,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       WebhookFormats1796009000000,
       WebhookLinks1796009100000,
       Alarms1796010000000,
+      HeartbeatErrors1796010100000,
     ],
   });
 }

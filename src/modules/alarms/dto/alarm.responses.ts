@@ -59,7 +59,7 @@ export class Alarm {
 
   @EnumField(ALARM_STATUSES, {
     description:
-      'Whether it is open, or how it ended: later looks were as good as before, it was accepted, or the agent had a new version and the schedule has `resetOnVersion`',
+      'Whether it is open, or how it ended: later looks were as good as before, it was accepted, the agent had a new version and the schedule has `resetOnVersion`, its cases are in no run any more, or the schedule was deleted',
     example: 'open',
   })
   status: AlarmStatus;

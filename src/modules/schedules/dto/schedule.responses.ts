@@ -4,6 +4,7 @@ import {
   EnumField,
   IdField,
   IntegerField,
+  MAX_LENGTH,
   NumberField,
   StringField,
   TimestampField,
@@ -49,6 +50,14 @@ export class Schedule {
 
   @UrlField(scheduleFields.heartbeatUrl)
   heartbeatUrl: string | null;
+
+  @StringField({
+    description: 'Why the last heartbeat failed; null if its monitor accepted it, and before the first one',
+    example: null,
+    maxLength: MAX_LENGTH.name,
+    nullable: true,
+  })
+  heartbeatError: string | null;
 
   @TimestampField({
     description:
