@@ -19,7 +19,8 @@ const CROSSING_MS = 1_000;
 export async function end(options: EndpointOptions, handle: CallHandle): Promise<Ending> {
   const endpoint = await SipEndpoint.open({ ...options, address: handle.address });
   try {
-    return await (handle.toTag === undefined ? cancel(endpoint, handle) : bye(endpoint, handle));
+    if (handle.toTag === undefined) return await cancel(endpoint, handle);
+    return await (handle.branch === '' ? bye(endpoint, handle) : endLate(endpoint, handle));
   } finally {
     endpoint.close();
   }
@@ -44,7 +45,7 @@ async function cancel(endpoint: SipEndpoint, handle: CallHandle): Promise<Ending
   return late === undefined ? ending : endLate(endpoint, late);
 }
 
-/** Acknowledges and ends a call whose 200 comes after its end. */
+/** Acknowledges and ends a call whose 200 perhaps was not acknowledged: without ACK it comes again for 32 s. */
 export async function endLate(endpoint: SipEndpoint, handle: CallHandle): Promise<Ending> {
   const ack = requestOf(endpoint, 'ACK', handle, handle.cseq);
   ack.setViaHeader(`z9hG4bK${randomBytes(8).toString('hex')}`, endpoint.core.transport.protocol);

@@ -1,8 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
-import os from 'node:os';
-import path from 'node:path';
 import {
   type CallHandle,
   end,
@@ -11,22 +6,15 @@ import {
   mediaOffer,
   Registration,
   SipCall,
-  type SipConnect,
   SipEndpoint,
 } from '../../libs/sip/index.js';
+import { connectByTcp } from '../../libs/sip/testing/far-side.js';
+import { type Kamailio, startKamailio } from '../support/kamailio.js';
 import { describeWith } from '../support/programs.js';
-import { freePort, listening } from '../support/sipp.js';
 
 /** A registrar and proxy with digest and Record-Route. */
-const configuration = (port: number, algorithm: string): string => `#!KAMAILIO
-debug=1
-log_stderror=yes
-children=1
-tcp_children=2
-listen=tcp:127.0.0.1:${port}
-${['tm', 'sl', 'rr', 'pv', 'auth', 'usrloc', 'registrar', 'textops', 'siputils'].map((one) => `loadmodule "${one}.so"`).join('\n')}
+const configuration = (algorithm: string): string => `
 modparam("auth", "algorithm", "${algorithm}")
-modparam("rr", "enable_full_lr", 1)
 request_route {
   if (has_totag()) { if (loose_route()) { t_relay(); } else if (!is_method("ACK")) { sl_send_reply("404", "No route"); } exit; }
   if (is_method("CANCEL")) { if (t_check_trans()) { t_relay(); } else { sl_send_reply("481", "None"); } exit; }
@@ -45,38 +33,24 @@ request_route {
 }
 `;
 
-const connectByTcp: SipConnect = ({ host, port }) =>
-  new Promise((resolve, reject) => {
-    const socket: Socket = connect(port, host, () => resolve(socket));
-    socket.on('error', reject);
-  });
-
 const OWN = { address: '127.0.0.1', port: 40_002, session: 1 };
 const OFFER = mediaOffer(OWN);
 
 describeWith('kamailio', 'Kamailio', () => {
   const open: { close(): unknown }[] = [];
-  let kamailio: ChildProcess | undefined;
-  let folder = '';
+  let kamailio: Kamailio;
   let options: EndpointOptions;
 
   async function start(algorithm: string): Promise<void> {
-    folder = mkdtempSync(path.join(os.tmpdir(), 'kamailio-'));
-    const port = await freePort();
-    writeFileSync(path.join(folder, 'kamailio.cfg'), configuration(port, algorithm));
-    const files = ['-f', path.join(folder, 'kamailio.cfg'), '-w', folder, '-P', path.join(folder, 'pid'), '-Y', folder];
-    kamailio = spawn('kamailio', ['-DD', '-E', '-m', '32', '-M', '4', ...files], { stdio: 'ignore' });
-    await listening(port, kamailio);
+    kamailio = await startKamailio(configuration(algorithm));
+    const { port } = kamailio;
     const address = { user: undefined, host: '127.0.0.1', port, transport: 'tcp' as const };
     options = { connect: connectByTcp, address, userAgent: 'test', credentials: { user: 'me', password: 'secret' } };
   }
 
   afterEach(async () => {
     for (const one of open.splice(0).reverse()) await one.close();
-    const ended = new Promise((resolve) => kamailio?.on('close', resolve));
-    kamailio?.kill();
-    await ended;
-    rmSync(folder, { recursive: true });
+    await kamailio.stop();
   });
 
   async function endpoint(): Promise<SipEndpoint> {

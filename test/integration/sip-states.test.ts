@@ -1,21 +1,14 @@
-import { connect, type Socket } from 'node:net';
 import {
   type CallAnswer,
   type CallEvents,
   type CallFailure,
   mediaOffer,
   SipCall,
-  type SipConnect,
   SipEndpoint,
 } from '../../libs/sip/index.js';
+import { connectByTcp } from '../../libs/sip/testing/far-side.js';
 import { describeWith } from '../support/programs.js';
 import { accept, INVITED, PCMU, recv, request, respond, startSipp, type Step } from '../support/sipp.js';
-
-const connectByTcp: SipConnect = ({ host, port }) =>
-  new Promise((resolve, reject) => {
-    const socket: Socket = connect(port, host, () => resolve(socket));
-    socket.on('error', reject);
-  });
 
 interface Options {
   readonly ringMs?: number;

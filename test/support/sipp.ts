@@ -46,6 +46,7 @@ export const respond = (status: string, { lines = [CONTACT], media, tag = 'far',
       cseq === undefined ? '[last_From:]' : 'From:[$1]',
       (cseq === undefined ? '[last_To:]' : 'To:[$2]') + (tag === '' ? '' : `;tag=${tag}`),
       '[last_Call-ID:]',
+      '[last_Record-Route:]',
       cseq === undefined ? '[last_CSeq:]' : `CSeq: ${cseq}`,
       ...lines,
     ],
@@ -103,15 +104,19 @@ export interface Sipp {
   stop(): void;
 }
 
-/** Starts SIPp as the side that is called, over TCP, for one call. */
-export async function startSipp(steps: readonly Step[], options: readonly string[] = []): Promise<Sipp> {
+/** Starts SIPp as the side that is called, for one call over TCP if the options name nothing else. */
+export async function startSipp(
+  steps: readonly Step[],
+  options: readonly string[] = [],
+  transport: 'tcp' | 'udp' = 'tcp',
+): Promise<Sipp> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'sipp-'));
   const file = path.join(folder, 'far.xml');
   writeFileSync(file, xmlOf(steps));
   const port = await freePort();
   const fixed = [
     '-t',
-    't1',
+    transport === 'tcp' ? 't1' : 'u1',
     '-i',
     '127.0.0.1',
     '-p',
@@ -137,7 +142,8 @@ export async function startSipp(steps: readonly Step[], options: readonly string
       resolve({ code, output: output.slice(-2_000) });
     }),
   );
-  await listening(port, process);
+  // Over UDP, what comes before it listens is sent again.
+  if (transport === 'tcp') await listening(port, process);
   return { port, done, stop: () => process.kill('SIGKILL') };
 }
 
