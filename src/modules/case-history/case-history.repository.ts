@@ -47,6 +47,7 @@ const RECORD = `
     JOIN unnest($2::text[], $3::text[]) WITH ORDINALITY AS n (case_key, name, ordinal) ON n.case_key = c.case_key
    WHERE r.id = $1`;
 
+const SET_VERSION = 'UPDATE case_results SET agent_version = $2 WHERE run_id = $1 AND agent_version IS NULL';
 const FORGET_RUN = 'DELETE FROM case_results WHERE run_id = $1';
 
 /** $1: an agent; $2: maximum number of rows. */
@@ -91,6 +92,10 @@ export class CaseHistoryRepository {
   /** @param key `caseKey` of a case, or key of an evaluation */
   page(agentId: string, key: string, page: { limit: number; offset: number }) {
     return readPage<CaseResultRow>(this.database, LIST, [agentId, key], page);
+  }
+
+  async setAgentVersion(runId: string, version: string): Promise<void> {
+    await this.database.query(SET_VERSION, [runId, version]);
   }
 
   async forgetRun(runId: string): Promise<void> {

@@ -4,6 +4,7 @@ import { caseName } from '../../../libs/text/index.js';
 import type { Caller } from '../../platform/access/caller.js';
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
+import { Database } from '../../platform/database/database.js';
 import { type Page, type PageRequest, window } from '../../platform/database/page.js';
 import { notFound } from '../../platform/errors/domain-error.js';
 import { AgentsService } from '../agents/agents.service.js';
@@ -20,6 +21,7 @@ const RETENTION_DAYS = 400;
 @Injectable()
 export class CaseHistoryService {
   constructor(
+    private readonly database: Database,
     private readonly repository: CaseHistoryRepository,
     private readonly runs: RunsService,
     private readonly agents: AgentsService,
@@ -47,6 +49,15 @@ export class CaseHistoryService {
     const { rows, total } = await this.repository.page(agentId, key, { limit, offset });
     if (total === 0) throw notFound();
     return { items: rows.map(toResponse), total, page, limit };
+  }
+
+  /** Stores which version of its agent a run calls, unless it is known; also in its results if it has ended. */
+  async setAgentVersion(runId: string, version: string): Promise<void> {
+    await this.database.transaction(async () => {
+      // The run first, in the same order as ending it: its results are written by then, or get the version from it.
+      await this.runs.setAgentVersion(runId, version);
+      await this.repository.setAgentVersion(runId, version);
+    });
   }
 
   /** Deletes the results of a run that is deleted on request. */

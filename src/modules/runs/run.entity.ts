@@ -132,7 +132,7 @@ export class RunEntity extends UpdatedRow {
   @Column({ name: 'exit_code', type: 'smallint', nullable: true })
   exitCode: GateExitCode | null;
 
-  /** Version of the agent as given at the start, for instance a commit. */
+  /** Version of the agent as given at the start, for instance a commit; of a schedule's run else that of its platform. */
   @Column({ name: 'agent_version', type: 'text', nullable: true })
   agentVersion: string | null;
 

@@ -48,6 +48,7 @@ const FIND_WITH_COUNTS = `
       FROM calls c WHERE c.run_id = r.id) c
    WHERE r.id = $1 AND ${notErased('r.agent_id')}`;
 
+const SET_VERSION = 'UPDATE runs SET agent_version = $2 WHERE id = $1 AND agent_version IS NULL';
 const HAS_ENDED = `
   SELECT NOT EXISTS (SELECT 1 FROM runs WHERE id = $1 AND status IN ('QUEUED', 'RUNNING')) AS "hasEnded"`;
 
@@ -260,6 +261,10 @@ export class RunsRepository {
   /** The run of an imported call has ended. */
   async closeImport(id: string): Promise<void> {
     await this.database.query(CLOSE_IMPORT, [id]);
+  }
+
+  async setAgentVersion(id: string, version: string): Promise<void> {
+    await this.database.query(SET_VERSION, [id, version]);
   }
 
   /** Locks an open run whose calls have all ended. @returns undefined if it has ended already or has calls left */

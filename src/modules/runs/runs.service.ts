@@ -85,6 +85,11 @@ export class RunsService {
     return this.repository.insert(run);
   }
 
+  /** Stores which version of its agent a run calls, unless it is known. */
+  setAgentVersion(id: string, version: string): Promise<void> {
+    return this.repository.setAgentVersion(id, version);
+  }
+
   /** Locks an open run whose calls have all ended. @returns undefined if it has ended already or has calls left */
   lockOver(id: string): Promise<RunEntity | undefined> {
     return this.repository.lockOver(id);

@@ -11,6 +11,7 @@ import { Queue } from '../../platform/queue/queue.js';
 import type { RunDetails } from '../runs/dto/run.responses.js';
 import { RunStarterService } from '../starts/run-starter.service.js';
 import { WebhooksService } from '../webhooks/webhooks.service.js';
+import { AgentVersionService } from './agent-version.service.js';
 import { dueColumns, DueTimes, startOf } from './due-times.js';
 import { reasonsOf } from './run-issues.js';
 import type { SlotOutcome } from './schedule-slot.entity.js';
@@ -43,6 +44,7 @@ export class ScheduleStarter {
     private readonly repository: SchedulesRepository,
     private readonly schedules: SchedulesService,
     private readonly starter: RunStarterService,
+    private readonly versions: AgentVersionService,
     private readonly webhooks: WebhooksService,
     private readonly clock: Clock,
     @Inject(SETTINGS) private readonly settings: Settings,
@@ -145,6 +147,7 @@ export class ScheduleStarter {
     };
     const run = await this.starter.start(caller, agentId, schedule.run, { id, admit });
     Object.assign(schedule, { paidOn: today, paidSeconds: Math.min(spent + paid, MAX_INTEGER) });
+    await this.versions.runStarted(run);
     return run;
   }
 

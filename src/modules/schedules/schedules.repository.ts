@@ -62,6 +62,13 @@ const ADVANCE = `
   UPDATE schedules SET due_at = $2, starts_at = $3, not_run = $4, not_run_since = $5, paid_on = $6, paid_seconds = $7
    WHERE id = $1`;
 
+/** A run without a version of its agent, which is called; all of its calls use one protocol. */
+const UNVERSIONED = `
+  SELECT r.agent_id AS "agentId", r.workspace_id AS "workspaceId", r.agent_snapshot ->> 'assistantId' AS "assistantId",
+         r.assistant_version AS "assistantVersion", c.protocol
+    FROM runs r CROSS JOIN LATERAL (SELECT protocol FROM calls WHERE run_id = r.id AND protocol IS NOT NULL LIMIT 1) c
+   WHERE r.id = $1 AND r.agent_version IS NULL`;
+
 /** Not of an address that has been replaced since. */
 const HEARTBEAT = `
   UPDATE schedules SET heartbeat_error = $3
@@ -124,6 +131,12 @@ export class SchedulesRepository {
   async advance(row: ScheduleEntity): Promise<void> {
     const { id, dueAt, startsAt, notRun, notRunSince, paidOn, paidSeconds } = row;
     await this.database.query(ADVANCE, [id, dueAt, startsAt, notRun, notRunSince, paidOn, paidSeconds]);
+  }
+
+  async unversioned(runId: string) {
+    type Run = Record<'agentId' | 'workspaceId' | 'assistantId' | 'protocol', string>;
+    const [row] = await this.database.query<Run & { assistantVersion: string | null }>(UNVERSIONED, [runId]);
+    return row;
   }
 
   /** Stores what became of a heartbeat. @param error null if the monitor accepted it */

@@ -43,6 +43,15 @@ export interface PlatformRequest {
   readonly signal: AbortSignal;
 }
 
+/**
+ * The version of an agent that the platform uses in calls which ask for this one, in the platform's own terms; null without one.
+ * @throws CallFailure if the platform cannot be asked; the signal's reason
+ */
+export type FindAgentVersion = (
+  agent: Pick<AgentCall, 'assistantId' | 'assistantVersion'>,
+  request: PlatformRequest,
+) => Promise<string | null>;
+
 /** How a platform is reached: what the rest of the service knows of it. */
 export interface ModuleBase {
   readonly name: string;
@@ -91,6 +100,8 @@ export interface ModuleBase {
   readonly steps: Readonly<Record<string, string>>;
   /** Absent if the platform has no list of an account's assistants. */
   readonly assistants?: ListAssistants;
+  /** Absent if its agents have no versions. */
+  readonly agentVersion?: FindAgentVersion;
 }
 
 /** A protocol of text that takes turns. */

@@ -27,7 +27,7 @@ export function threadSession(
   return Object.assign(Object.create(session) as WireSession, { ...asked, close: () => task?.close() });
 }
 
-const PLATFORM_METHODS = ['end', 'find', 'assistants'] as const;
+const PLATFORM_METHODS = ['end', 'find', 'assistants', 'agentVersion'] as const;
 
 /** The requests to a platform beside calls, which are sent in a request thread of the workspace. */
 export function threadPlatform(

@@ -92,3 +92,12 @@ const MAX_LISTED = 256 * 1024;
 
 /** A text of an assistant that is listed. */
 export const listedText = (value: unknown): string | null => textOf(value)?.slice(0, MAX_LISTED) ?? null;
+
+/** A longer text is not the name of a version. */
+const MAX_VERSION = 255;
+
+/** The name of an agent's version: a text or a number. */
+export function versionText(value: unknown): string | null {
+  const text = typeof value === 'number' || typeof value === 'string' ? String(value).trim() : '';
+  return text === '' || text.length > MAX_VERSION ? null : text;
+}

@@ -281,7 +281,7 @@ export class CallDetails extends IntersectionType(Call, CallRecord) {
   agent: AgentSnapshot;
 
   @StringField({
-    description: 'Version of the agent as given at the start of the run',
+    description: 'Version of the agent, that of the run',
     example: 'a1b2c3d',
     maxLength: MAX_LENGTH.name,
     nullable: true,

@@ -115,7 +115,7 @@ export class ListedRun extends Run {
   passRate: number | null;
 
   @StringField({
-    description: 'Version of the agent as given at the start',
+    description: 'Version of the agent as given at the start; in a run of a schedule without one, that of its platform',
     example: 'a1b2c3d',
     maxLength: MAX_LENGTH.name,
     nullable: true,

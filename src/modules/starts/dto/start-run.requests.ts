@@ -103,7 +103,8 @@ export class StartRunRequest extends GateRequest {
   medium?: Medium;
 
   @StringField({
-    description: 'Version of the agent under test, for instance a commit; shown in results and comparisons',
+    description:
+      'Version of the agent under test, for instance a commit; shown in results and comparisons. In a schedule without it, the one that the platform of the agent reports',
     example: 'a1b2c3d',
     minLength: 1,
     maxLength: MAX_LENGTH.name,

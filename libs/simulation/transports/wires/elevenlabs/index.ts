@@ -2,6 +2,7 @@ import path from 'node:path';
 import { lineRateOf } from '../../modules/common-options.js';
 import type { AgentEndpoint } from '../../modules/endpoint.js';
 import type { TextModule, WireModule } from '../../modules/module.js';
+import { elevenlabsVersion } from './agent-version.js';
 import { elevenlabsAssistants } from './assistants.js';
 import { elevenlabsSession } from './dial.js';
 import { ELEVENLABS_FINDINGS } from './findings.js';
@@ -21,6 +22,7 @@ const ACCOUNT = {
   hasOwnMocks: true,
   mocksTools: ({ mockTools }: AgentEndpoint['options']) => mockTools === true,
   assistants: elevenlabsAssistants,
+  agentVersion: elevenlabsVersion,
 } as const;
 
 const STEPS = {

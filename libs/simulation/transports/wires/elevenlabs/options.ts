@@ -68,10 +68,14 @@ export const initiation = (
   }),
 });
 
+/** The version that is asked for, in a query. */
+export const versionQuery = ({
+  assistantVersion: asked,
+}: Pick<AgentCall, 'assistantVersion'>): Readonly<Record<string, string>> =>
+  asked === undefined ? {} : { [BRANCH_ID.test(asked) ? 'branch_id' : 'version_id']: asked.toWellFormed() };
+
 /** The query for a signed address. */
-export const addressQuery = ({ assistantId, assistantVersion }: AgentCall): Readonly<Record<string, string>> => ({
-  agent_id: assistantId.toWellFormed(),
-  ...(assistantVersion !== undefined && {
-    [BRANCH_ID.test(assistantVersion) ? 'branch_id' : 'version_id']: assistantVersion.toWellFormed(),
-  }),
+export const addressQuery = (call: AgentCall): Readonly<Record<string, string>> => ({
+  agent_id: call.assistantId.toWellFormed(),
+  ...versionQuery(call),
 });

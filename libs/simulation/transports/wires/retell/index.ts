@@ -1,6 +1,7 @@
 import type { TextModule } from '../../modules/module.js';
 import { variables } from '../../modules/common-options.js';
 import { cureOf } from './api.js';
+import { retellVersion } from './agent-version.js';
 import { retellAssistants } from './assistants.js';
 import { retellTransport } from './text.js';
 import { LACKING_IN_MOCKS } from './tool-mocks.js';
@@ -31,4 +32,5 @@ export const retellText: TextModule = {
   cure: cureOf,
   transport: retellTransport,
   assistants: retellAssistants,
+  agentVersion: retellVersion,
 };

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { lineRateOf } from '../../modules/common-options.js';
 import type { TextModule, WireModule } from '../../modules/module.js';
+import { vapiChatVersion, vapiVersion } from './agent-version.js';
 import { vapiAssistants } from './assistants.js';
 import { endCall, findCall } from './calls.js';
 import { vapiChatTransport } from './chat.js';
@@ -36,6 +37,7 @@ export const vapi: WireModule<VapiState> = {
   takes: { variables: true, assistantVersion: true },
   end: endCall,
   find: findCall,
+  agentVersion: vapiVersion,
   clock: 'heard',
   firstSpeaker: null,
   options: VOICE_OPTIONS,
@@ -62,6 +64,7 @@ export const vapiChat: TextModule = {
   twin: 'vapi',
   medium: 'text',
   takes: { variables: true },
+  agentVersion: vapiChatVersion,
   firstSpeaker: 'caller',
   options: TEXT_OPTIONS,
   steps: {
