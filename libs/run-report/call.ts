@@ -6,7 +6,7 @@ import { latencyLabels } from './latency.js';
 import { badge, facts } from './parts.js';
 import { type ReportedAttempt, type ReportedCall, reasonOf, stateOf } from './reported.js';
 import { between, count, duration, number, percent } from '../text/index.js';
-import { type ReportedAudio, voiceSection } from './voice/index.js';
+import { type RecordingAddresses, type ReportedAudio, voiceSection } from './voice/index.js';
 import { transcriptSection } from './transcript.js';
 import { anchors } from './labels.js';
 
@@ -24,8 +24,8 @@ export interface Placement {
   /** Language of the call, BCP 47. */
   readonly language: string | null;
   readonly audio: ReportedAudio | undefined;
-  /** Address of the service from outside. */
-  readonly serviceUrl: string | null;
+  /** Where recordings are that are not on the page. */
+  readonly elsewhere: RecordingAddresses;
 }
 
 /** One call: the outcome in one line, and the details with the transcript. */
@@ -87,9 +87,9 @@ const UNCOUNTED_NOTES: Readonly<Partial<Record<CallState, string>>> = {
 const leftOut = ({ id }: ReportedCall): Html =>
   html`<p class="note">The transcript is omitted here; read it with <code>GET /calls/${id}</code>.</p>`;
 
-function insight(call: ReportedCall, anchor: string, { language, audio, serviceUrl }: Placement): Html {
+function insight(call: ReportedCall, anchor: string, { language, audio, elsewhere }: Placement): Html {
   const findings = findingsOf(call);
-  return html`${findingsSection(call, anchor, findings)} ${voiceSection(call, audio, serviceUrl)}
+  return html`${findingsSection(call, anchor, findings)} ${voiceSection(call, audio, elsewhere)}
   ${transcriptSection(call, anchor, findings, language)} ${measuresSection(call)}`;
 }
 

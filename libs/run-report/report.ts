@@ -86,10 +86,10 @@ async function* callSections(
     if (isOpen) opened.set(call.outcome, open + 1);
     const isAttemptWhole = () => budget.takesAttempt();
     const { language } = run.evaluations[position]!;
-    const { repeat, serviceUrl } = run;
+    const { repeat } = run;
     const audio = isWhole ? await audioOf(call, audioBudget, readAudio) : undefined;
     hasAudio ||= audio?.wav !== undefined;
-    const shown = { position, repeat, isOpen, isWhole, isAttemptWhole, language, audio, serviceUrl };
+    const shown = { position, repeat, isOpen, isWhole, isAttemptWhole, language, audio, elsewhere: run };
     yield callDetails(readAudio && !audio ? withoutRecording(call) : call, shown).toString();
   }
   if (current !== undefined) yield '</section>';

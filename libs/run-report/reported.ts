@@ -50,6 +50,8 @@ export interface ReportedRun extends GateSettings {
   readonly matrix: ReportedMatrix | null;
   /** Address of the service from outside, without a slash at the end; null if it is unknown. */
   readonly serviceUrl: string | null;
+  /** Address of a recording for readers without an API key, null if they may not hear it; absent for readers with one. */
+  readonly recordingOf?: (callId: string) => string | null;
   /** In the order of the plan. */
   readonly evaluations: readonly ReportedEvaluation[];
 }

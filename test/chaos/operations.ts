@@ -206,6 +206,14 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       return chosen && run && { ...get(`${chosen.shared}/runs/${run.id}`), expect: [200, 404] };
     },
   },
+  getSharedRecording: {
+    weight: 1,
+    plan: (client) => {
+      const [chosen, call] = [client.random.pick(client.pageLinks), client.random.pick(client.calls)];
+      // 404: text calls, and links without recordings.
+      return chosen && call && { ...get(`${chosen.shared}/calls/${call.id}/recording`), expect: [200, 404] };
+    },
+  },
   followRun: {
     weight: 1,
     plan: (client) => {

@@ -30,6 +30,7 @@ const EXPECTED: Readonly<Record<string, number>> = {
   getSharedReport: 404,
   getSharedPage: 404,
   getSharedPageRun: 404,
+  getSharedRecording: 404,
   // The call of the examples is a text call; test/realtime/voice-calls.test.ts downloads both.
   getRecording: 404,
   getWireLog: 404,

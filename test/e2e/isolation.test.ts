@@ -113,6 +113,7 @@ describe('every operation of the OpenAPI document', () => {
       '/reports/{token}',
       '/pages/{token}',
       '/pages/{token}/runs/{runId}',
+      '/pages/{token}/calls/{callId}/recording',
       '/healthz',
       '/readyz',
     ]);
@@ -141,6 +142,7 @@ describe('every operation of the OpenAPI document', () => {
       'POST /agents/{id}/alarms/{alarmId}/accept',
       'DELETE /agents/{id}/page-links/{linkId}',
       'GET /pages/{token}/runs/{runId}',
+      'GET /pages/{token}/calls/{callId}/recording',
     ]);
   });
 
@@ -153,6 +155,8 @@ describe('every operation of the OpenAPI document', () => {
     expectNotFound(await owner.admin.delete(`${await pathFor(app, owner, '/agents/{id}')}/${page}`));
     const run = (await pathFor(app, foreign, '/runs/{id}')).split('/').at(-1);
     expectNotFound(await owner.admin.get(`${await pathFor(app, owner, '/pages/{token}')}/runs/${run}`));
+    const call = (await pathFor(app, foreign, '/calls/{id}')).split('/').at(-1);
+    expectNotFound(await owner.admin.get(`${await pathFor(app, owner, '/pages/{token}')}/calls/${call}/recording`));
     const history = (await pathFor(app, foreign, '/agents/{id}/cases/{key}/history')).split('/').slice(3).join('/');
     expectNotFound(await owner.admin.get(`${await pathFor(app, owner, '/agents/{id}')}/${history}`));
     const accept = (await pathFor(app, foreign, '/agents/{id}/alarms/{alarmId}/accept')).split('/').slice(3).join('/');

@@ -72,13 +72,8 @@ const CREATE: Readonly<Record<string, (service: Service, workspace: WorkspaceWit
     await managerOf(service).update(RunEntity, { id: previous }, { status: 'COMPLETED', exitCode: 0 });
     return cancelledRun(service, workspace, agentId);
   },
-  calls: async (service, workspace) => {
-    const runId = await createResource(service, workspace, 'runs');
-    const { body } = await new HttpClient(service.url, workspace.apiKey).get(`/runs/${runId}/calls`);
-    const [{ id }] = body.data;
-    await insertRecording(service.nest, id);
-    return id;
-  },
+  calls: async (service, workspace) =>
+    recordedCall(service, workspace, await createResource(service, workspace, 'runs')),
   schedules: async (service, workspace) => {
     const agentId = await createResource(service, workspace, 'agents');
     await insertEvaluation(managerOf(service), workspace, agentId);
@@ -163,6 +158,8 @@ const CREATE_BELOW: Readonly<
   alarms: async (service, workspace, agentId) => (await insertAlarm(managerOf(service), workspace, agentId)).id,
   // Of the agent whose page the token opens.
   runs: (service, workspace, token) => cancelledRun(service, workspace, agentsOfPages.get(token) ?? ''),
+  calls: async (service, workspace, token) =>
+    recordedCall(service, workspace, await cancelledRun(service, workspace, agentsOfPages.get(token) ?? '')),
   'page-links': async (service, workspace, agentId) => (await createPageLink(service, workspace, agentId)).id,
   cases: async (service, workspace, agentId) =>
     (await insertCaseResult(managerOf(service), workspace, agentId)).caseKey,
@@ -288,13 +285,20 @@ async function cancelledRun(service: Service, workspace: WorkspaceWithKey, agent
   return id;
 }
 
+async function recordedCall(service: Service, { apiKey }: WorkspaceWithKey, runId: string): Promise<string> {
+  const { body } = await new HttpClient(service.url, apiKey).get(`/runs/${runId}/calls`);
+  const [{ id }] = body.data;
+  await insertRecording(service.nest, id);
+  return id;
+}
+
 const createReportLink = (service: Service, workspace: WorkspaceWithKey, runId: string) =>
   createLink(service, workspace, `/runs/${runId}/report-links`);
 const createPageLink = (service: Service, workspace: WorkspaceWithKey, agentId: string) =>
   createLink(service, workspace, `/agents/${agentId}/page-links`);
 
 async function createLink({ url }: Service, { apiKey }: WorkspaceWithKey, path: string): Promise<any> {
-  const response = await new HttpClient(url, apiKey).post<any>(path, { expiresInHours: 1 });
+  const response = await new HttpClient(url, apiKey).post<any>(path, { expiresInHours: 1, includeRecordings: true });
   expect(response).toMatchObject({ status: 201 });
   return response.body.data;
 }

@@ -57,7 +57,7 @@ export const SPECIAL_RESPONSES: readonly {
       expect((await send(409, callId)).body.message).toContain('The call has ended');
     },
   },
-  ...['GET /calls/{id}/recording', 'GET /calls/{id}/wire'].map((name) => ({
+  ...['GET /calls/{id}/recording', 'GET /calls/{id}/wire', 'GET /pages/{token}/calls/{callId}/recording'].map((name) => ({
     name: `${name} returns 206, 304 and 416`,
     expectResponse: async ({ prober, request }: ProvokeContext) => {
       const operation = operationNamed(name);

@@ -50,9 +50,9 @@ function sinceText(agent: ReportedAgent, { redSince, isRedThroughout }: Reported
   return html`Red since ${linked(agent, redSince, `the run of ${when}`)}`;
 }
 
-function newestText(agent: ReportedAgent, { one, since }: RedCase): Html {
+function newestText(agent: ReportedAgent, { one }: RedCase): Html {
   const newest = one.results.find(({ state }) => state === 'failed' || state === 'flaky');
-  if (!newest || newest.runId === since.runId) return NOTHING;
+  if (!newest) return NOTHING;
   return html`; ${linked(agent, newest, `newest failed call, ${dateTime(newest.endedAt)}`)}`;
 }
 

@@ -1,17 +1,19 @@
 import { html, type Html, NOTHING } from '../html.js';
 import { facts } from '../parts.js';
-import type { ReportedCall } from '../reported.js';
+import type { ReportedCall, ReportedRun } from '../reported.js';
 import { joinSpeech, spokenDifferences, type SpeechEntry } from '../../simulation/index.js';
 import { clipped, count, duration, moment, number, percent } from '../../text/index.js';
 import { signs, voiceFigure } from './figure.js';
 import { audioElement } from './player.js';
 import type { ReportedAudio, ReportedVoice } from './reported-voice.js';
 
+export type RecordingAddresses = Pick<ReportedRun, 'serviceUrl' | 'recordingOf'>;
+
 /** The call as heard, with its audio if that is part of the page. */
 export function voiceSection(
   { id, voice, timeline, measures }: Pick<ReportedCall, 'id' | 'voice' | 'timeline' | 'measures'>,
   audio: ReportedAudio | undefined,
-  serviceUrl: string | null,
+  elsewhere: RecordingAddresses,
 ): Html {
   if (!voice) return NOTHING;
   const whole = Math.max(1, measures?.durationMs ?? 0, (voice.recording?.seconds ?? 0) * 1000);
@@ -20,7 +22,7 @@ export function voiceSection(
     <h5>As heard</h5>
     <div class="player" data-seconds="${whole / 1000}" ${hasAudio && KEYBOARD}>
       ${voiceFigure({ voice, audio, timeline, whole })}
-      ${hasAudio ? html`${audioElement(audio.wav)} <small>Click the picture, or press a time of the transcript, to play from there; arrow keys move by 2 s.</small>` : listenAt(id, voice, serviceUrl)}
+      ${hasAudio ? html`${audioElement(audio.wav)} <small>Click the picture, or press a time of the transcript, to play from there; arrow keys move by 2 s.</small>` : listenAt(id, voice, elsewhere)}
     </div>
     ${legend(voice, timeline)} ${differences(timeline)} ${heardFacts(voice)}
   </section>`;
@@ -28,8 +30,13 @@ export function voiceSection(
 
 const KEYBOARD = html`tabindex="0" role="group" aria-label="Recording"`;
 
-function listenAt(id: string, { recording }: ReportedVoice, serviceUrl: string | null): Html {
+function listenAt(id: string, { recording }: ReportedVoice, { serviceUrl, recordingOf }: RecordingAddresses): Html {
   if (!recording) return html`<p class="note">There is no recording of this call.</p>`;
+  if (recordingOf) {
+    const address = recordingOf(id);
+    if (address === null) return html`<p class="note">The recording is not part of this page.</p>`;
+    return html`<p class="note"><a href="${address}">Listen to the recording</a></p>`;
+  }
   const path = `/calls/${id}/recording`;
   if (serviceUrl === null) return html`<p class="note">Listen with <code>GET ${path}</code>.</p>`;
   return html`<p class="note">

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AgentsModule } from '../agents/agents.module.js';
+import { RecordingsModule } from '../recordings/recordings.module.js';
 import { ResultsModule } from '../results/results.module.js';
 import { AgentPagesController } from './agent-pages.controller.js';
 import { AgentPagesRepository } from './agent-pages.repository.js';
@@ -7,7 +8,7 @@ import { AgentPagesService } from './agent-pages.service.js';
 import { SharedPagesController } from './shared-pages.controller.js';
 
 @Module({
-  imports: [AgentsModule, ResultsModule],
+  imports: [AgentsModule, RecordingsModule, ResultsModule],
   controllers: [AgentPagesController, SharedPagesController],
   providers: [AgentPagesService, AgentPagesRepository],
 })

@@ -81,6 +81,8 @@ const SCHEDULES = `
 const IS_IN_PERIOD = `
   SELECT FROM runs WHERE id = $1 AND agent_id = $2 AND ended_at >= now() - $3 * interval '24 hours'`;
 
+const RUN_OF_CALL = `SELECT run_id AS "runId" FROM calls WHERE id = $1`;
+
 /** `total`: ended runs in the period. */
 export type LookRow = Omit<ReportedLook, 'endedAt'> & {
   readonly endedAt: Date;
@@ -99,7 +101,7 @@ export type StreamRow = ResultRow &
   Pick<CaseResultEntity, 'name'> &
   Pick<RunEntity, 'exitCode'> & { readonly scheduleName: string | null; readonly status: string | null };
 
-/** SQL for the page of an agent. No statement reads a call. */
+/** SQL for the page of an agent, which reads no call, and for what its links lead to. */
 @Injectable()
 export class AgentPagesRepository {
   constructor(private readonly database: Database) {}
@@ -129,6 +131,10 @@ export class AgentPagesRepository {
 
   schedules(agentId: string): Promise<WatchedSchedule[]> {
     return this.database.query(SCHEDULES, [agentId]);
+  }
+
+  async runOfCall(callId: string): Promise<string | undefined> {
+    return (await this.database.query<{ runId: string }>(RUN_OF_CALL, [callId]))[0]?.runId;
   }
 
   async isInPeriod(runId: string, agentId: string, days: number): Promise<boolean> {

@@ -6,7 +6,8 @@ import type { Settings } from '../../platform/config/settings.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
 import { notFound } from '../../platform/errors/domain-error.js';
 import { AgentsService } from '../agents/agents.service.js';
-import { type LinkSubject, LinksService } from '../results/report-links/links.service.js';
+import { RecordingsService, type StoredRecording } from '../recordings/recordings.service.js';
+import { type FoundSubject, type LinkSubject, LinksService } from '../results/report-links/links.service.js';
 import { ResultsService, type SharedResults } from '../results/results.service.js';
 import { AgentPagesRepository, type LookRow } from './agent-pages.repository.js';
 import { streamsOf } from './streams.js';
@@ -28,6 +29,7 @@ export class AgentPagesService {
     private readonly agents: AgentsService,
     private readonly links: LinksService,
     private readonly results: ResultsService,
+    private readonly recordings: RecordingsService,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -49,11 +51,27 @@ export class AgentPagesService {
 
   /** A run that the page of a link leads to. @throws DomainError NOT_FOUND as `readShared` does, and for another run */
   async readSharedRun(token: string, runId: string): Promise<SharedResults> {
-    const { id: agentId, workspaceId, includeRecordings } = await this.links.find('agent', token);
-    await this.agents.describe({ workspaceId }, agentId);
-    const id = uuidOrNotFound(runId);
-    if (!(await this.repository.isInPeriod(id, agentId, READABLE_DAYS))) throw notFound();
-    return this.results.readShared(workspaceId, id, includeRecordings);
+    const { workspaceId, includeRecordings } = await this.openRun(token, uuidOrNotFound(runId));
+    const { run, ...results } = await this.results.readShared(workspaceId, runId, includeRecordings);
+    if (!includeRecordings) return { run, ...results };
+    return { run: { ...run, recordingOf: (callId) => `../calls/${callId}/recording` }, ...results };
+  }
+
+  /** The recording of a call in such a run. @throws DomainError NOT_FOUND as `readSharedRun` does, and if the link has no recordings */
+  async readSharedRecording(token: string, callId: string): Promise<StoredRecording> {
+    const id = uuidOrNotFound(callId);
+    const runId = await this.repository.runOfCall(id);
+    const { workspaceId, includeRecordings } = await this.openRun(token, runId);
+    if (!includeRecordings) throw notFound();
+    return this.recordings.get({ workspaceId }, id);
+  }
+
+  /** The link by which a run is read. @param runId undefined for an unknown one */
+  private async openRun(token: string, runId: string | undefined): Promise<FoundSubject> {
+    const link = await this.links.find('agent', token);
+    await this.agents.describe(link, link.id);
+    if (runId === undefined || !(await this.repository.isInPeriod(runId, link.id, READABLE_DAYS))) throw notFound();
+    return link;
   }
 
   /** What the links of an agent open. @throws DomainError NOT_FOUND or FORBIDDEN for the agent */

@@ -4,6 +4,7 @@ import { CurrentCaller } from '../../platform/access/access.decorators.js';
 import type { Caller } from '../../platform/access/caller.js';
 import { rangedFile } from '../../platform/http/responses/ranged-file.js';
 import { Operation } from '../../platform/openapi/operation.decorator.js';
+import { AUDIO_CONTENT } from '../../platform/openapi/page-content.js';
 import { RecordingsService } from './recordings.service.js';
 
 const tag = 'Runs';
@@ -30,7 +31,7 @@ export class RecordingsController {
       shape: 'file',
       message: 'The file',
       hasRanges: true,
-      content: { 'audio/wav': { schema: { type: 'string', format: 'binary' }, example: 'RIFF…' } },
+      content: AUDIO_CONTENT,
     },
   })
   @Get('recording')

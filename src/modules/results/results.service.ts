@@ -99,8 +99,9 @@ export class ResultsService {
    * @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's run
    */
   async readShared(workspaceId: string, runId: string, includeRecordings: boolean): Promise<SharedResults> {
-    const { readAudio, ...results } = await this.read({ workspaceId }, runId, { comparedWith: 'gate' });
-    return includeRecordings ? { ...results, readAudio } : results;
+    const { run, readCalls, readAudio } = await this.read({ workspaceId }, runId, { comparedWith: 'gate' });
+    const shared = { run: { ...run, recordingOf: () => null }, readCalls };
+    return includeRecordings ? { ...shared, readAudio } : shared;
   }
 
   private async compared(

@@ -49,6 +49,7 @@ export const PATHS = [
   '/agents/{id}/page-links/{linkId}',
   '/pages/{token}',
   '/pages/{token}/runs/{runId}',
+  '/pages/{token}/calls/{callId}/recording',
   '/workspace',
   '/workspace/api-keys',
   '/workspace/api-keys/{id}',

@@ -4,3 +4,8 @@ const EXAMPLE = '<!doctype html><html lang="en"><head><title>Nightly</title></he
 
 /** A page in the OpenAPI document. */
 export const PAGE_CONTENT: FileContent = { 'text/html': { schema: { type: 'string' }, example: EXAMPLE } };
+
+/** A recording in the OpenAPI document. */
+export const AUDIO_CONTENT: FileContent = {
+  'audio/wav': { schema: { type: 'string', format: 'binary' }, example: 'RIFF…' },
+};

@@ -16,7 +16,7 @@ import {
   ReportLinksRepository,
 } from './report-links.repository.js';
 
-export type { LinkSubject };
+export type { FoundSubject, LinkSubject };
 
 const MAX_LIVE_LINKS = 20;
 /** How long a link in a message lives. */
