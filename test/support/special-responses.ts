@@ -57,20 +57,22 @@ export const SPECIAL_RESPONSES: readonly {
       expect((await send(409, callId)).body.message).toContain('The call has ended');
     },
   },
-  ...['GET /calls/{id}/recording', 'GET /calls/{id}/wire', 'GET /pages/{token}/calls/{callId}/recording'].map((name) => ({
-    name: `${name} returns 206, 304 and 416`,
-    expectResponse: async ({ prober, request }: ProvokeContext) => {
-      const operation = operationNamed(name);
-      const valid = await request(operation);
-      const send = (status: number, headers: Record<string, string>) =>
-        prober.expect(operation, status, { ...valid, headers });
-      const whole = await send(200, {});
-      const part = await send(206, { Range: 'bytes=1-2' });
-      expect(part.headers.get('content-range')).toMatch(/^bytes 1-2\/\d+$/);
-      await send(304, { 'If-None-Match': whole.headers.get('etag') ?? '' });
-      await send(416, { Range: 'bytes=1000000-' });
-    },
-  })),
+  ...['GET /calls/{id}/recording', 'GET /calls/{id}/wire', 'GET /pages/{token}/calls/{callId}/recording'].map(
+    (name) => ({
+      name: `${name} returns 206, 304 and 416`,
+      expectResponse: async ({ prober, request }: ProvokeContext) => {
+        const operation = operationNamed(name);
+        const valid = await request(operation);
+        const send = (status: number, headers: Record<string, string>) =>
+          prober.expect(operation, status, { ...valid, headers });
+        const whole = await send(200, {});
+        const part = await send(206, { Range: 'bytes=1-2' });
+        expect(part.headers.get('content-range')).toMatch(/^bytes 1-2\/\d+$/);
+        await send(304, { 'If-None-Match': whole.headers.get('etag') ?? '' });
+        await send(416, { Range: 'bytes=1000000-' });
+      },
+    }),
+  ),
   {
     name: 'PATCH /schedules/{id} returns 409 while the agent is deleted',
     expectResponse: async ({ app, owner, prober, request }) => {
