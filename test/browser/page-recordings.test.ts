@@ -110,7 +110,7 @@ if (missing !== undefined) console.warn(`Skipped: recordings of a page link, bec
     expect([beyond.status, beyond.headers.get('content-range')]).toEqual([416, `bytes */${audio.length}`]);
   });
 
-  it.each([true, false])('are no link that needs a key (includeRecordings %s)', async (includeRecordings) => {
+  it.each([true, false])('need no key (includeRecordings %s)', async (includeRecordings) => {
     const { path } = await link(includeRecordings);
     const report = (await anonymous.get<string>(`${path}/runs/${runId}`)).body;
     const hrefs = [...report.matchAll(/href="([^"#]+)"/g)].map(([, href]) => href!);
