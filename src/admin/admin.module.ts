@@ -7,6 +7,7 @@ import { FirstKeyService } from '../modules/api-keys/first-key.service.js';
 import { PlanRatesService } from '../modules/workspaces/plan-rates.service.js';
 import { WorkspacesModule } from '../modules/workspaces/workspaces.module.js';
 import { WorkspacesService } from '../modules/workspaces/workspaces.service.js';
+import { ClockModule } from '../platform/clock.module.js';
 import { SettingsModule } from '../platform/config/settings.module.js';
 import { DatabaseModule } from '../platform/database/database.module.js';
 import { EncryptionModule } from '../platform/encryption/encryption.module.js';
@@ -18,6 +19,7 @@ class AdminModule {
     return {
       module: AdminModule,
       imports: [
+        ClockModule,
         SettingsModule.forRoot(settings),
         DatabaseModule.forRoot(dataSource, databaseUrl),
         EncryptionModule.forRoot(keyRing),
