@@ -153,12 +153,12 @@ export class Service extends Requests {
   /** Imports a call that was recorded elsewhere; the one that was imported before with its external id. */
   async importCall(
     agentId: string,
-    { file, name }: { readonly file: Blob; readonly name: string },
+    recording: { readonly file: Blob; readonly name: string } | undefined,
     fields: ImportedCallFields,
   ): Promise<{ readonly runId: string }> {
     const form = new FormData();
     for (const [field, value] of Object.entries(fields)) form.append(field, value);
-    form.append('recording', file, name);
+    if (recording) form.append('recording', recording.file, recording.name);
     const { data } = await this.write(
       (header) =>
         this.client.POST('/agents/{id}/calls/import', {

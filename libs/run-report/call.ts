@@ -99,7 +99,7 @@ const withUncertainty = (time: string, plusMinusMs = 0): string =>
 
 function measuresSection({ measures }: ReportedCall): Html {
   if (!measures) return NOTHING;
-  const { latency, words, talkRatio, tester, timeToFirstWordMs, plusMinusMs } = measures;
+  const { latency, words, talkRatio, tester, timeToFirstWordMs, longestSilenceMs, plusMinusMs } = measures;
   const [p50, p95, worst] = latencyLabels(latency);
   const { caller, judge } = tester;
   const requests = caller.requests + judge.requests;
@@ -116,7 +116,10 @@ function measuresSection({ measures }: ReportedCall): Html {
         'First word after',
         timeToFirstWordMs === null ? '–' : withUncertainty(duration(timeToFirstWordMs), plusMinusMs?.timeToFirstWordMs),
       ],
-      ['Longest silence', withUncertainty(duration(measures.longestSilenceMs), plusMinusMs?.longestSilenceMs)],
+      [
+        'Longest silence',
+        longestSilenceMs === null ? '–' : withUncertainty(duration(longestSilenceMs), plusMinusMs?.longestSilenceMs),
+      ],
       [
         'Words, caller and agent',
         words.agent === null ? undefined : `${number(words.caller)} and ${number(words.agent)}`,

@@ -33,7 +33,7 @@ export type { CallExchange, UnusableAnswer } from './other-side/call-exchange.js
 export { unstartedCall } from './call/unstarted-call.js';
 export { executeCall, RECORDING_OMITTED } from './call/call.js';
 export type { CallOptions, CallProgress, CallResult, CallVersions, RecordingOmitted } from './call/call.js';
-export { executeImportedCall, type ImportedCallOptions, RECORDING } from './call/import.js';
+export { executeImportedCall, executeTranscribedCall, type ImportedCallOptions, RECORDING } from './call/import.js';
 export { clockOf, LATENCY_CLOCKS, type LatencyClock } from './call/latency-clock.js';
 export { rejudge } from './call/rejudge.js';
 export { attemptWithoutTexts, withoutTexts } from './call/without-texts.js';
@@ -128,6 +128,7 @@ export type { HeardPiece } from './voice/facts/heard-piece.js';
 export { readFacts, storedFacts } from './voice/facts/stored-facts.js';
 export { type ImportedCall, importedFacts } from './voice/imported/imported-facts.js';
 export type { TranscriptEntry } from './voice/imported/transcript.js';
+export type { ImportedToolCall, ReportedCall } from './voice/imported/reported.js';
 export { type RecordedLane } from './voice/hearing/hear-lane.js';
 export { recordingFormat } from './voice/facts/recording-format.js';
 export type { TimedWord, VoiceMeasures, VoiceResult, WordsFrom, WordSource } from './voice/facts/results.js';

@@ -33,6 +33,7 @@ import {
 } from '../voice/conversation/voice-conversation.js';
 import type { RecordedCall, VoiceTransport } from '../voice/wire/voice-transport.js';
 import type { VoiceResult, WordSource } from '../voice/facts/results.js';
+import { type TranscribedCall, transcribedConversation } from '../voice/conversation/transcribed.js';
 import { CallFailure, failure } from '../timeline/failure.js';
 import type { CriterionResult } from '../judge/criterion-result.js';
 import type { JudgeSamples } from '../judge/judge.js';
@@ -63,7 +64,7 @@ export interface CallOptions {
   readonly definition: EvaluationDefinition;
   readonly scenario: Scenario;
   readonly personality: Personality;
-  readonly transport: Transport | VoiceTransport | RecordedCall;
+  readonly transport: Transport | VoiceTransport | RecordedCall | TranscribedCall;
   /** Verdicts on the criteria that are taken over; no model is then asked. */
   readonly judged?: Pick<CallResult, 'checks' | 'criteria' | 'invalidity'>;
   /** Required for a `VoiceTransport`. */
@@ -152,6 +153,9 @@ const NO_CALLER: Caller = {
   retract: () => undefined,
 };
 
+const isOver = (transport: CallOptions['transport']): transport is RecordedCall | TranscribedCall =>
+  'facts' in transport || 'transcript' in transport;
+
 const isFromAgent = (entry: TimelineEntry): boolean =>
   entry.type === 'tool_call' || (entry.type === 'speech' && entry.speaker === 'agent');
 
@@ -169,12 +173,12 @@ class Call {
   ) {
     this.signal = options.signal ?? new AbortController().signal;
     const { transport } = options;
-    const secrets = 'facts' in transport ? [] : (transport.secrets?.spoken ?? []);
+    const secrets = isOver(transport) ? [] : (transport.secrets?.spoken ?? []);
     const onEntry = (entry: TimelineEntry) => options.onProgress?.({ type: 'entry', entry: { ...entry } });
     this.timeline = new Timeline(onEntry, new Redaction(secrets));
     this.callerMeter = new ModelMeter(options.model?.prices);
     this.judgeMeter = new ModelMeter(options.model?.prices);
-    const isRecorded = 'facts' in transport && transport.clock === 'recorded';
+    const isRecorded = 'transcript' in transport || ('facts' in transport && transport.clock === 'recorded');
     this.kind = isRecorded ? 'recorded' : options.definition.script.length > 0 ? 'scripted' : 'generated';
   }
 
@@ -207,6 +211,7 @@ class Call {
     const leaf = judgedLeaf(verdictsOn(criteriaIn(applicable), judged.inChecks));
     const found = await evaluateChecks(applicable, view, this.yielder(), soundChecks, leaf);
     const checks = await this.confirmed(applicable, found, { view, judged: leaf }, conversation);
+    const isProduction = conversation.end.recorded?.isProduction === true;
     const verdict = decide({
       ...conversation,
       ...judged,
@@ -215,6 +220,7 @@ class Call {
       mistaken: mistakenResult(definition.toolResults, entries),
       otherLanguage: spokeOther,
       unexercised: unexercised({ ...definition, view, ...(conversation.sound && { sound: conversation.sound }) }),
+      isProduction,
       mayHaveLeft: mayHaveLeft(applicable, checks, view),
       gaveUpWhileStalled: conversation.end.code === 'agent_silent' && !isReliable(view.stallInSilences),
     });
@@ -254,6 +260,7 @@ class Call {
     const { definition, transport, voice, patienceMs = DEFAULT_PATIENCE_MS, takeReports } = this.options;
     const { clock, timeline, signal } = this;
     const language = this.options.scenario.language ?? DEFAULT_LANGUAGE;
+    if ('transcript' in transport) return Promise.resolve(transcribedConversation(transport, timeline));
     if ('facts' in transport) return Promise.resolve(recordedConversation(transport, definition, timeline));
     if ('call' in transport) {
       if (!voice) throw new TypeError('A voice call needs the option "voice".');

@@ -5,12 +5,19 @@ import { FINAL_MS, Transcriber, type VoiceTranscription } from '../voice/convers
 import type { HeardPiece } from '../voice/facts/heard-piece.js';
 import { storedFacts } from '../voice/facts/stored-facts.js';
 import type { RecordedCall, RecordingSink } from '../voice/wire/voice-transport.js';
+import { type ReportedCall, withReported } from '../voice/imported/reported.js';
+import type { TranscribedCall } from '../voice/conversation/transcribed.js';
 import { type CallOptions, type CallResult, executeCall } from './call.js';
 
-export type ImportedCallOptions = Omit<CallOptions, 'transport' | 'voice' | 'judged' | 'onAborted' | 'patienceMs'> &
+type JudgingOptions = Omit<CallOptions, 'transport' | 'voice' | 'judged' | 'onAborted' | 'patienceMs'> & {
+  /** UUID of the attempt, under which the recording is stored. */
+  readonly callId: string;
+  /** What was reported of the call beside its sound and its words. */
+  readonly reported?: ReportedCall;
+};
+
+export type ImportedCallOptions = JudgingOptions &
   Pick<RecordedCall, 'facts'> & {
-    /** UUID of the attempt, under which the recording is stored. */
-    readonly callId: string;
     /** What a recogniser transcribes, where the agent's words are not known. */
     readonly heard?: {
       /** From `importedFacts`. */
@@ -31,9 +38,9 @@ export const RECORDING = 'recording';
  * @throws the signal's reason
  */
 export async function executeImportedCall(options: ImportedCallOptions): Promise<CallResult> {
-  const { facts: observed, callId, heard, recording, ...call } = options;
+  const { facts: observed, callId, heard, recording, reported, ...call } = options;
   const transcriber = heard && transcriberOf(heard, options);
-  const { facts, listenAgain } = await heardWords(observed, transcriber, (all) => {
+  const { facts, listenAgain } = await heardWords(withReported(observed, reported ?? {}), transcriber, (all) => {
     const json = recording && storedFacts(all, []);
     if (json !== undefined) recording?.facts(json);
   });
@@ -41,10 +48,25 @@ export async function executeImportedCall(options: ImportedCallOptions): Promise
     ...call,
     transport: {
       ...{ name: RECORDING, clock: 'recorded', facts, listenAgain },
-      exchange: { protocol: RECORDING, url: '', callId, requests: [], omittedRequests: 0 },
+      exchange: exchangeOf(callId),
     },
   });
 }
+
+/** The same for a call of which there is only a transcript. @param transcript what both sides said */
+export function executeTranscribedCall({
+  callId,
+  transcript,
+  reported = {},
+  ...call
+}: JudgingOptions & Pick<TranscribedCall, 'transcript'>): Promise<CallResult> {
+  const exchange = exchangeOf(callId);
+  return executeCall({ ...call, transport: { name: RECORDING, transcript, reported, exchange } });
+}
+
+const exchangeOf = (callId: string) => ({
+  ...{ protocol: RECORDING, url: '', callId, requests: [], omittedRequests: 0 },
+});
 
 function transcriberOf(
   { pieces, transcription: { recogniser, model } }: NonNullable<ImportedCallOptions['heard']>,

@@ -37,12 +37,15 @@ export interface VerdictInput {
   readonly otherLanguage?: string | undefined;
   /** A tool call that may have got the wrong result, as `mistakenResult` finds it. */
   readonly mistaken?: ReturnType<typeof mistakenResult>;
+  /** Whether the caller was a real one: what cannot be decided on its call is not asked. */
+  readonly isProduction?: boolean;
   /** What came before anything else that went wrong, or ended the call, as sentences without full stop, as `rootCauses` finds it. */
   readonly causes?: readonly string[];
 }
 
 /** Decides the outcome of a call. */
-export function decide(input: VerdictInput): Verdict {
+export function decide(given: VerdictInput): Verdict {
+  const input = given.isProduction ? withoutUndecidable(given) : given;
   const { failure: broken, invalidity, causes = [] } = input;
   if (broken?.fault === 'infrastructure') return erroneous(broken, causes);
 
@@ -58,6 +61,8 @@ export function decide(input: VerdictInput): Verdict {
   if (isFailed && mistaken && !isOwnFault) return erroneous(mistaken.failure, causes);
   const isSettled = isBroken || missed.some(({ required, isFinal }) => required && isFinal);
   const undecided = isSettled ? undefined : whyUndecided(input, counted.length, isFailed);
+  const isUnasked = input.isProduction && (counted.length === 0 || undecided?.code === 'not_exercised');
+  if (isUnasked && (!undecided || UNASKED.has(undecided.code)) && !isFailed) return nothingAsked(undecided);
   if (undecided) return erroneous(undecided, causes);
   const isExplained = isFailed || input.end.code === 'agent_repeats';
   return {
@@ -67,6 +72,23 @@ export function decide(input: VerdictInput): Verdict {
     failure: broken ?? null,
   };
 }
+
+/** What a production call does not show is not required of it. */
+const withoutUndecidable = (input: VerdictInput): VerdictInput => ({
+  ...input,
+  checks: input.checks.map((check) =>
+    check.undecided === 'evidence' || check.undecided === 'not_exercised' ? { ...check, required: false } : check,
+  ),
+  criteria: input.criteria.map((one) =>
+    one.verdict === 'not_judged' && !one.failure ? { ...one, required: false } : one,
+  ),
+});
+
+/** Failures of calls on which nothing could be decided. */
+const UNASKED: ReadonlySet<FailureCode> = new Set(['check_undecided', 'not_exercised', 'nothing_judged']);
+
+const nothingAsked = (why: Failure | undefined): Verdict =>
+  uncounted('invalid', textOf(['Nothing was decided on this production call', ...(why ? [why.message] : [])]));
 
 /** Failures that the agent's own faults may have caused. */
 const CONSEQUENCES: ReadonlySet<FailureCode> = new Set([

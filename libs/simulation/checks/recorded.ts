@@ -1,16 +1,32 @@
 import { CHECKS, needsOf, type NestedCheck } from '../../evaluation-definition/index.js';
 import type { CallView } from '../timeline/call-view.js';
 import { type Finding, undecided } from './check-result.js';
-import { WHILE_STALLED } from './times.js';
+import { TIMES, WHILE_STALLED } from './times.js';
 
-/** Whether the call was recorded elsewhere: everything about it is from its recording. */
-export const isRecording = ({ end }: Pick<CallView, 'end'>): boolean => end?.code === 'recording_over';
+/** Whether the call was recorded elsewhere: everything about it is from its recording or transcript, or was reported. */
+export const isRecording = ({ end }: Pick<CallView, 'end'>): boolean =>
+  end?.recorded !== undefined || end?.code === 'recording_over';
 
 /** Why a check without others inside it cannot be decided from a recording; undefined if it can. */
 export function notInRecording(check: NestedCheck, view: CallView): Finding | undefined {
-  const missing = needsOf(check).includes('toolCalls') ? 'tool calls' : CHECKS[check.type].notInRecording;
-  if (missing !== null) return undecided(`A recording does not show ${missing}`);
+  const source = view.end?.recorded?.by ?? 'recording';
+  const missing = missingIn(check, view) ?? (source === 'transcript' ? notInTranscript(check) : undefined);
+  if (missing !== undefined) return undecided(`A ${source} does not show ${missing}`);
   return namesCaller(check) ? unknownCaller(view) : undefined;
+}
+
+/** What a check is about that neither a recording nor a transcript shows, unless it was reported. */
+function missingIn(check: NestedCheck, { unknownTools, end }: CallView): string | undefined {
+  const hasTools = unknownTools === null;
+  if (needsOf(check).includes('toolCalls') && !hasTools) return 'tool calls';
+  const isEndKnown = end?.code !== 'recording_over';
+  const isReported = check.type === 'ends_by' ? isEndKnown : check.type === 'transfers' && isEndKnown && hasTools;
+  return isReported ? undefined : (CHECKS[check.type].notInRecording ?? undefined);
+}
+
+function notInTranscript(check: NestedCheck): string | undefined {
+  if (needsOf(check).includes('voice')) return 'how the call sounded';
+  return check.type in TIMES || ('withinMs' in check && check.withinMs !== undefined) ? 'exact times' : undefined;
 }
 
 /** What a check of the caller's words finds if a recording does not have them; undefined if they are known. */

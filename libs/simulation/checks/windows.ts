@@ -4,6 +4,7 @@ import { BROKEN_OFF, partOfTurns, turnsOfLine } from '../timeline/parts.js';
 import { END_CODES } from '../timeline/timeline.js';
 import { count, type Finding, undecided } from './check-result.js';
 import { EventFinder } from './occurrences.js';
+import { isRecording } from './recorded.js';
 
 /** Where a check is evaluated: each time that its line was said, or on the whole call. */
 export const timesOf = (check: Check, finder: EventFinder): readonly EventFinder[] =>
@@ -27,8 +28,7 @@ export const within = ({ view, yieldToEventLoop }: EventFinder, part: CallPart):
 
 /** A line that was left out as the script says expects nothing; one that was not reached is not met. */
 export function neverSaid({ step = 0, isOptional }: OfLine, { entries, end }: CallView): Finding {
-  const isRecorded = end?.code === 'recording_over';
-  if (isRecorded) return undecided('A recording does not show which line of the script the caller said');
+  if (isRecording({ end })) return undecided('A recording does not show which line of the script the caller said');
   const reached = entries.reduce(
     (most, entry) => ('script' in entry && entry.script ? Math.max(most, entry.script.step) : most),
     end?.code === 'script_over' || end?.code === 'caller_done' ? Infinity : -1,

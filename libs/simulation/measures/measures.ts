@@ -11,14 +11,14 @@ export interface Measures {
   readonly turns: number;
   /** `plusMinusMs`: the largest of all latencies. */
   readonly latency: LatencyMeasures & { readonly plusMinusMs?: number };
-  /** From the start of the call to the agent's first word; null without one. */
+  /** From the start of the call to the agent's first word; null without one, and for a call of which there is no sound. */
   readonly timeToFirstWordMs: number | null;
   /** `agent`: null if not all its words are known, as in a voice call whose protocol transmits no words. */
   readonly words: { readonly caller: number; readonly agent: number | null };
   /** The agent's share of all words, 0 to 1; null without words or if the agent's are not known. */
   readonly talkRatio: number | null;
-  /** The longest time in which neither side spoke. */
-  readonly longestSilenceMs: number;
+  /** The longest time in which neither side spoke; null for a call of which there is no sound. */
+  readonly longestSilenceMs: number | null;
   /** By how much these times may be off, because the tester stalled. Missing in results of version 1. */
   readonly plusMinusMs?: {
     readonly durationMs: number;
@@ -46,6 +46,7 @@ export function measure(
   const firstWord = entries.find((entry) => entry.type === 'speech' && entry.speaker === 'agent');
   const isWordless = withUnknownWords(view).length > 0;
   const callerWords = wordsOf(view, 'caller');
+  const hasTimes = view.end?.recorded?.by !== 'transcript';
   const agentWords = isWordless ? null : wordsOf(view, 'agent');
   return {
     durationMs,
@@ -54,10 +55,10 @@ export function measure(
       ...latencyMeasures(view.latencies),
       plusMinusMs: view.waits.reduce((worst, { answer, plusMinusMs }) => Math.max(worst, answer ? plusMinusMs : 0), 0),
     },
-    timeToFirstWordMs: firstWord?.start ?? null,
+    timeToFirstWordMs: (hasTimes && firstWord?.start) || null,
     words: { caller: callerWords, agent: agentWords },
     talkRatio: talkRatio(callerWords, agentWords),
-    longestSilenceMs: silence.ms,
+    longestSilenceMs: hasTimes ? silence.ms : null,
     plusMinusMs: {
       durationMs: view.stallWithin(0, durationMs),
       timeToFirstWordMs: firstWord ? view.stallWithin(0, firstWord.start) : 0,

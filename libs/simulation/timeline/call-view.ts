@@ -66,6 +66,9 @@ export interface HeardTimes {
   readonly thinking: readonly { readonly start: number; readonly end: number }[];
 }
 
+/** Times of a transcript are rough: nothing is measured. */
+const NO_TIMES: HeardTimes = { waits: [], gaps: [], pauses: [], firstSound: { plusMinusMs: 0 }, thinking: [] };
+
 /** A timeline, prepared for checks and measures. */
 export class CallView {
   private static readonly views = new WeakMap<readonly TimelineEntry[], CallView>();
@@ -87,11 +90,12 @@ export class CallView {
   readonly waits: readonly Wait[];
   readonly end: EndEntry | undefined;
   private readonly stalls: readonly Stall[];
+  private readonly heard: HeardTimes | undefined;
 
   constructor(
     readonly entries: readonly TimelineEntry[],
     stalls: readonly Stall[] = [],
-    private readonly heard?: HeardTimes,
+    heard?: HeardTimes,
     /** Why not all tool calls of the agent are known; null if they are; absent if the protocol shows them, if any. */
     readonly unknownTools?: string | null,
     readonly part?: CallPart,
@@ -102,7 +106,8 @@ export class CallView {
     this.utterances = utterancesOf(counted.filter(isSpeech));
     this.toolCalls = counted.filter((item): item is Placed<ToolCallEntry> => item.entry.type === 'tool_call');
     this.end = entries.findLast((entry) => entry.type === 'end');
-    const waits = heard?.waits ?? waitsOf(placed, this.end, this.stalls);
+    this.heard = this.end?.recorded?.by === 'transcript' ? NO_TIMES : heard;
+    const waits = this.heard?.waits ?? waitsOf(placed, this.end, this.stalls);
     this.waits = waits.filter(({ words }) => this.counts(words));
   }
 

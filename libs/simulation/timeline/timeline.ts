@@ -1,6 +1,7 @@
 import type { HistoryLine, Speaker } from '../../evaluation-definition/index.js';
 import type { Failure } from './failure.js';
 import { redacted, type SaidCall } from './redacted-call.js';
+import type { Recorded } from './recorded.js';
 import { Redaction } from '../../text/index.js';
 import { guarded, sanitizeText } from './text.js';
 import type { JsonValue } from './text.js';
@@ -166,6 +167,8 @@ export interface EndEntry extends Span {
   readonly code: EndCode;
   /** The reason, in the words of the side that ended the call. */
   readonly reason: string;
+  /** Present if the call was recorded elsewhere; absent in results of earlier versions. */
+  readonly recorded?: Recorded;
 }
 
 export type TimelineEntry =
@@ -351,15 +354,10 @@ export class Timeline {
     this.add({ type: 'error', code, message: this.cleaned(message), ...this.span(at, at) });
   }
 
-  ended(by: EndEntry['by'], code: EndCode, reason: string, at: number): EndEntry {
+  ended(by: EndEntry['by'], code: EndCode, reason: string, at: number, recorded?: Recorded): EndEntry {
     this.agentPaused(at, this.speaking !== undefined);
-    const end: EndEntry = {
-      type: 'end',
-      by,
-      code,
-      reason: this.cleaned(reason),
-      ...this.span(at, at),
-    };
+    const ended = { by, code, reason: this.cleaned(reason), ...(recorded && { recorded }) };
+    const end: EndEntry = { type: 'end', ...ended, ...this.span(at, at) };
     this.add(end);
     return end;
   }

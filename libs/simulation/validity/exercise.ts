@@ -33,6 +33,8 @@ const isAct = (step: ScriptStep): boolean => 'say' in step || 'answers' in step 
 
 /** The first act of the script before its end; undefined if it has none. */
 function firstAct({ script, view }: ExerciseInput): ScriptStep | undefined {
+  // A real caller follows no script.
+  if (view.end?.recorded?.isProduction) return undefined;
   const isConditionalEndTaken = view.end?.code === 'caller_done';
   const end = script.findIndex((step) => 'end' in step && (!step.when || isConditionalEndTaken));
   return script.slice(0, end === -1 ? script.length : end).find(isAct);

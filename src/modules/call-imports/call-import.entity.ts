@@ -1,9 +1,13 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
-import type { TranscriptEntry } from '../../../libs/simulation/index.js';
+import type { ImportedToolCall, TranscriptEntry } from '../../../libs/simulation/index.js';
 import { oneOf } from '../../platform/database/checks.js';
 import { CHANNEL_ORDERS, type ChannelOrder } from '../recordings/recording-uploads.service.js';
 
 export type { ChannelOrder };
+
+/** Whose call it was. */
+export const CALL_ORIGINS = ['import', 'production'] as const;
+export type CallOrigin = (typeof CALL_ORIGINS)[number];
 
 /** What a call was imported with that was recorded elsewhere. */
 @Entity('call_imports')
@@ -12,8 +16,9 @@ export type { ChannelOrder };
   where: 'external_id IS NOT NULL',
 })
 @Index('call_imports_run_idx', ['runId'])
-@Index('call_imports_pending_idx', ['workspaceId'], { where: 'bytes > 0' })
+@Index('call_imports_pending_idx', ['workspaceId'], { where: 'bytes > 0 OR transcript IS NOT NULL' })
 @Check('call_imports_channels_check', oneOf('channels', CHANNEL_ORDERS))
+@Check('call_imports_origin_check', oneOf('origin', CALL_ORIGINS))
 export class CallImportEntity {
   @ForeignKey('CallEntity', { name: 'call_imports_call_id_fkey', onDelete: 'CASCADE' })
   @PrimaryColumn({ name: 'call_id', type: 'uuid', primaryKeyConstraintName: 'call_imports_pkey' })
@@ -38,12 +43,28 @@ export class CallImportEntity {
   @Column({ name: 'content_hash', type: 'text' })
   contentHash: string;
 
-  @Column({ type: 'text' })
-  channels: ChannelOrder;
+  /** Null without a recording. */
+  @Column({ type: 'text', nullable: true })
+  channels: ChannelOrder | null;
 
   /** Null without one, and when the call has ended. */
   @Column({ type: 'jsonb', nullable: true })
   transcript: TranscriptEntry[] | null;
+
+  /** Null if they are not known, and when the call has ended. */
+  @Column({ name: 'tool_calls', type: 'jsonb', nullable: true })
+  toolCalls: ImportedToolCall[] | null;
+
+  /** Why it ended, in the words of its platform. */
+  @Column({ name: 'ended_reason', type: 'text', nullable: true })
+  endedReason: string | null;
+
+  /** What its platform measured; it decides nothing. */
+  @Column({ type: 'jsonb', nullable: true })
+  reported: unknown;
+
+  @Column({ type: 'text', default: 'import' })
+  origin: CallOrigin;
 
   /** What the recording will take in DATA_DIR; 0 when the call has ended. */
   @Column({ type: 'bigint' })

@@ -21,6 +21,9 @@ const MAX_UPLOADS = 8;
 /** How long a recording may take to arrive, in milliseconds: 200 MiB at 3 Mbit/s. */
 const ARRIVAL_MS = 600_000;
 
+const SWITCHED_OFF =
+  'Recordings are switched off (RECORDINGS=off), so that a call can only be imported without its recording';
+
 /** A form that arrived, with its file on disk. */
 export interface ImportForm {
   /** Run of the call, which names its file. */
@@ -62,9 +65,6 @@ export class CallImportGate implements FormGate {
     const { request, closed } = form;
     const { workspaceId } = caller;
     await this.agents.describe(caller, String(request.params['id']));
-    if (!this.settings.recordings) {
-      throw conflict('Recordings are switched off (RECORDINGS=off), so that no call can be imported');
-    }
     limitsArrivalItself(request);
     try {
       return await this.workspaces.run(
@@ -79,13 +79,14 @@ export class CallImportGate implements FormGate {
   }
 
   private async receive<T>(workspaceId: string, { request, read, handle }: GatedForm<T>): Promise<T> {
-    if (!(await this.recordings.hasRoom(workspaceId, 1))) throw full();
     const runId = randomUUID();
     let upload: Upload | undefined;
     try {
       const fields = await read({
         signal: AbortSignal.timeout(ARRIVAL_MS),
         receive: async (file) => {
+          if (!this.settings.recordings) throw conflict(SWITCHED_OFF);
+          if (!(await this.recordings.hasRoom(workspaceId, 1))) throw full();
           upload = await this.uploads.receive(runId, file);
         },
       });

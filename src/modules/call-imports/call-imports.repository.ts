@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { TranscriptEntry } from '../../../libs/simulation/index.js';
 import { Database } from '../../platform/database/database.js';
-import type { CallImportEntity, ChannelOrder } from './call-import.entity.js';
+import type { CallImportEntity } from './call-import.entity.js';
 
 /** Serialises the imports of one external id. */
 const LOCK = `SELECT pg_advisory_xact_lock(hashtextextended('calls:import:' || $1::text || ' ' || $2::text, 0))`;
@@ -15,15 +14,19 @@ const FIND = `
   SELECT call_id AS "callId", content_hash AS "contentHash" FROM call_imports WHERE agent_id = $1 AND external_id = $2`;
 
 const INSERT = `
-  INSERT INTO call_imports (call_id, run_id, workspace_id, agent_id, external_id, content_hash, channels, transcript, bytes)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
+  INSERT INTO call_imports (call_id, run_id, workspace_id, agent_id, external_id, content_hash, channels, transcript, bytes,
+                            tool_calls, ended_reason, reported, origin)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
 
 /** When it took place, in place of when its attempt begins. */
 const SET_START = 'UPDATE calls SET started_at = $2 WHERE id = $1';
 
-const SOURCE = 'SELECT channels, transcript FROM call_imports WHERE call_id = $1';
+const SOURCE = `
+  SELECT channels, transcript, tool_calls AS "toolCalls", ended_reason AS "endedReason", origin
+    FROM call_imports WHERE call_id = $1`;
 
 export type NewCallImport = Omit<CallImportEntity, 'bytes'> & { readonly bytes: number };
+export type CallSource = Pick<CallImportEntity, 'channels' | 'transcript' | 'toolCalls' | 'endedReason' | 'origin'>;
 
 /** SQL for calls that were recorded elsewhere. */
 @Injectable()
@@ -45,20 +48,18 @@ export class CallImportsRepository {
   }
 
   async insert(one: NewCallImport, startedAt: Date): Promise<void> {
-    const { callId, runId, workspaceId, agentId, externalId, contentHash, channels, transcript, bytes } = one;
-    const json = transcript && JSON.stringify(transcript);
-    const values = [callId, runId, workspaceId, agentId, externalId, contentHash, channels, json, bytes];
-    await this.database.query(INSERT, values);
+    const { callId, runId, workspaceId, agentId, externalId, contentHash, channels, bytes, endedReason, origin } = one;
+    const [said, tools, reported] = [one.transcript, one.toolCalls, one.reported].map(jsonOf);
+    const values = [callId, runId, workspaceId, agentId, externalId, contentHash, channels, said, bytes, tools];
+    await this.database.query(INSERT, [...values, endedReason, reported, origin]);
     await this.database.query(SET_START, [callId, startedAt]);
   }
 
   /** What a call is imported with; undefined if it was deleted. */
-  async source(
-    callId: string,
-  ): Promise<{ channels: ChannelOrder; transcript: readonly TranscriptEntry[] | null } | undefined> {
-    const [row] = await this.database.query<{ channels: ChannelOrder; transcript: TranscriptEntry[] | null }>(SOURCE, [
-      callId,
-    ]);
+  async source(callId: string): Promise<CallSource | undefined> {
+    const [row] = await this.database.query<CallSource>(SOURCE, [callId]);
     return row;
   }
 }
+
+const jsonOf = (value: unknown): string | null => (value === null ? null : JSON.stringify(value));

@@ -52,7 +52,7 @@ export class CallImportsService {
       const evaluation = await this.evaluation(caller, agent, given.request.evaluationId);
       const callId = await this.write(caller, agent, evaluation, given);
       // Last, because nothing may fail after it but the commit.
-      await this.uploads.keep(given.runId);
+      if (given.bytes !== null) await this.uploads.keep(given.runId);
       return { call: await this.calls.get(caller, callId), isKnown: false };
     });
   }
@@ -72,25 +72,34 @@ export class CallImportsService {
     { workspaceId, userId }: Caller,
     agent: AgentDescription,
     evaluation: PlannedEvaluation,
-    { runId, request, bytes, transcript, contentHash: hash }: Import,
+    { runId, request, bytes, transcript, toolCalls, reported, contentHash: hash }: Import,
   ): Promise<string> {
     await this.writer.requireRoom(agent.id);
-    if (!(await this.recordings.hasRoom(workspaceId, bytes))) throw full();
+    if (bytes !== null && !(await this.recordings.hasRoom(workspaceId, bytes))) throw full();
+    const { channels = null, externalId = null, endedReason = null, origin = 'import' } = request;
     const { id: agentId, name, provider, assistantId, type } = agent;
     const gate = { minimumScore: null, minimumPassRate: null, allowedUncounted: 0, notWorseThan: null };
     const run = {
-      ...{ id: runId, workspaceId, agentId, userId, name: NAME, totalCalls: 1, repeat: 1, concurrency: CONCURRENCY },
+      ...{
+        id: runId,
+        workspaceId,
+        agentId,
+        userId,
+        name: externalId ?? NAME,
+        totalCalls: 1,
+        repeat: 1,
+        concurrency: CONCURRENCY,
+      },
       ...{ ...gate, baselineRunId: null, agentVersion: null, medium: 'voice' as const, isImported: true },
       agentSnapshot: { name, provider, assistantId, type },
     };
     const choice = { protocol: RECORDING, medium: 'voice' as const };
-    const { channels, externalId = null } = request;
     const startedAt = new Date(request.startedAt);
     const { callIds } = await this.writer.write(run, [countedFrom(evaluation, startedAt)], choice);
     const callId = callIds[0]!;
     const row = { callId, runId, workspaceId, agentId, externalId, contentHash: hash, channels };
-    const said = transcript && [...transcript];
-    await this.repository.insert({ ...row, transcript: said, bytes }, startedAt);
+    const parts = { transcript: transcript && [...transcript], toolCalls: toolCalls && [...toolCalls] };
+    await this.repository.insert({ ...row, ...parts, endedReason, reported, origin, bytes: bytes ?? 0 }, startedAt);
     return callId;
   }
 }

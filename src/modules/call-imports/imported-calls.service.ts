@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   type CallResult,
   executeImportedCall,
+  executeTranscribedCall,
   failure,
   type ImportedCallOptions,
   unstartedCall,
@@ -40,14 +41,23 @@ export class ImportedCalls {
   ): Promise<CallResult> {
     const source = await this.repository.source(id);
     if (!source) return notImported('it was deleted');
-    const { channels, transcript } = source;
+    const { channels, transcript, toolCalls, endedReason, origin } = source;
     const { turnEndMs } = options.definition;
+    const reported = {
+      ...{ isProduction: origin === 'production' },
+      ...(toolCalls && { toolCalls }),
+      ...(endedReason !== null && { endedReason }),
+    };
+    if (channels === null) {
+      return executeTranscribedCall({ ...options, reported, callId: claimId, transcript: transcript ?? [], signal });
+    }
     const recogniser = transcript?.some(({ speaker }) => speaker === 'agent') ? undefined : transcription;
     const sent = { channels, turnEndMs, isHeard: recogniser !== undefined, ...(transcript && { transcript }) };
     const key = { id: claimId, runId, workspaceId };
     const judge = ({ facts, pieces, recording }: ImportedRecording) => {
       const heard = recogniser && { pieces, transcription: recogniser };
-      return executeImportedCall({ ...options, ...(heard && { heard }), facts, recording, callId: claimId, signal });
+      const known = { facts, reported, recording, ...(heard && { heard }) };
+      return executeImportedCall({ ...options, ...known, callId: claimId, signal });
     };
     const result = await this.recordings.import(key, id, sent, judge, signal);
     return 'refusal' in result ? notImported(result.refusal) : result;

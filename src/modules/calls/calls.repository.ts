@@ -6,6 +6,7 @@ import { Database } from '../../platform/database/database.js';
 import { notErased } from '../../platform/database/erased-agents.js';
 import { readPage } from '../../platform/database/page-query.js';
 import type { RecordingFacts } from '../recordings/recordings.service.js';
+import type { ImportFacts } from './dto/call.responses.js';
 import type { CallEntity } from '../runs/call.entity.js';
 import type { AttemptResult } from '../runs/call-attempt.entity.js';
 import type { EvaluationSnapshot } from '../runs/run-evaluation.entity.js';
@@ -35,6 +36,7 @@ export type WholeCall = CallWithResult & {
   readonly assistantVersion: string | null;
   /** Of its attempts that took a line; null if its platform does not bill. */
   readonly platform: PlatformFigures | null;
+  readonly imported: ImportFacts | null;
 };
 
 /** What is known of a call on a platform that bills. */
@@ -73,6 +75,10 @@ const PLATFORM = `CASE WHEN c.bills THEN (
              'waitedForLineMs', c.waited_for_line_ms + CASE WHEN c.status = 'QUEUED' THEN capacity_wait_ms(c.capacity_wait_since) ELSE 0 END)
       FROM platform_calls p WHERE p.call_id = c.id) END`;
 
+const IMPORTED = `(
+  SELECT jsonb_build_object('origin', i.origin, 'externalId', i.external_id, 'endedReason', i.ended_reason, 'reported', i.reported)
+    FROM call_imports i WHERE i.call_id = coalesce(c.recorded_call_id, c.id))`;
+
 const LIST = {
   columns: COLUMNS,
   from: 'calls c',
@@ -84,7 +90,7 @@ const LIST_BY_OUTCOME = { ...LIST, where: 'c.run_id = $1 AND c.outcome = $2' };
 const FIND = `
   SELECT ${COLUMNS}, e.snapshot AS evaluation, r.agent_snapshot AS agent, r.agent_version AS "agentVersion",
          r.agent_variables AS "agentVariables", r.assistant_version AS "assistantVersion", ${RESULTS},
-         ${PLATFORM} AS platform
+         ${PLATFORM} AS platform, ${IMPORTED} AS imported
     FROM calls c ${EVALUATION} JOIN runs r ON r.id = c.run_id LEFT JOIN call_results s ON s.call_id = c.id
    WHERE c.id = $1 AND ${notErased('c.agent_id')}`;
 

@@ -45,7 +45,7 @@ export class CallsService {
   /** @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's call */
   async get(caller: Caller, id: string): Promise<CallDetails> {
     const row = requireOwned(caller, await this.repository.find(uuidOrNotFound(id)));
-    const { evaluation, agent, agentVersion, assistantVersion, protocol, medium, platform, result } = row;
+    const { evaluation, agent, agentVersion, assistantVersion, protocol, medium, platform, imported, result } = row;
     return {
       ...toCall(row),
       evaluation,
@@ -56,6 +56,7 @@ export class CallsService {
       protocol,
       medium,
       platform,
+      imported,
       ...toRecord(result, recordingOf(row)),
       attempts: attemptsWithResults(row),
     };

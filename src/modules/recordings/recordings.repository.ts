@@ -70,8 +70,9 @@ const OPEN_RUNS = `SELECT id FROM runs WHERE id = ANY ($1::uuid[]) AND status IN
 
 /** Imports whose run was cancelled or deleted need no room any more. */
 const CLOSE_IMPORTS = `
-  UPDATE call_imports i SET bytes = 0, transcript = NULL
-   WHERE bytes > 0 AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.id = i.run_id AND r.status IN ('QUEUED', 'RUNNING'))`;
+  UPDATE call_imports i SET bytes = 0, transcript = NULL, tool_calls = NULL
+   WHERE (bytes > 0 OR transcript IS NOT NULL)
+     AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.id = i.run_id AND r.status IN ('QUEUED', 'RUNNING'))`;
 
 /** SQL for the references to recordings. */
 @Injectable()

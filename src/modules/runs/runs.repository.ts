@@ -181,7 +181,7 @@ const END = `
    WHERE r.id = $1 AND r.status IN ('QUEUED', 'RUNNING') RETURNING ${RUN_COLUMNS}`;
 
 /** What only the import needed is not kept. */
-const CLOSE_IMPORT = 'UPDATE call_imports SET transcript = NULL, bytes = 0 WHERE run_id = $1';
+const CLOSE_IMPORT = 'UPDATE call_imports SET transcript = NULL, tool_calls = NULL, bytes = 0 WHERE run_id = $1';
 
 /** SQL for reading and cancelling runs. */
 @Injectable()

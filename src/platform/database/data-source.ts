@@ -24,6 +24,7 @@ import { WebhookFormats1796009000000 } from './migrations/1796009000000-webhook-
 import { WebhookLinks1796009100000 } from './migrations/1796009100000-webhook-links.js';
 import { Alarms1796010000000 } from './migrations/1796010000000-alarms.js';
 import { HeartbeatErrors1796010100000 } from './migrations/1796010100000-heartbeat-errors.js';
+import { ReportedCalls1796020000000 } from './migrations/1796020000000-reported-calls.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -63,6 +64,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       WebhookLinks1796009100000,
       Alarms1796010000000,
       HeartbeatErrors1796010100000,
+      ReportedCalls1796020000000,
     ],
   });
 }

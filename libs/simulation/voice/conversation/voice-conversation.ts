@@ -33,6 +33,7 @@ import {
 import type { VoiceMeasures, VoiceResult } from '../facts/results.js';
 import { wordsOfCall } from '../words/words-from.js';
 import { voiceEntries } from './voice-timeline.js';
+import { recordedAs } from '../imported/reported.js';
 
 /** How long a caller that hears the agent waits for an answer before it repeats its line. */
 export const VOICE_PATIENCE_MS = 8_000;
@@ -266,8 +267,9 @@ interface Observing {
 function record(facts: VoiceFacts, timeline: Timeline): EndEntry {
   note(facts, timeline);
   const { by, code, reason, atMs } = facts.end;
-  if (facts.failure) timeline.failed(facts.failure, atMs);
-  return timeline.ended(by, code, reason, atMs);
+  const { failure: broken, imported } = facts;
+  if (broken) timeline.failed(broken, atMs);
+  return timeline.ended(by, code, reason, atMs, imported && recordedAs('recording', imported.isProduction));
 }
 
 function observe(

@@ -60,7 +60,7 @@ type ShownEvent = PlatformEvent & { readonly type: PlatformEntry['event'] };
 const isShown = (event: PlatformEvent, index: number): event is ShownEvent =>
   event.type === 'transfer' || (event.type === 'note' && index < MAX_NOTES);
 
-function toolEntryOf(fact: ToolCallFact, turn: number): ToolCallEntry {
+export function toolEntryOf(fact: ToolCallFact, turn: number): ToolCallEntry {
   const { atMs, name, json, reportedJson = json, result, answeredMs = atMs, reported } = fact;
   const args = reportedJson === null ? null : parseArguments(reportedJson);
   const isRaw = args === null || reportedJson !== json;

@@ -66,6 +66,8 @@ export interface VoiceFacts {
 export interface ImportedFact {
   /** How far the beginnings and ends of what the caller said may be off: they were found in its channel. */
   readonly callerEdgesMs: number;
+  /** Present if its caller was a real one. */
+  readonly isProduction?: true;
 }
 
 export interface HearingFact {

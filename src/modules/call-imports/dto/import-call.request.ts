@@ -1,8 +1,16 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { TranscriptEntry } from '../../../../libs/simulation/index.js';
-import { findJsonViolations, sentence } from '../../../../libs/json-input/index.js';
-import { checked, EnumField, IdField, StringField, TimestampField } from '../../../platform/http/dto/fields.js';
+import {
+  checked,
+  EnumField,
+  IdField,
+  MAX_LENGTH,
+  StringField,
+  TimestampField,
+} from '../../../platform/http/dto/fields.js';
 import { CHANNEL_ORDERS, type ChannelOrder } from '../../recordings/recording-uploads.service.js';
+import { CALL_ORIGINS, type CallOrigin } from '../call-import.entity.js';
+import { inListOf, parsedJson } from '../json-field.js';
 import { isDateAndTime } from '../../../platform/http/dto/moment.field.js';
 
 /** Maximum size of a recording in bytes. */
@@ -10,8 +18,8 @@ export const MAX_RECORDING = 200 * 1024 * 1024;
 const MAX_TRANSCRIPT = 4 * 1024 * 1024;
 const MAX_ENTRIES = 10_000;
 const MAX_TEXT = 4_000;
-/** Violations of a transcript that are named. */
-const MAX_NAMED = 10;
+const MAX_TOOL_CALLS = 1024 * 1024;
+const MAX_REPORTED = 64 * 1024;
 /** How far the clock of a client may be ahead. */
 const AHEAD_MS = 24 * 60 * 60_000;
 
@@ -22,6 +30,10 @@ export const FIELD_BYTES = {
   startedAt: 255,
   transcript: MAX_TRANSCRIPT,
   externalId: 1_020,
+  toolCalls: MAX_TOOL_CALLS,
+  endedReason: 4 * MAX_LENGTH.name,
+  reported: MAX_REPORTED,
+  origin: 100,
 } as const;
 
 /** A call that was recorded elsewhere; the form's fields are texts. */
@@ -30,15 +42,17 @@ export class ImportCallRequest {
     type: 'string',
     format: 'binary',
     description:
-      'The recording from the answer to the end of the call, as WAV with two channels: 16-bit PCM, mu-law or A-law at 8,000, 16,000, 22,050, 24,000, 44,100 or 48,000 samples per second; at most 200 MiB',
+      'The recording from the answer to the end of the call, as WAV with two channels: 16-bit PCM, mu-law or A-law at 8,000, 16,000, 22,050, 24,000, 44,100 or 48,000 samples per second; at most 200 MiB. It may be left out if `transcript` has both sides; then no times are measured',
+    required: false,
   })
-  recording: string;
+  recording?: string;
 
   @EnumField(CHANNEL_ORDERS, {
-    description: 'Who is in the first (left) and in the second channel',
+    description: 'Who is in the first (left) and in the second channel; required with `recording`, and only then',
     example: 'caller-agent',
+    optional: true,
   })
-  channels: ChannelOrder;
+  channels?: ChannelOrder;
 
   @IdField({ kind: 'evaluation', description: 'Evaluation of the agent whose checks and criteria apply' })
   evaluationId: string;
@@ -64,6 +78,41 @@ export class ImportCallRequest {
     optional: true,
   })
   externalId?: string;
+
+  @StringField({
+    description:
+      'The tool calls of the agent, as JSON: a list of at most 1,000 objects with `name`, `startMs` in milliseconds from the beginning of the recording, and where they are known `arguments` (an object, or JSON in a text) and `result` (any JSON). An empty list says that there were none. Without it checks on tool calls are undecided',
+    maxLength: MAX_TOOL_CALLS,
+    example: '[{"name":"opening_hours","arguments":{"day":"Friday"},"result":{"until":"22:00"},"startMs":4200}]',
+    optional: true,
+  })
+  toolCalls?: string;
+
+  @StringField({
+    description:
+      'Why the call ended: `caller`, `agent`, or the reason of Vapi, Retell or ElevenLabs. A reason that does not say who ended the call leaves checks on that undecided',
+    minLength: 1,
+    maxLength: MAX_LENGTH.name,
+    example: 'customer-ended-call',
+    optional: true,
+  })
+  endedReason?: string;
+
+  @StringField({
+    description: 'What the platform measured, as a JSON object, such as latencies. It is shown, and decides nothing',
+    maxLength: MAX_REPORTED,
+    example: '{"turnLatencies":[612,580]}',
+    optional: true,
+  })
+  reported?: string;
+
+  @EnumField(CALL_ORIGINS, {
+    description:
+      'Whose call it was. On one of `production` the caller follows no script: required checks that the call cannot decide are not asked, and if nothing is decided, the call is `invalid`',
+    optional: true,
+    default: 'import',
+  })
+  origin?: CallOrigin;
 }
 
 function startViolation(value: unknown): string | undefined {
@@ -79,36 +128,13 @@ function startViolation(value: unknown): string | undefined {
  * @returns its entries, or what is wrong with it, one sentence each
  */
 export function readTranscript(json: string, endMs: number): readonly TranscriptEntry[] | { issues: string[] } {
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    return { issues: ['transcript must be valid JSON'] };
-  }
-  if (!Array.isArray(value)) return { issues: ['transcript must be a JSON array'] };
-  if (value.length > MAX_ENTRIES) {
-    return { issues: [`transcript must have at most ${MAX_ENTRIES} entries; it has ${value.length}`] };
-  }
-  const limits = { maxValues: 10 * MAX_ENTRIES, maxViolations: MAX_NAMED };
-  const { violations } = findJsonViolations(value, limits);
-  const unsafe = violations.map(({ path, text }) => sentence({ path: ['transcript', ...path], text }));
-  if (unsafe.length > 0) return { issues: unsafe };
-  const entries = value as unknown[];
-  const issues = entries.flatMap((entry, index) => {
-    const issue = entryIssue(entry, endMs);
-    return issue === undefined ? [] : [`transcript[${index}]${issue}`];
-  });
-  if (issues.length > MAX_NAMED) {
-    return { issues: [...issues.slice(0, MAX_NAMED), `transcript has ${issues.length - MAX_NAMED} further faults`] };
-  }
-  return issues.length > 0
-    ? { issues }
-    : (entries as TranscriptEntry[]).map(({ speaker, text, startMs, endMs: to }) => ({
-        speaker,
-        text,
-        startMs,
-        endMs: to,
-      }));
+  const value = parsedJson('transcript', json, 10 * MAX_ENTRIES);
+  if ('issues' in value) return value;
+  const found = inListOf('transcript', value.json, MAX_ENTRIES, (entry) => entryIssue(entry, endMs));
+  if ('issues' in found) return found;
+  return (found as TranscriptEntry[]).map(({ speaker, text, startMs, endMs: to }) => ({
+    ...{ speaker, text, startMs, endMs: to },
+  }));
 }
 
 /** Times of transcripts are rounded. */

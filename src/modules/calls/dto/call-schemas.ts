@@ -14,6 +14,7 @@ import {
   text,
 } from '../../../platform/openapi/schema-parts.js';
 import { CALL_EXAMPLES } from './call-examples.js';
+import { ENDED, IMPORT_SCHEMAS, RECORDED } from './import-schemas.js';
 import { VOICE_EXAMPLES, VOICE_SCHEMAS } from './voice-schemas.js';
 
 const ms = (description: string) => ({ type: 'number', minimum: 0, description });
@@ -130,7 +131,7 @@ const ENTRIES = {
   given: entry('given', { line: ref('HistoryLine') }),
   silence: entry('silence', { of: speaker }),
   error: entry('error', { code: text, message: text }),
-  end: entry('end', { by: oneOf('agent', 'caller', 'tester'), code: text, reason: text }),
+  end: entry('end', { ...ENDED, recorded: RECORDED }, ['recorded']),
 };
 
 const evidence = object({
@@ -260,7 +261,7 @@ const SCHEMAS = {
         agent: { ...or(count), description: 'Null if the agent spoke and not all its words are known' },
       }),
       talkRatio: or(number),
-      longestSilenceMs: number,
+      longestSilenceMs: or(number),
       plusMinusMs: object({
         durationMs: plusMinusMs,
         timeToFirstWordMs: plusMinusMs,
@@ -334,12 +335,12 @@ const SCHEMAS = {
     ['frameLatenessMs', 'lagMs'],
   ),
   ...VOICE_SCHEMAS,
-  CallEnd: object({ by: oneOf('agent', 'caller', 'tester'), code: text, reason: text }),
+  ...IMPORT_SCHEMAS,
+  CallEnd: object(ENDED),
   CallEvaluation: object(
     {
       ...{ key: or(text), name: text, critical: flag, tags: list(text) },
-      scenarioText: text,
-      generalInstructions: text,
+      ...{ scenarioText: text, generalInstructions: text },
       language: { ...text, description: 'BCP 47; missing in calls of earlier versions' },
       hasOwnLanguage: {
         ...flag,

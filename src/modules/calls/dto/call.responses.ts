@@ -32,6 +32,7 @@ import {
 } from '../../../platform/http/dto/fields.js';
 import { EXAMPLE_ID } from '../../../platform/http/dto/example-ids.js';
 import { SchemaField } from '../../../platform/openapi/named-schemas.js';
+import { orNull } from '../../../platform/openapi/schema-parts.js';
 import type { RecordingFacts } from '../../recordings/recordings.service.js';
 import type { CallStatus, Medium } from '../../runs/call.entity.js';
 import type { EvaluationSnapshot } from '../../runs/run-evaluation.entity.js';
@@ -272,6 +273,14 @@ export class CallAttemptDetails extends IntersectionType(CallAttempt, CallRecord
   isShortened: boolean;
 }
 
+/** What a call was imported with. */
+export interface ImportFacts {
+  readonly origin: 'import' | 'production';
+  readonly externalId: string | null;
+  readonly endedReason: string | null;
+  readonly reported: unknown;
+}
+
 /** A call with its transcript and findings, which are those of its last attempt. */
 export class CallDetails extends IntersectionType(Call, CallRecord) {
   @SchemaField(refTo('CallEvaluation'), true)
@@ -303,6 +312,16 @@ export class CallDetails extends IntersectionType(Call, CallRecord) {
     nullable: true,
   })
   medium: Medium | null;
+
+  @SchemaField(
+    {
+      ...orNull(refTo('CallImport')),
+      description: 'What it was imported with; null if the service made it',
+      example: null,
+    },
+    true,
+  )
+  imported: ImportFacts | null;
 
   @AgentVariablesField('Dynamic variables that evaluation and run gave to the platform of the agent')
   agentVariables: VariablesRow;

@@ -1,0 +1,236 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { importCall, type ImportFields, STARTED_AT } from '../support/imported-calls.js';
+import { callEnv, prepareEvaluations } from '../support/run-app.js';
+import { sql } from '../support/sql.js';
+import { createTestApp, type TestApp } from '../support/test-app.js';
+import { vat } from '../support/vat.js';
+
+const TRANSCRIPT = [
+  { speaker: 'agent', text: 'Good evening.', startMs: 500, endMs: 1_500 },
+  { speaker: 'caller', text: 'A table for two at seven, please.', startMs: 2_400, endMs: 4_100 },
+  { speaker: 'agent', text: 'Your table is booked.', startMs: 5_150, endMs: 7_300 },
+];
+const BOOKED = {
+  name: 'book_table',
+  arguments: { guests: 2, time: '19:00' },
+  result: { booked: true },
+  startMs: 4_500,
+};
+const CALLS = { type: 'calls_tool', tool: 'book_table', arguments: { guests: 2 } };
+const evaluation = (key: string, checks: object[], more: object = {}) => ({
+  ...{
+    key,
+    name: key,
+    scenarioText: 'You want a table for two at seven.',
+    script: [{ say: 'A table, please.' }],
+    checks,
+  },
+  ...more,
+});
+
+describe('what is reported with an imported call', () => {
+  const dataDir = path.join(tmpdir(), `vat-reported-${randomUUID()}`);
+  let app: TestApp;
+  let subject: Awaited<ReturnType<typeof prepareEvaluations>>;
+  const ids: Record<string, string> = {};
+
+  beforeAll(async () => {
+    app = await createTestApp({ env: { ...callEnv('http://127.0.0.1:9/v1'), DATA_DIR: dataDir, RECORDINGS: 'off' } });
+    const evaluations = [
+      evaluation('books', [
+        CALLS,
+        { type: 'in_order', events: [CALLS, { speaker: 'agent', text: 'booked' }].map(event) },
+      ]),
+      evaluation('no-tool', [{ type: 'never_calls_tool', tool: 'cancel_table' }]),
+      evaluation('agent-ends', [{ type: 'ends_by', by: 'agent' }]),
+      evaluation('fast', [{ type: 'max_latency_ms', ms: 2_000 }]),
+      evaluation('fast-and-polite', [
+        { type: 'max_latency_ms', ms: 2_000 },
+        { type: 'says', text: 'Good evening' },
+      ]),
+      evaluation('expects', [], { script: [{ say: 'A table, please.', expect: [{ type: 'says', text: 'booked' }] }] }),
+      // What the tester would have returned is not what the tool returned.
+      evaluation('own-results', [CALLS], { toolResults: [{ tool: 'book_table', result: { booked: false } }] }),
+    ];
+    subject = await prepareEvaluations(app, evaluations);
+    for (const [index, { key }] of evaluations.entries()) ids[key] = subject.evaluationIds[index]!;
+  }, 120_000);
+  afterAll(async () => {
+    await app?.close();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  const event = ({ type: _, ...one }: Record<string, unknown>) => one;
+  const send = (key: string, fields: ImportFields = {}) =>
+    importCall({ url: app.url, apiKey: subject.apiKey }, subject.agentId, {
+      ...{ recording: null, channels: null, evaluationId: ids[key]!, transcript: TRANSCRIPT },
+      ...fields,
+    });
+  const imported = async (key: string, fields: ImportFields = {}) => {
+    const response = await send(key, fields);
+    expect(response).toMatchObject({ status: 202 });
+    const { id, runId } = response.body.data;
+    const run = (await subject.client.get(`/runs/${runId}?wait=60`)).body.data;
+    return { run, call: (await subject.client.get(`/calls/${id}`)).body.data };
+  };
+
+  it('decides checks on tool calls, their order and the end, without a recording', async () => {
+    const { run, call } = await imported('books', {
+      ...{ toolCalls: [BOOKED], endedReason: 'assistant-ended-call', externalId: 'vapi-1' },
+      reported: { turnLatencies: [612, 580] },
+    });
+    expect(run).toMatchObject({ name: 'vapi-1', exitCode: 0 });
+    expect(call).toMatchObject({
+      ...{ outcome: 'passed', voice: null, recording: null, latencies: [] },
+      imported: {
+        ...{ origin: 'import', externalId: 'vapi-1', endedReason: 'assistant-ended-call' },
+        reported: { turnLatencies: [612, 580] },
+      },
+      end: { by: 'agent', code: 'agent_hung_up', reason: 'assistant-ended-call' },
+      checks: [{ met: true }, { met: true }],
+      measures: { longestSilenceMs: null, timeToFirstWordMs: null, latency: { p50: null }, toolCalls: 1 },
+      timeline: [
+        { speaker: 'agent', text: 'Good evening.', turn: 0 },
+        { speaker: 'caller', turn: 1 },
+        { type: 'tool_call', name: 'book_table', result: { booked: true }, reported: 'given', turn: 1 },
+        { speaker: 'agent', text: 'Your table is booked.', turn: 1 },
+        { type: 'end', recorded: { by: 'transcript' } },
+      ],
+    });
+    const rows = await sql<any>(app.databaseUrl, 'SELECT transcript, tool_calls FROM call_imports WHERE call_id = $1', [
+      call.id,
+    ]);
+    expect(rows).toEqual([{ transcript: null, tool_calls: null }]);
+  });
+
+  it('says that a tool was not called only if the tool calls were reported', async () => {
+    expect((await imported('no-tool', { toolCalls: [] })).call).toMatchObject({ outcome: 'passed' });
+    expect((await imported('no-tool')).call).toMatchObject({
+      ...{ outcome: 'error', failure: { code: 'check_undecided' } },
+      checks: [{ met: null, detail: 'A transcript does not show tool calls' }],
+    });
+  });
+
+  it.each([
+    ['agent_hangup', true],
+    ['assistant-said-end-call-phrase', true],
+    ['user_hangup', false],
+    ['Client disconnected: 1005', false],
+    ['exceeded-max-duration', false],
+    ['call_transfer', false],
+    ['pipeline-error-openai-llm-failed', null],
+    ['customer', false],
+  ])('takes the reason %s for an end by the agent: %s', async (endedReason, met) => {
+    expect((await imported('agent-ends', { endedReason })).call.checks).toMatchObject([{ met }]);
+  });
+
+  it('measures no times in a transcript, which are rough', async () => {
+    const { call } = await imported('fast');
+    expect(call).toMatchObject({
+      ...{ outcome: 'error', latencies: [] },
+      checks: [{ met: null, detail: 'A transcript does not show exact times' }],
+    });
+  });
+
+  it('asks nothing of a production call that it cannot decide, and counts no call on which nothing was decided', async () => {
+    const origin = 'production';
+    expect((await imported('fast-and-polite', { origin })).call).toMatchObject({
+      ...{ outcome: 'passed', checks: [{ met: null }, { met: true }], imported: { origin } },
+    });
+    expect((await imported('fast-and-polite')).call).toMatchObject({ outcome: 'error' });
+    const { run, call } = await imported('fast', { origin });
+    expect(call).toMatchObject({ outcome: 'invalid', score: null });
+    expect(call.reason).toMatch(/^Nothing was decided on this production call\./);
+    expect(run).toMatchObject({ counts: { invalid: 1 }, exitCode: 2 });
+    // A real caller follows no script: none of its lines can have been expected.
+    expect((await imported('expects', { origin })).call).toMatchObject({ outcome: 'invalid', checks: [{ met: null }] });
+    expect((await imported('books', { origin })).call).toMatchObject({ outcome: 'invalid' });
+    const failing = { toolCalls: [{ ...BOOKED, arguments: { guests: 3 } }], origin };
+    expect((await imported('books', failing)).call).toMatchObject({ outcome: 'failed' });
+  });
+
+  it('does not hold the results of its tools against those of the evaluation', async () => {
+    expect((await imported('own-results', { toolCalls: [BOOKED] })).call).toMatchObject({ outcome: 'passed' });
+  });
+
+  it('has everything in the hash of its content', async () => {
+    const externalId = 'vapi-2';
+    const first = await send('books', { externalId, toolCalls: [BOOKED], endedReason: 'agent', reported: { a: 1 } });
+    expect(first).toMatchObject({ status: 202 });
+    const same = { externalId, toolCalls: [BOOKED], endedReason: 'agent', reported: { a: 1 } };
+    expect(await send('books', same)).toMatchObject({ status: 200, body: { data: { id: first.body.data.id } } });
+    for (const other of [{ toolCalls: [] }, { endedReason: 'caller' }, { reported: {} }, { origin: 'production' }]) {
+      expect(await send('books', { ...same, ...other })).toMatchObject({ status: 409 });
+    }
+  });
+
+  it.each([
+    [
+      { transcript: TRANSCRIPT.slice(0, 1) },
+      'recording must be given, as a part with a filename, or a transcript that has both sides',
+    ],
+    [{ channels: 'caller-agent' }, 'channels must only be given with a recording'],
+    [{ toolCalls: '{' }, 'toolCalls must be valid JSON'],
+    [{ toolCalls: {} }, 'toolCalls must be a JSON array'],
+    [{ toolCalls: [7] }, 'toolCalls[0] must be an object'],
+    [{ toolCalls: [{ ...BOOKED, id: 1 }] }, 'toolCalls[0] must have only name, arguments, result and startMs'],
+    [{ toolCalls: [{ ...BOOKED, name: '' }] }, 'toolCalls[0].name must be a text that is not empty'],
+    [
+      { toolCalls: [{ ...BOOKED, arguments: [1] }] },
+      'toolCalls[0].arguments must be an object, or a text with one as JSON',
+    ],
+    [{ toolCalls: [{ ...BOOKED, startMs: -1 }] }, 'toolCalls[0].startMs must be a number that is not less than 0'],
+    [{ toolCalls: [{ ...BOOKED, startMs: 1e12 }] }, 'toolCalls[0].startMs must not be greater than 86400000'],
+    [{ toolCalls: `[{"name":"a","startMs":1,"result":{"__proto__":1}}]` }, /^toolCalls\[0\]\.result/],
+    [{ reported: [1] }, 'reported must be a JSON object'],
+    [{ origin: 'elsewhere' }, /^origin must be one of/],
+  ])('refuses %j', async (fields, message) => {
+    const response = await send('books', fields);
+    expect(response).toMatchObject({ status: 400 });
+    expect(response.body.issues.map((issue: any) => issue.message)).toEqual(
+      expect.arrayContaining([typeof message === 'string' ? message : expect.stringMatching(message)]),
+    );
+  });
+
+  it.each([
+    ['toolCalls', 1024 * 1024],
+    ['reported', 64 * 1024],
+  ])('refuses more %s than %d bytes', async (field, bytes) => {
+    expect(await send('books', { [field]: 'x'.repeat(bytes + 1) })).toMatchObject({ status: 413 });
+  });
+
+  it('imports the calls of a folder by the vat command, each in a run named after it', async () => {
+    const folder = path.join(dataDir, 'calls');
+    await mkdir(folder, { recursive: true });
+    const call = { startedAt: STARTED_AT, origin: 'production', transcript: 'said.json' };
+    const failing = { ...call, externalId: 'folder-2', toolCalls: [], evaluation: ids['books'] };
+    const calls = [{ ...call, externalId: 'folder-1', toolCalls: [BOOKED] }, failing];
+    await writeFile(path.join(folder, 'said.json'), JSON.stringify(TRANSCRIPT));
+    await writeFile(path.join(folder, 'manifest.json'), JSON.stringify(calls));
+    const env = { VAT_URL: app.url, VAT_API_KEY: subject.apiKey };
+    const command = ['import-call', folder, '--agent', subject.agentId, '--evaluation', 'books'];
+    const first = await vat(command, env);
+    expect(first).toMatchObject({ code: 1, stderr: '2 calls imported\n' });
+    expect(first.stdout).toMatch(/^folder-1: passed \(run .*\nfolder-2: failed \(run /);
+    // Each is imported once.
+    expect(await vat(command, env)).toMatchObject({ code: 1, stdout: first.stdout });
+    expect(await vat([...command, '--junit', 'x.xml'], env)).toMatchObject({
+      ...{ code: 3, stderr: expect.stringContaining('--junit is for one call') },
+    });
+    await writeFile(path.join(folder, 'manifest.json'), JSON.stringify([{ ...call, transkript: [] }]));
+    expect(await vat(command, env)).toMatchObject({
+      ...{ code: 3, stderr: expect.stringContaining('Call 1 has the unknown field transkript') },
+    });
+    await writeFile(path.join(folder, 'manifest.json'), '{');
+    expect(await vat(command, env)).toMatchObject({ code: 3, stderr: expect.stringContaining('not valid JSON') });
+  }, 60_000);
+
+  it('refuses a recording, but no transcript, while recordings are switched off', async () => {
+    expect(await send('books', { recording: new Uint8Array(44), channels: 'caller-agent' })).toMatchObject({
+      status: 409,
+    });
+  });
+});
