@@ -142,7 +142,8 @@ describe('what is reported with an imported call', () => {
     });
     expect((await imported('fast-and-polite')).call).toMatchObject({ outcome: 'error' });
     const { run, call } = await imported('fast', { origin });
-    expect(call).toMatchObject({ outcome: 'invalid', score: null });
+    expect(call).toMatchObject({ outcome: 'invalid', score: null, attempts: [{ outcome: 'invalid' }], retries: 0 });
+    expect(call.attempts).toHaveLength(1);
     expect(call.reason).toMatch(/^Nothing was decided on this production call\./);
     expect(run).toMatchObject({ counts: { invalid: 1 }, exitCode: 2 });
     // A real caller follows no script: none of its lines can have been expected.

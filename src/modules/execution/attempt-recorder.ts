@@ -87,9 +87,11 @@ export class AttemptRecorder {
   }
 }
 
-/** A call that took place is judged again once: its recording does not change. */
+/** A call that took place is judged again once: its recording does not change, nor what a real caller did. */
 const next = (result: CallResult, { attempts, isDerived, isPaidUp }: CallHistory = NO_HISTORY): NextStep =>
-  isDerived ? { next: 'end', result } : afterAttempt(result, attempts, { isLast: isPaidUp });
+  isDerived || (result.outcome === 'invalid' && result.versions.caller === 'recorded')
+    ? { next: 'end', result }
+    : afterAttempt(result, attempts, { isLast: isPaidUp });
 
 /**
  * How long to wait for capacity, if the platform had none; undefined if it had some.
