@@ -21,6 +21,8 @@ export interface ExchangeRequest {
   readonly body?: string | Uint8Array;
   /** Milliseconds for name look-up, connection, request and response up to its last byte. */
   readonly timeoutMs: number;
+  /** Received bytes that may wait to be read; the whole body, if it is larger than 8 MiB and read more slowly than it comes. */
+  readonly maxUnreadBytes?: number;
   readonly signal?: AbortSignal;
   /** Called when the request is written, after the name look-up and the connection set-up: the start of the latency. */
   readonly onSent?: () => void;
@@ -144,7 +146,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.unreadBytes += chunk.length;
       this.wake();
       // Undici is never paused: 7.30 ends the process when a paused connection breaks off (Parser.finish).
-      if (this.unreadBytes > MAX_UNREAD_BYTES) this.abort('BAD_RESPONSE');
+      if (this.unreadBytes > (this.request.maxUnreadBytes ?? MAX_UNREAD_BYTES)) this.abort('BAD_RESPONSE');
     } else {
       this.drainBytes -= chunk.length;
       if (this.drainBytes < 0) this.connection?.end();

@@ -100,6 +100,7 @@ export type {
   ProductionCalls,
   ProductionToolCall,
   Records,
+  RecordsRequest,
   RecordsWindow,
   TakenCall,
   TakeSound,

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { KeptCalls } from '../records/kept-calls.js';
 import { decoded, readBody, readObject, refuse, RequestError } from '../http.js';
 import {
   type CompletionBody,
@@ -11,6 +12,7 @@ import {
   type Reply,
   type RetellAgents,
 } from './messages.js';
+import { retellList, retellRecord } from './records.js';
 import { type RetellScript, ScriptedRetell } from './scripted.js';
 
 interface Requested {
@@ -31,10 +33,12 @@ export interface RetellPlatformOptions {
 
 const PAGE_SIZE = 50;
 const PATHS =
-  /^\/(get-concurrency|v2\/list-agents|(get-agent|get-retell-llm|agent-playground-completion)\/([^/]{1,200}))$/;
+  /^\/(get-concurrency|v2\/list-agents|v3\/list-calls|(get-agent|get-retell-llm|agent-playground-completion|v2\/get-call)\/([^/]{1,200}))$/;
 
-/** The API of the platform. It stores no conversation: each request has the whole one. */
+/** The API of the platform. It stores no conversation in text, since each request has the whole one; calls are planted. */
 export class RetellPlatform {
+  readonly kept = new KeptCalls();
+
   constructor(
     private readonly agents: RetellAgents,
     private readonly options: RetellPlatformOptions,
@@ -54,6 +58,7 @@ export class RetellPlatform {
     const { method = '', url = '', headers } = request;
     const { pathname, searchParams } = new URL(url, 'http://localhost');
     // A path with an id has its route in a group of its own.
+    if (this.kept.serve(pathname, headers, response)) return true;
     const [, path, routeOfId, id = ''] = PATHS.exec(pathname) ?? [];
     const route = routeOfId ?? path;
     if (route === undefined) return false;
@@ -66,6 +71,8 @@ export class RetellPlatform {
       }
       const isAuthorised =
         this.options.apiKey === undefined || headers.authorization === `Bearer ${this.options.apiKey}`;
+      const isOfRecords = route.endsWith('-calls') || route.endsWith('get-call');
+      if (isAuthorised && isOfRecords && this.kept.misbehaves(response)) return true;
       reply = isAuthorised
         ? await this.answer(`${method} ${route}`, decoded(id), searchParams, body, headers)
         : refusal(401, 'Invalid API Key');
@@ -98,6 +105,13 @@ export class RetellPlatform {
       case 'GET get-retell-llm': {
         const agent = this.agents.listed.find((one) => `llm_${one.id}` === id);
         return ok({ llm_id: id, general_prompt: agent?.prompt ?? null });
+      }
+      case 'POST v3/list-calls':
+        return retellList(this.kept, readObject(body));
+      case 'GET v2/get-call': {
+        const call = this.kept.read(id);
+        if (!call) return refusal(404, NOT_FOUND);
+        return ok(retellRecord(call, this.kept.address(call, `http://${headers.host}`)));
       }
       case 'POST agent-playground-completion':
         return this.agents.complete(id, readObject(body) as unknown as CompletionBody, headers);
@@ -138,6 +152,7 @@ export interface RetellServerOptions extends RetellScript, Pick<RetellPlatformOp
 /** The platform on the loopback, with scripted agents; it records the requests. */
 export class RetellServer {
   readonly requests: Requested[] = [];
+  readonly kept: KeptCalls;
   /** Called for a turn, with the id of the attempt. A test may delay the turn; with false it is lost. */
   onEvent: (event: 'asked', attempt: string) => Promise<boolean | void> | boolean | void = () => undefined;
   private readonly scripted: ScriptedRetell;
@@ -146,6 +161,7 @@ export class RetellServer {
   private constructor(options: RetellServerOptions) {
     this.scripted = new ScriptedRetell(options);
     const platform = new RetellPlatform(this.scripted, { ...options, onRequest: (requested) => this.asked(requested) });
+    this.kept = platform.kept;
     this.http = createServer((request, response) => {
       void platform.handle(request, response).then((isKnown) => {
         if (!isKnown) send(response, refusal(404, 'Cannot find the requested path'));

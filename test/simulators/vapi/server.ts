@@ -4,10 +4,13 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { readBody, readObject, refuse, RequestError } from '../http.js';
+import { KeptCalls } from '../records/kept-calls.js';
 import { type Session, type SessionSocket, SessionSockets } from '../session-sockets.js';
 import { ChatFailure, type Reply, type VapiAssistants } from './assistants.js';
 import { Chats } from './chats.js';
 import { isEndCall } from './messages.js';
+import { answerOfRecords, CallRecorder, type End } from './records.js';
+import { INVALID_KEY, notFound, send } from './replies.js';
 import { type ScriptedAccount, ScriptedAssistants, type ScriptedVapi } from './scripted.js';
 
 export interface VapiPlatformOptions {
@@ -49,15 +52,15 @@ interface PlacedCall {
   readonly attempt: string;
   status: 'queued' | 'in-progress' | 'ended';
   close: () => void;
+  onEnd: (how: End) => void;
 }
 
 type Event = 'asked' | 'dialled' | 'begun' | 'ending';
-type End = 'control' | 'message' | 'agent' | 'limit';
 
 const VALID_MS = 20_000;
 const MAX_DURATION_MS = 600_000;
 const MAX_CALLS = 10_000;
-const ROUTE = /^\/(call|chat|assistant|phone-number)(?:\/([^/]+))?$/;
+const ROUTE = /^\/(call|chat|assistant|phone-number)(?:\/([^/]+)(\/stereo-recording)?)?$/;
 
 /** The API and the calls of the platform, with its own account of calls; it is served by an HTTP server. */
 export class VapiPlatform {
@@ -67,6 +70,8 @@ export class VapiPlatform {
    * message; with false they are lost.
    */
   onEvent: (event: Event, attempt: string) => Promise<boolean | void> | boolean | void = () => undefined;
+  /** Calls that have ended, and what they have in the records. */
+  readonly kept = new KeptCalls();
   protected readonly calls = new Map<string, PlacedCall>();
   protected readonly relayed = new Map<string, PlacedCall>();
   private readonly controls = new Map<string, PlacedCall>();
@@ -97,8 +102,9 @@ export class VapiPlatform {
   async handle(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const { method = '', url = '', headers } = request;
     const path = url.split('?')[0]!;
+    if (this.kept.serve(path, headers, response)) return true;
     const controlled = this.controls.get(path);
-    const [, route, id] = ROUTE.exec(path) ?? [];
+    const [, route, id, sound = ''] = ROUTE.exec(path) ?? [];
     if (!controlled && route === undefined) return false;
     try {
       const body = method === 'POST' ? readObject(await readBody(request)) : {};
@@ -108,7 +114,8 @@ export class VapiPlatform {
       if (!isTaken) response.destroy();
       // The control address is on another host of the platform, which checks no keys.
       else if (controlled) await this.controlled(controlled, body, response);
-      else await this.answer(`${method} ${route}${id === undefined ? '' : '/{id}'}`, id, body, request, response);
+      else
+        await this.answer(`${method} ${route}${id === undefined ? '' : '/{id}'}${sound}`, id, body, request, response);
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       send(response, [error.status, { message: error.message, error: 'Bad Request', statusCode: error.status }]);
@@ -127,6 +134,11 @@ export class VapiPlatform {
     if (!begin) return refuse(socket, '503 Service Unavailable');
     if (call.status !== 'queued') return refuse(socket, '404 Not Found');
     this.sockets.accept(request, socket, head, (line) => this.connected(call, line, begin));
+  }
+
+  /** Records of calls from their creation on. */
+  private get carried(): Map<string, object> {
+    return new Map([...this.calls].map(([id, call]) => [id, { ...call.record, status: call.status }]));
   }
 
   protected onRequest(_requested: Requested): void {}
@@ -153,8 +165,10 @@ export class VapiPlatform {
     if (refusal) return send(response, [refusal.status, refusal.body], refusal.headers);
     if (apiKey !== undefined && request.headers.authorization !== `Bearer ${apiKey}`)
       return send(response, INVALID_KEY);
+    if (route.startsWith('GET call') && this.kept.misbehaves(response)) return;
     const reply = await this.api(route, id, body, request);
-    if (reply[0] === 0) request.socket.destroy();
+    if (reply[0] === 302) response.writeHead(302, { location: String(reply[1]) }).end();
+    else if (reply[0] === 0) request.socket.destroy();
     else send(response, reply);
   }
 
@@ -167,11 +181,9 @@ export class VapiPlatform {
       case 'POST chat':
         return this.chat(body);
       case 'GET call':
-        return [200, [...this.calls.values()].map(recordOf)];
-      case 'GET call/{id}': {
-        const call = this.calls.get(id!);
-        return call ? [200, recordOf(call)] : notFound(`Call ${id} not found`);
-      }
+      case 'GET call/{id}':
+      case 'GET call/{id}/stereo-recording':
+        return answerOfRecords(this.kept, { route, id, request, base: this.baseOf(request.headers) }, this.carried);
       case 'GET assistant':
         return [200, this.assistants.listed];
       case 'GET phone-number':
@@ -223,6 +235,7 @@ export class VapiPlatform {
       attempt: String(headers['x-call-id'] ?? ''),
       status: 'queued',
       close: () => undefined,
+      onEnd: () => undefined,
     };
     this.calls.set(id, call);
     this.controls.set(path, call);
@@ -235,6 +248,7 @@ export class VapiPlatform {
   private forget(id: string): void {
     this.controls.delete(this.calls.get(id)!.control);
     this.calls.delete(id);
+    this.kept.all.delete(id);
   }
 
   private async controlled(call: PlacedCall, { type }: Body, response: ServerResponse): Promise<void> {
@@ -254,8 +268,14 @@ export class VapiPlatform {
   private connected(call: PlacedCall, line: SessionSocket, begin: (socket: SessionSocket) => Session): Session {
     call.status = 'in-progress';
     call.close = () => line.close();
+    const agent = String(call.record['assistantId']);
+    const recorder = new CallRecorder({ id: String(call.record['id']), agent, attempt: call.attempt });
+    call.onEnd = (how) => this.kept.keep(recorder.ended(how));
     const session = begin({
-      send: (data) => line.send(data),
+      send: (data) => {
+        recorder.hear(data);
+        line.send(data);
+      },
       close: (code, reason) => {
         this.end(call, 'agent');
         line.close(code, reason);
@@ -281,6 +301,7 @@ export class VapiPlatform {
   private end(call: PlacedCall, how: End): void {
     if (call.status === 'ended') return;
     call.status = 'ended';
+    call.onEnd(how);
     this.onEnd(how);
     if (how !== 'agent') call.close();
   }
@@ -294,27 +315,11 @@ export class VapiPlatform {
   }
 }
 
-const INVALID_KEY: Reply = [
-  401,
-  {
-    message: 'Invalid Key. Hot tip, you may be using the private key instead of the public key, or vice versa.',
-    error: 'Unauthorized',
-    statusCode: 401,
-  },
-];
-
-const notFound = (message: string): Reply => [404, { message, error: 'Not Found', statusCode: 404 }];
-
 const recordOf = ({ record, status }: PlacedCall): object => ({ ...record, status });
 
 function formatOf(transport: unknown): 'mulaw' | 'pcm_s16le' {
   const { audioFormat } = (transport ?? {}) as { readonly audioFormat?: { readonly format?: unknown } };
   return audioFormat?.format === 'mulaw' ? 'mulaw' : 'pcm_s16le';
-}
-
-function send(response: ServerResponse, [status, value]: Reply, headers: Readonly<Record<string, string>> = {}): void {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
 }
 
 export interface VapiServerOptions extends VapiPlatformOptions, ScriptedAccount {}

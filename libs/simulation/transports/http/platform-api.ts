@@ -92,6 +92,18 @@ export class PlatformApi {
     return said;
   }
 
+  /** @returns where a response 3xx leads @throws CallFailure for another one; the signal's reason */
+  async location(path: string, request: ApiRequest): Promise<string | undefined> {
+    const { status, headers, body, close } = await this.asked(
+      this.account.client.open(this.outgoing(path, request)),
+      request,
+    );
+    const read = await this.asked(readBody(body, MAX_ERROR).finally(close), request);
+    if (status >= 300 && status < 400) return headers['location'];
+    this.accept({ status, headers }, read.body.toString('utf8'), request);
+    throw this.notUnderstood(`it answered HTTP ${status} where it leads to another address`);
+  }
+
   /** Counts what arrives, so that not everything is kept of what is too large. */
   private async read(body: AsyncIterable<Buffer>, limit: ReadLimit): Promise<Buffer> {
     const count = new ReadCount(limit);

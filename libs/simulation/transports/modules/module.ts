@@ -15,6 +15,7 @@ import type { VoiceCallOptions } from '../../voice/wire/voice-transport.js';
 import type { WireState } from '../../voice/wire/wire.js';
 import type { ListAssistants } from './assistants.js';
 import type { AgentCall, AgentEndpoint, FirstSpeaker } from './endpoint.js';
+import type { Records } from './records.js';
 
 export interface ProtocolOption {
   /** Encrypted where it is stored, and never shown. */
@@ -102,6 +103,8 @@ export interface ModuleBase {
   readonly assistants?: ListAssistants;
   /** Absent if its agents have no versions. */
   readonly agentVersion?: FindAgentVersion;
+  /** Absent if the platform keeps no records of calls that can be read. */
+  readonly records?: Records;
 }
 
 /** A protocol of text that takes turns. */

@@ -39,14 +39,17 @@ export interface ProductionCall {
   readonly callerNumber: string | null;
 }
 
-/** A call of the list. */
+/** A call of a list, by its id in the records of the platform. */
 export interface ListedCall {
   readonly id: string;
   /** Unix milliseconds. */
   readonly endedAt: number;
 }
 
-/** What is listed: calls of an agent that were answered and have ended, by their end in Unix milliseconds. */
+/**
+ * Which calls of an agent are listed: those that were answered and ended in it, in Unix milliseconds. A platform that lists by
+ * something else lists more.
+ */
 export interface RecordsWindow {
   readonly assistantId: string;
   readonly from: number;
@@ -56,32 +59,33 @@ export interface RecordsWindow {
 /** Calls of a window, each id once. */
 export interface ListedCalls {
   readonly items: readonly ListedCall[];
-  /** Entries of the list that cannot be read, such as ones without an id. */
+  /** Entries that cannot be read, such as ones without an id. */
   readonly malformed: number;
+  /** Until when the list is complete: before the end of the window if it has many calls. */
+  readonly until: number;
 }
 
-/** Takes a part of a recording; the next one follows when it is done. */
-export type TakeSound = (part: Uint8Array) => Promise<void>;
+export interface RecordsRequest extends PlatformRequest {
+  /** Awaited before each request, so that a credential does not send too many. */
+  readonly turn: () => Promise<void>;
+}
+
+/** Takes a part of a recording. What it throws ends the reading. */
+export type TakeSound = (part: Uint8Array) => void | Promise<void>;
 
 /**
- * The records that a platform keeps of an agent's calls. All of it throws a CallFailure in the words of the platform:
- * `bad_response` for what is not a record, `platform_refused` for a key that may not read records; or the signal's reason.
+ * The records that a platform keeps of an agent's calls. All of it throws a CallFailure in the words of the platform, such as
+ * `bad_response` for what cannot be read, with the status of a refusal; or the signal's reason.
  */
 export interface Records {
-  /** How much longer than the window the list must reach into the past, because it lists by the start of the calls. */
-  readonly lateMs: number;
-  readonly list: (window: RecordsWindow, request: PlatformRequest) => Promise<ListedCalls>;
+  readonly list: (window: RecordsWindow, request: RecordsRequest) => Promise<ListedCalls>;
   /** @returns null for a call that goes on, was not answered, or is not in the records */
-  readonly get: (id: string, request: PlatformRequest) => Promise<ProductionCall | null>;
+  readonly get: (id: string, request: RecordsRequest) => Promise<ProductionCall | null>;
   /**
-   * Reads the recording with a channel for each side; absent if the platform has none.
-   * @returns which side is in the first channel; `awaited` or `none` if nothing was taken
+   * Reads the recording that has a channel for each side; absent if the platform has none. What it is, only its bytes say.
+   * @returns `awaited` and `none` as for a call
    */
-  readonly recording?: (
-    id: string,
-    request: PlatformRequest,
-    take: TakeSound,
-  ) => Promise<'caller-agent' | 'agent-caller' | 'awaited' | 'none'>;
+  readonly recording?: (id: string, request: RecordsRequest, take: TakeSound) => Promise<'taken' | 'awaited' | 'none'>;
 }
 
 /** An agent whose production calls are judged. */

@@ -42,12 +42,13 @@ class Task {
     if (method === 'session' && module.medium === 'voice') this.session = module.session(endpoint, call);
     else if (method === 'line' && module.medium === 'text') {
       this.line = new HostedLine(module.transport(endpoint, call), settings);
-    } else return this.methods(module)[method]?.(...args);
+    } else if (method.startsWith('records.')) return this.methods(module.records)[method.slice(8)]?.(...args);
+    else return this.methods(this.line ?? this.session ?? module)[method]?.(...args);
     return undefined;
   }
 
-  private methods(module: ProtocolModule): Record<string, (...args: readonly never[]) => unknown> {
-    return (this.line ?? this.session ?? module) as unknown as ReturnType<Task['methods']>;
+  private methods(of: unknown): Record<string, (...args: readonly never[]) => unknown> {
+    return of as ReturnType<Task['methods']>;
   }
 
   /** Only the module of the protocol, so that a thread stays small. */

@@ -28,20 +28,27 @@ export function threadSession(
 }
 
 const PLATFORM_METHODS = ['end', 'find', 'assistants', 'agentVersion'] as const;
+const RECORDS_METHODS = ['list', 'get', 'recording'] as const;
 
 /** The requests to a platform beside calls, which are sent in a request thread of the workspace. */
 export function threadPlatform(
   module: ProtocolModule,
   workspaceId: string,
   threads: RequestThreads,
-): Pick<ModuleBase, (typeof PLATFORM_METHODS)[number]> {
-  const asked = PLATFORM_METHODS.filter((method) => module[method]).map((method) => {
-    const { source, name } = module;
-    const ask = (...args: readonly unknown[]) =>
-      threads.use(workspaceId, new AbortController().signal, (thread) =>
-        thread.run(`a request to ${name}`, { source, name }, (peer) => peer.ask(method, ...args)),
-      );
-    return [method, ask];
-  });
-  return Object.fromEntries(asked) as ReturnType<typeof threadPlatform>;
+): Pick<ModuleBase, (typeof PLATFORM_METHODS)[number] | 'records'> {
+  const { source, name, records } = module;
+  const asked = (method: string) =>
+    [
+      method.replace('records.', ''),
+      (...args: readonly unknown[]) =>
+        threads.use(workspaceId, new AbortController().signal, (thread) =>
+          thread.run(`a request to ${name}`, { source, name }, (peer) => peer.ask(method, ...args)),
+        ),
+    ] as const;
+  const methods = PLATFORM_METHODS.filter((method) => module[method]).map(asked);
+  const reading = RECORDS_METHODS.filter((method) => records?.[method]).map((method) => asked(`records.${method}`));
+  return Object.fromEntries<unknown>([
+    ...methods,
+    ...(records ? [['records', Object.fromEntries(reading)] as const] : []),
+  ]);
 }

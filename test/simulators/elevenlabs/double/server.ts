@@ -4,6 +4,8 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { KeptCalls } from '../../records/kept-calls.js';
+import { elevenlabsList, elevenlabsRecord } from '../records.js';
 import { descriptionOf, type ListedAgent, pageOfAgents } from './account.js';
 import { type ElevenLabsScript, ScriptedElevenLabs } from './agent.js';
 import { server as messages } from './messages.js';
@@ -40,6 +42,7 @@ interface Requested {
   readonly headers: IncomingHttpHeaders;
 }
 
+const RECORDS_PATH = '/v1/convai/conversations';
 const AGENTS_PATH = '/v1/convai/agents';
 const SIGNED_PATH = '/v1/convai/conversation/get-signed-url';
 const PATH = '/v1/convai/conversation';
@@ -48,6 +51,7 @@ const VALID_MS = 15 * 60_000;
 /** The API and the conversations of the platform on the loopback, with its own account of calls. */
 export class ElevenLabsServer {
   readonly requests: Requested[] = [];
+  readonly kept = new KeptCalls();
   readonly upgrades: Requested[] = [];
   readonly agents: ScriptedElevenLabs[] = [];
   /** Close codes of the client. */
@@ -117,13 +121,17 @@ export class ElevenLabsServer {
     const refuse: Refuse = (status, code, message) =>
       send(status, JSON.stringify({ detail: { status: code, message } }));
     const { apiKey, refusal } = this.options;
-    const isAbout = pathname === SIGNED_PATH || pathname === AGENTS_PATH || pathname.startsWith(`${AGENTS_PATH}/`);
+    const isOfRecords = pathname === RECORDS_PATH || pathname.startsWith(`${RECORDS_PATH}/`);
+    const isOfAgents = pathname === AGENTS_PATH || pathname.startsWith(`${AGENTS_PATH}/`);
+    const isAbout = pathname === SIGNED_PATH || isOfAgents || isOfRecords;
     if (!isAbout || request.method !== 'GET') return void refuse(404, 'not_found', 'Not Found');
     if (refusal) return void send(refusal.status, refusal.body, refusal.headers);
     if (apiKey !== undefined && request.headers['xi-api-key'] !== apiKey) {
       return void refuse(401, 'invalid_api_key', 'Invalid API key');
     }
-    if (pathname === SIGNED_PATH) this.signedAddress(searchParams.get('agent_id') ?? '', send, refuse);
+    if (isOfRecords)
+      this.records(decodeURIComponent(pathname.slice(RECORDS_PATH.length + 1)), searchParams, response, send, refuse);
+    else if (pathname === SIGNED_PATH) this.signedAddress(searchParams.get('agent_id') ?? '', send, refuse);
     else this.account(decodeURIComponent(pathname.slice(AGENTS_PATH.length + 1)), searchParams, send, refuse);
   }
 
@@ -144,6 +152,15 @@ export class ElevenLabsServer {
     if (found) send(200, JSON.stringify(found));
     else if (id === '') refuse(422, 'invalid_query', 'page_size must be from 1 to 100');
     else refuse(404, 'document_not_found', `Agent ${id} not found`);
+  }
+
+  private records(id: string, query: URLSearchParams, response: ServerResponse, send: Send, refuse: Refuse): void {
+    if (this.kept.misbehaves(response)) return;
+    const call = this.kept.read(id);
+    const found = id === '' ? elevenlabsList(this.kept, query) : call && elevenlabsRecord(call);
+    if (found) send(200, JSON.stringify(found));
+    else if (id === '') refuse(422, 'invalid_query', 'page_size must be from 1 to 100');
+    else refuse(404, 'conversation_not_found', `Conversation ${id} not found`);
   }
 
   private sign(agent: string): string {

@@ -7,6 +7,7 @@ import { elevenlabsAssistants } from './assistants.js';
 import { elevenlabsSession } from './dial.js';
 import { ELEVENLABS_FINDINGS } from './findings.js';
 import { TEXT_OPTIONS, VOICE_OPTIONS } from './options.js';
+import { elevenlabsRecords } from './records.js';
 import { cureOf } from './refusals.js';
 import { elevenlabsTransport } from './text.js';
 import type { ElevenLabsState } from './wire.js';
@@ -23,6 +24,7 @@ const ACCOUNT = {
   mocksTools: ({ mockTools }: AgentEndpoint['options']) => mockTools === true,
   assistants: elevenlabsAssistants,
   agentVersion: elevenlabsVersion,
+  records: elevenlabsRecords,
 } as const;
 
 const STEPS = {

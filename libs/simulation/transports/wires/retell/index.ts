@@ -3,6 +3,7 @@ import { variables } from '../../modules/common-options.js';
 import { cureOf } from './api.js';
 import { retellVersion } from './agent-version.js';
 import { retellAssistants } from './assistants.js';
+import { retellRecords } from './records.js';
 import { retellTransport } from './text.js';
 import { LACKING_IN_MOCKS } from './tool-mocks.js';
 
@@ -33,4 +34,5 @@ export const retellText: TextModule = {
   transport: retellTransport,
   assistants: retellAssistants,
   agentVersion: retellVersion,
+  records: retellRecords,
 };

@@ -8,6 +8,7 @@ import { vapiChatTransport } from './chat.js';
 import { vapiSession } from './dial.js';
 import { VAPI_FINDINGS } from './findings.js';
 import { TEXT_OPTIONS, VOICE_OPTIONS } from './options.js';
+import { vapiRecords } from './records.js';
 import { cureOf } from './refusals.js';
 import type { VapiState } from './wire.js';
 
@@ -17,6 +18,7 @@ const ACCOUNT = {
   provides: { words: true, toolCalls: 'seen', keys: false },
   reservedHeaders: [],
   assistants: vapiAssistants,
+  records: vapiRecords,
 } as const;
 
 const STEPS = {
