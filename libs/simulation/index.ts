@@ -90,6 +90,7 @@ export {
   type CallLedger,
   FIRST_SPEAKERS,
   type FirstSpeaker,
+  type PlatformRequest,
   type ProtocolName,
 } from './transports/modules/endpoint.js';
 export type { Assistant, ListedAssistants, PlatformAccount } from './transports/modules/assistants.js';
@@ -105,7 +106,7 @@ export type {
   TakenCall,
   TakeSound,
 } from './transports/modules/records.js';
-export type { Medium, PlatformRequest, ProtocolModule } from './transports/modules/module.js';
+export type { Medium, ProtocolModule } from './transports/modules/module.js';
 export { reportsTools, variablesOf } from './transports/modules/common-options.js';
 export { TRANSCRIPTION_MODES, type TranscriptionMode } from './transports/modules/voice-options.js';
 export {

@@ -1,5 +1,5 @@
-import type { AgentCall, AgentEndpoint } from '../../transports/modules/endpoint.js';
-import type { PlatformRequest, TextModule, WireModule } from '../../transports/modules/module.js';
+import type { AgentCall, AgentEndpoint, PlatformRequest } from '../../transports/modules/endpoint.js';
+import type { TextModule, WireModule } from '../../transports/modules/module.js';
 import type { JsonValue } from '../../timeline/text.js';
 import { CallFailure, failureOf } from '../../timeline/failure.js';
 import type { Line, LineOptions, Transport } from '../../conversation/transport.js';

@@ -81,3 +81,11 @@ export interface AgentCall {
   /** Present in calls over a protocol that bills. */
   readonly ledger?: CallLedger;
 }
+
+/** A request to a platform about a call that this process may not have made. */
+export interface PlatformRequest {
+  /** How the agent is reached now. */
+  readonly endpoint: AgentEndpoint;
+  readonly client: OutboundClient;
+  readonly signal: AbortSignal;
+}

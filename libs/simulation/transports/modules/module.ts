@@ -3,7 +3,6 @@ import type { ToolResult } from '../../../evaluation-definition/index.js';
 import type { Transport } from '../../conversation/transport.js';
 import type { OtherSide } from '../../other-side/other-side.js';
 import type { SentSecrets } from '../../other-side/secrets.js';
-import type { OutboundClient } from '../../../outbound-http/index.js';
 import type { PortRange } from '../../../rtp/index.js';
 import type { Failure } from '../../timeline/failure.js';
 import type { JsonValue } from '../../timeline/text.js';
@@ -14,7 +13,7 @@ import type { CallSignal, DatagramTarget } from '../../voice/wire/signalling.js'
 import type { VoiceCallOptions } from '../../voice/wire/voice-transport.js';
 import type { WireState } from '../../voice/wire/wire.js';
 import type { ListAssistants } from './assistants.js';
-import type { AgentCall, AgentEndpoint, FirstSpeaker } from './endpoint.js';
+import type { AgentCall, AgentEndpoint, FirstSpeaker, PlatformRequest } from './endpoint.js';
 import type { Records } from './records.js';
 
 export interface ProtocolOption {
@@ -34,14 +33,6 @@ export interface Provides {
   readonly toolCalls: 'none' | 'seen' | 'answered';
   /** Whether it transmits keys of the caller. */
   readonly keys: boolean;
-}
-
-/** A request to a platform about a call that this process may not have made. */
-export interface PlatformRequest {
-  /** How the agent is reached now. */
-  readonly endpoint: AgentEndpoint;
-  readonly client: OutboundClient;
-  readonly signal: AbortSignal;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../timeline/text.js';
 import type { TranscriptEntry } from '../../voice/imported/transcript.js';
-import type { PlatformRequest } from './module.js';
+import type { PlatformRequest } from './endpoint.js';
 
 /** A call of a tool of the agent, as the platform recorded it. */
 export interface ProductionToolCall {

@@ -4,7 +4,7 @@ import { CallFailure } from '../../../timeline/failure.js';
 import type { JsonValue } from '../../../timeline/text.js';
 import { type ForeignAddress, foreignAddress } from '../../http/foreign-address.js';
 import { PlatformApi } from '../../http/platform-api.js';
-import type { PlatformRequest } from '../../modules/module.js';
+import type { PlatformRequest } from '../../modules/endpoint.js';
 import { Fields } from '../fields.js';
 import { markOf } from './options.js';
 import { VAPI_RULES } from './refusals.js';
