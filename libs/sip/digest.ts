@@ -68,18 +68,22 @@ const quoted = (text: string): string => `"${text.replace(/[\\"]/g, '\\$&')}"`;
 const CHALLENGE = /^(?:www|proxy)-authenticate[ \t]*:/i;
 const PARAMETER = /(?<![\w-])([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/g;
 
+/** Of a challenge: Core reads quoted words slowly. */
+const LONGEST_CHALLENGE = 1_000;
+
 /**
  * The answer 401 or 407 with the first challenge that can be answered, as the server prefers it, in the form that Core
  * reads. Core takes only the last one, and discards the whole message if a quoted algorithm or an odd parameter is in it.
+ * Other messages have none.
  */
 export function withOneChallenge(text: string): string {
-  if (!/^SIP\/2\.0 40[17] /.test(text)) return text;
+  if (!/^(?:www|proxy)-authenticate[ \t]*:/im.test(text)) return text;
   const end = text.indexOf('\r\n\r\n');
   const lines = text
     .slice(0, end)
     .replace(/\r\n[ \t]+/g, ' ')
     .split('\r\n');
-  let found = false;
+  let found = !/^SIP\/2\.0 40[17] /.test(text);
   const kept = lines.flatMap((line) => {
     if (!CHALLENGE.test(line)) return [line];
     const challenge = found ? undefined : knownChallenge(line);
@@ -91,7 +95,7 @@ export function withOneChallenge(text: string): string {
 
 function knownChallenge(line: string): string | undefined {
   const [name = '', value = ''] = line.split(/:(.*)/s);
-  if (!/^\s*Digest\s/i.test(value)) return undefined;
+  if (line.length > LONGEST_CHALLENGE || !/^\s*Digest\s/i.test(value)) return undefined;
   const parameters = new Map<string, string>();
   for (const [, key = '', inQuotes, bare] of value.matchAll(PARAMETER)) {
     parameters.set(key.toLowerCase(), inQuotes ?? bare ?? '');

@@ -186,8 +186,7 @@ export class SipEndpoint {
     this.options.trace?.('received', text);
     let message: IncomingRequestMessage | IncomingResponseMessage | undefined;
     try {
-      checkParsedLines(text);
-      message = Parser.parseMessage(withOneChallenge(text), QUIET.getLogger('received'));
+      message = readMessage(text);
       if (message === undefined) throw new Error('message that cannot be read');
       if (message instanceof IncomingResponseMessage) this.#receiveResponse(message);
       else if (guardRequest(this.core, message)) {
@@ -249,6 +248,13 @@ export class SipEndpoint {
     this.#learned?.();
     this.listener.closed?.(cause);
   }
+}
+
+/** @throws Error of Core, or if it would need long. */
+export function readMessage(text: string): IncomingRequestMessage | IncomingResponseMessage | undefined {
+  const readable = withOneChallenge(text);
+  checkParsedLines(readable);
+  return Parser.parseMessage(readable, QUIET.getLogger('received'));
 }
 
 /** @throws Error if the text is not a SIP URI. */

@@ -1,19 +1,23 @@
 import type { IncomingRequestMessage, UserAgentCore } from 'sip.js/lib/core/index.js';
 
-/** What Core reads with its grammar, whose time grows by the square of a line: 16 KiB of Contacts take it 0.7 s. */
+/** What Core reads with its grammar. */
 const PARSED_LINE =
   /^(?:via|from|to|record-route|call-id|contact|content-type|cseq|(?:www|proxy)-authenticate|refer-to|[vftimcr])[ \t]*:/i;
-const PARSED_LIMITS = { line: 2_000, all: 4_000 } as const;
+/** A grammar that tries many alternatives: 4,000 characters of parameters, addresses or quoted words take it 25 to 100 ms. */
+const PARSED_LIMITS = { line: 1_500, all: 2_500, parts: 400 } as const;
+const PART = /[;&?<> \t]/g;
+/** What begins an alternative that is read several times, and counts as ten parts. */
+const LONG_PART = /[,[\]"]/g;
 
-/** @throws Error if Core would need long to read the message. */
+/** @throws Error if Core would need over 20 ms to read the message. */
 export function checkParsedLines(text: string): void {
   const head = text.slice(0, text.indexOf('\r\n\r\n')).replace(/\r\n[ \t]+/g, ' ');
-  const lengths = head
-    .split('\r\n')
-    .flatMap((line, index) => (index === 0 || PARSED_LINE.test(line) ? [line.length] : []));
-  if (lengths.some((length) => length > PARSED_LIMITS.line)) throw new Error('header line over 2,000 characters');
-  if (lengths.reduce((sum, length) => sum + length, 0) > PARSED_LIMITS.all)
-    throw new Error('headers over 4,000 characters');
+  const parsed = head.split('\r\n').filter((line, index) => index === 0 || PARSED_LINE.test(line));
+  if (parsed.some((line) => line.length > PARSED_LIMITS.line)) throw new Error('header line over 1,500 characters');
+  const all = parsed.join('');
+  if (all.length > PARSED_LIMITS.all) throw new Error('headers over 2,500 characters');
+  const count = (part: RegExp): number => all.match(part)?.length ?? 0;
+  if (count(PART) + 10 * count(LONG_PART) > PARSED_LIMITS.parts) throw new Error('headers of over 400 parts');
 }
 
 /** The methods that are answered. Others, as UPDATE, get 405 from Core. */

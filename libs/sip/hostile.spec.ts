@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { shareOf } from '../statistics/testing/sample.js';
 import { SipCall } from './call.js';
-import { SipEndpoint } from './endpoint.js';
+import { readMessage, SipEndpoint } from './endpoint.js';
 import { mediaOffer } from './sdp.js';
 import { ANSWER, CONTACT, FarSide, type Received, requestIn } from './testing/far-side.js';
 
@@ -26,6 +26,17 @@ const PIECES = [
   'ä',
   ';tag=',
   '\r\n X: y',
+  // Long at the limits of the guard, and beyond them.
+  ';a=b'.repeat(180),
+  ';a'.repeat(400),
+  '<sip:a>,'.repeat(25),
+  'sip:a,'.repeat(38),
+  '[::1]'.repeat(15),
+  'a '.repeat(380),
+  '%41'.repeat(450),
+  'a.'.repeat(600),
+  '"a" '.repeat(16),
+  `"${'a:'.repeat(600)}`,
 ];
 
 /** Changes of a text: a part is removed, doubled, replaced by something that SIP reads in a special way, or cut off. */
@@ -62,21 +73,50 @@ const messagesFor = (invite: Received): string[] => [
   requestIn(invite, 'REFER', 40, [CONTACT, 'Refer-To: <sip:a@b>', 'Require: x']),
 ];
 
+/** The least processor time of some repetitions, so that other processes do not count. */
+function readingMs(text: string): number {
+  const times = Array.from({ length: 7 }, () => {
+    const start = performance.now();
+    try {
+      readMessage(text);
+    } catch {
+      // Refused.
+    }
+    return performance.now() - start;
+  });
+  return Math.min(...times);
+}
+
 // sip.js alone throws for some of these messages, and its api layer leaves unhandled rejections.
-it('survives 20,000 mutated messages without an uncaught error, and gives each call a result', async () => {
+it('survives 20,000 mutated messages without an uncaught error, and gives each call a result, and reads no message for long', async () => {
   const uncaught: unknown[] = [];
   const note = (error: unknown): void => void uncaught.push(error);
   process.on('unhandledRejection', note).on('uncaughtException', note);
   let received = 0;
+  let ordinary = '';
+  /** Each message until the next one, or the end of what came at once. */
+  const times: { text: string; ms: number }[] = [];
+  let reading: { text: string; since: number } | undefined;
+  const read = (text?: string): void => {
+    const now = performance.now();
+    if (reading !== undefined) times.push({ text: reading.text, ms: now - reading.since });
+    reading = text === undefined ? undefined : { text, since: now };
+  };
   for (let seed = 1; received < shareOf(20_000); seed += 1) {
     const mutations = fc.sample(changes, { numRuns: 60, seed });
     const farSide = await FarSide.open((request, _send, socket) => {
       if (request.method !== 'INVITE') return;
       const all = messagesFor(request);
+      ordinary = all[2] ?? '';
       mutations.forEach((mutation, index) => socket.write(framed(changed(all[index % all.length] ?? '', mutation))));
       socket.end();
     });
-    const trace = (direction: string): void => void (direction === 'received' && (received += 1));
+    const trace = (direction: string, text: string): void => {
+      if (direction !== 'received') return;
+      received += 1;
+      if (reading === undefined) queueMicrotask(() => read());
+      read(text);
+    };
     const endpoint = await SipEndpoint.open({ ...farSide.options, credentials: { user: 'u', password: 'p' }, trace });
     const call = new SipCall(endpoint, { target: farSide.address, offer: OFFER });
     const result = await call.result;
@@ -86,4 +126,35 @@ it('survives 20,000 mutated messages without an uncaught error, and gives each c
   }
   process.off('unhandledRejection', note).off('uncaughtException', note);
   expect(uncaught).toEqual([]);
+  const slowest = times
+    .toSorted((a, b) => b.ms - a.ms)
+    .slice(0, 20)
+    .map(({ text }) => readingMs(text));
+  // An ordinary message takes about 1 ms.
+  expect(Math.max(...slowest) / readingMs(ordinary)).toBeLessThan(20);
+}, 600_000);
+
+// The grammar of Core needs up to 100 ms for such lines.
+it.each([
+  ['many parameters', `Contact: <sip:a@b>${';a'.repeat(700)}`],
+  ['many addresses', `Contact: ${'sip:a,'.repeat(200)}<sip:a>`],
+  ['many routes', `Record-Route: ${'<sip:a;lr>,'.repeat(100)}<sip:b>`],
+  ['many IPv6 addresses', `Contact: <sip:a@b>${';a=[::1]'.repeat(150)}`],
+  ['a long quoted name', `Contact: "${'a:'.repeat(1_800)}" <sip:a>`],
+  ['a long challenge where none is expected', `WWW-Authenticate: Digest realm="${'a'.repeat(3_500)}", nonce="a"`],
+])('does not let Core read a message with %s', (_, line) => {
+  const text = (lines: string[]): string =>
+    [
+      'SIP/2.0 200 OK',
+      'Via: SIP/2.0/TCP 127.0.0.1:5060;branch=z9hG4bKa',
+      'From: <sip:a@b>;tag=x',
+      'To: <sip:c@d>;tag=y',
+      'Call-ID: a',
+      'CSeq: 1 INVITE',
+      ...lines,
+      'Content-Length: 0',
+      '',
+      '',
+    ].join('\r\n');
+  expect(readingMs(text([line, line])) / readingMs(text([CONTACT]))).toBeLessThan(10);
 });
