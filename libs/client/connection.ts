@@ -37,6 +37,7 @@ const STEPS: Readonly<Record<ConnectionTest['steps'][number]['step'], string>> =
   accepted: 'Accepted',
   twiml: 'TwiML',
   websocket: 'WebSocket',
+  media: 'Media',
   ready: 'Session ready',
   answered: 'First words',
   words: 'Words reported',

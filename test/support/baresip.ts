@@ -35,7 +35,8 @@ export class Baresip {
     const at = (name: string): string => path.join(folder, name);
     // Below the range from which the system takes ports, because two are needed side by side.
     const port = 20_000 + 4 * randomInt(2_500);
-    const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=127.0.0.1'];
+    const names = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
+    const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...names];
     execFileSync('openssl', [...request, '-keyout', at('key.pem'), '-out', at('certificate.pem')], { stdio: 'ignore' });
     const certificate = readFileSync(at('certificate.pem'));
     writeFileSync(at('both.pem'), Buffer.concat([readFileSync(at('key.pem')), certificate]));

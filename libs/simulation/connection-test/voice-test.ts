@@ -124,9 +124,10 @@ export class VoiceConnectionTest {
 
   /** Why a step does not belong to this test. */
   private omitted(step: string): string | undefined {
-    if (step === 'secured' && !/^(https|wss):/i.test(this.endpoint.url)) return 'The url has no TLS';
+    if (step === 'secured' && !/^(https|wss|sips):|;transport=tls$/i.test(this.endpoint.url))
+      return 'The url has no TLS';
     if ((step === 'answered' || step === WORDS) && this.isCallerFirst) {
-      return this.reached.has('websocket') ? 'The caller speaks first' : 'Not reached';
+      return this.reached.has('websocket') || this.reached.has('media') ? 'The caller speaks first' : 'Not reached';
     }
     return this.session.skippedSteps[step];
   }

@@ -15,6 +15,7 @@ import { elevenlabs, elevenlabsText } from './wires/elevenlabs/index.js';
 import { openaiRealtime } from './wires/openai-realtime/index.js';
 import { pipecat } from './wires/pipecat/index.js';
 import { retellText } from './wires/retell/index.js';
+import { sip } from './wires/sip/index.js';
 import { twilioMediaStreams } from './wires/twilio-media-streams/index.js';
 import { vapi, vapiChat } from './wires/vapi/index.js';
 
@@ -29,6 +30,7 @@ export const PROTOCOLS = registry([
   vapiChat,
   retellText,
   pipecat,
+  sip,
 ]);
 
 /** Of each medium, unless a setting says otherwise. */

@@ -260,13 +260,13 @@ describe('settings', () => {
       'LLM_PRICE_PROMPT="$1" must be an amount such as 0.15, without a currency',
     ],
     [
-      { AGENT_PROVIDER_1_PROTOCOL: 'sip' },
-      'AGENT_PROVIDER_1_PROTOCOL="sip" must be one of chat-completions, twilio-media-streams, openai-realtime, elevenlabs, elevenlabs-text, vapi, vapi-chat, retell-text, pipecat',
+      { AGENT_PROVIDER_1_PROTOCOL: 'iax' },
+      'AGENT_PROVIDER_1_PROTOCOL="iax" must be one of chat-completions, twilio-media-streams, openai-realtime, elevenlabs, elevenlabs-text, vapi, vapi-chat, retell-text, pipecat, sip',
     ],
     // Only the tests have this protocol.
     [
       { AGENT_PROVIDER_1_PROTOCOL: 'fixture-wire' },
-      'AGENT_PROVIDER_1_PROTOCOL="fixture-wire" must be one of chat-completions, twilio-media-streams, openai-realtime, elevenlabs, elevenlabs-text, vapi, vapi-chat, retell-text, pipecat',
+      'AGENT_PROVIDER_1_PROTOCOL="fixture-wire" must be one of chat-completions, twilio-media-streams, openai-realtime, elevenlabs, elevenlabs-text, vapi, vapi-chat, retell-text, pipecat, sip',
     ],
     [
       { AGENT_PROVIDER_2_URL: 'ftp://agents' },

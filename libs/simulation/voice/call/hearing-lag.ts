@@ -34,12 +34,15 @@ export class HearingLag {
     return [(at) => caller.turnAt(at - ms), (at) => (lineEndBefore(at) === 0 ? 0 : lineEndBefore(at) + ms)];
   }
 
-  /** Moves what the caller and the tester did to when it happened. */
-  moved<Facts extends Pick<VoiceFacts, 'caller' | 'silences' | 'thinking' | 'timing'>>(facts: Facts): Facts {
+  /** Moves what the caller and the tester did to when it happened. What is empty is the line, and not a buffer of the agent's. */
+  moved<Facts extends Pick<VoiceFacts, 'caller' | 'silences' | 'thinking' | 'timing' | 'underruns'>>(
+    facts: Facts,
+  ): Facts {
     if (this.ms === 0) return facts;
     const { caller, silences, thinking, timing } = facts;
     return {
       ...facts,
+      underruns: [],
       caller: caller.map((act) => this.act(act)),
       silences: silences.map((silence) => this.span(silence)),
       ...(thinking && { thinking: thinking.map((thought) => this.span(thought)) }),

@@ -108,8 +108,7 @@ export class MediaCall {
     if (this.isReady) return;
     const { prelude } = this.options;
     // The gate hears whole frames from the answer on, so the stream starts at the beginning of one.
-    const sinceMs = prelude ? now - prelude.answeredAt - this.lag.ms : 0;
-    this.streamStartMs = Math.max(0, Math.ceil(sinceMs / FRAME_MS)) * FRAME_MS;
+    this.streamStartMs = prelude ? Math.max(0, Math.ceil((now - prelude.answeredAt) / FRAME_MS)) * FRAME_MS : 0;
     this.origin = now - this.streamStartMs;
     this.caller = new CallerActs(this.mouth, this.line, this.streamStartMs);
     this.callerTimes = this.lag.timesOf(this.caller);

@@ -3,7 +3,7 @@ import type { Span, SpokenWord, ThinkingFact, WireFinding } from './facts.js';
 /** Measures of a voice call, as `GET /calls/{id}` shows them. Milliseconds from the answer; null where not applicable. */
 export interface VoiceMeasures {
   /** `estimated` where speaking times are computed from words; `recorded` where all are from a recording made elsewhere. */
-  readonly clock: 'heard' | 'estimated' | 'recorded';
+  readonly clock: 'heard' | 'line' | 'estimated' | 'recorded';
   readonly latencies: readonly VoiceLatency[];
   readonly bargeIns: readonly BargeInResult[];
   readonly backchannels: readonly SoundResult[];

@@ -62,7 +62,8 @@ export class DatagramConnection implements Connection {
   private receive({ bytes, from, at }: Datagram): void {
     const isReport = isRtcp(bytes);
     const plain = (isReport ? this.receiver?.unprotectRtcp(bytes) : this.receiver?.unprotect(bytes)) ?? bytes;
-    if (isRefused(plain)) return this.handlers.onNoted(plain.refusal);
+    // baresip opens its NAT with an RTCP packet that is not encrypted: harmless, and ignored.
+    if (isRefused(plain)) return isReport ? undefined : this.handlers.onNoted(plain.refusal);
     // Too short for a source: refused when it is read.
     const ssrc = isReport || plain.length < 12 ? undefined : Buffer.from(plain.subarray(8, 12)).readUInt32BE();
     const accepted = this.source.accept(from, at, ssrc);

@@ -247,7 +247,7 @@ const SCHEMAS = {
     clock: {
       ...or(oneOf(...LATENCY_CLOCKS)),
       description:
-        'What they are measured on: `text`, or the audio of voice calls as `heard`, as `estimated` or as `recorded` elsewhere; null if it is not known',
+        'What they are measured on: `text`, or the audio of voice calls as `heard`, on a telephone `line`, as `estimated` or as `recorded` elsewhere; null if it is not known',
     },
   }),
   CallMeasures: object(

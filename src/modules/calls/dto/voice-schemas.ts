@@ -39,9 +39,9 @@ export const VOICE_SCHEMAS = {
   CallVoice: object(
     {
       clock: {
-        enum: ['heard', 'estimated', 'recorded'],
+        enum: ['heard', 'line', 'estimated', 'recorded'],
         description:
-          '`estimated` where speaking times are computed from words; `recorded` where the call was recorded elsewhere',
+          '`line` on a telephone line, where the agent paces its sound; `estimated` where speaking times are computed from words; `recorded` where the call was recorded elsewhere',
       },
       latencies: described(list(latency), 'Response latency as heard, one per turn of the caller'),
       bargeIns: list(

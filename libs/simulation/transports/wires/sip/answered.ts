@@ -1,0 +1,139 @@
+import { isIP } from 'node:net';
+import type { OutboundClient } from '../../../../outbound-http/index.js';
+import { type MediaAnswer, numberOf, parseSipAddress, type SessionEvents } from '../../../../sip/index.js';
+import { Redaction } from '../../../../text/index.js';
+import type { OtherSide } from '../../../other-side/other-side.js';
+import type { JsonValue } from '../../../timeline/text.js';
+import type { CallSignal, DatagramTarget } from '../../../voice/wire/signalling.js';
+import type { PlatformEvent } from '../../../voice/facts/facts.js';
+import type { Dialled, DialOptions } from '../../modules/module.js';
+import { reachable } from './connect.js';
+import { masked } from './masked.js';
+import type { LoggedMessage, SipSignal, SipState } from './state.js';
+
+/** Messages before the answer that are kept for the wire log. */
+const MOST_MESSAGES = 200;
+
+export interface AnsweredOptions {
+  readonly client: OutboundClient;
+  /** How failures describe the other side. */
+  readonly agent: OtherSide;
+  /** Removed from everything that is kept. */
+  readonly secrets: readonly string[];
+  /** Master key and salt of ours, in base64; absent without SRTP. */
+  readonly srtpKey?: string;
+  readonly onSignal?: DialOptions['onSignal'];
+}
+
+/**
+ * A call of SIP from its answer on, whichever side has called: what is signalled goes to its wire, and its media through the
+ * outbound filter. The caller of this has the events and the trace of `libs/sip`.
+ */
+export class AnsweredCall {
+  /** Of the connection, as the other side has it: media may come from there. */
+  peer = '';
+  private readonly messages: LoggedMessage[] = [];
+  private readonly redaction: Redaction;
+  private media: MediaAnswer | undefined;
+
+  constructor(private readonly options: AnsweredOptions) {
+    this.redaction = new Redaction(options.secrets);
+  }
+
+  /** For the endpoint: keeps each message for the wire log. */
+  readonly trace = (direction: LoggedMessage['direction'], text: string): void => {
+    const message = { direction, text: this.redaction.clean(masked(text)) };
+    if (this.media) this.signal({ type: 'message', ...message });
+    else if (this.messages.length < MOST_MESSAGES) this.messages.push({ at: epoch(), ...message });
+  };
+
+  /** For the call. */
+  readonly events: SessionEvents = {
+    media: (media) => this.moved(media),
+    transfer: (target) => this.signal({ type: 'transfer', target: this.redaction.clean(shownTarget(target)) }),
+    ended: (by, reason) =>
+      this.signal({ type: by === 'connection' ? 'disconnected' : 'ended', reason: this.redaction.clean(reason) }),
+  };
+
+  signal(message: SipSignal, target?: DatagramTarget): void {
+    this.options.onSignal?.({ at: epoch(), message: message as unknown as JsonValue, ...(target && { target }) });
+  }
+
+  /**
+   * What the wire and the media thread need, once the call was answered.
+   * @param answeredAt on the clock of `performance` @param events before the answer
+   * @throws CallFailure if the media address must not be reached
+   */
+  async dialled(
+    { media, answeredAt }: { readonly media: MediaAnswer; readonly answeredAt: number },
+    { events = [], isTest = false }: { readonly events?: readonly PlatformEvent[]; readonly isTest?: boolean } = {},
+  ): Promise<Dialled<SipState>> {
+    const { client, agent, secrets } = this.options;
+    const addresses = await reachable(client, agent, { host: media.address, port: media.port });
+    const address = addresses.find((one) => isIP(one) === isIP(this.peer)) ?? addresses[0]!;
+    this.media = { ...media, address };
+    const { codec, payloadType, eventPayloadType = null } = media;
+    return {
+      media: this.target(this.media),
+      state: {
+        answeredAt: performance.timeOrigin + answeredAt,
+        media: { codec, payloadType, eventPayloadType },
+        messages: this.messages,
+        isTest,
+        secrets,
+      },
+      sounds: [],
+      found: { findings: [], events },
+    };
+  }
+
+  private target({ address, port, rtcpPort, rtcpMux, srtpKey }: MediaAnswer): DatagramTarget {
+    const { client, srtpKey: ours } = this.options;
+    return {
+      expected: [
+        { address, port },
+        { address: this.peer, port },
+      ],
+      ...(!rtcpMux && { rtcpPort }),
+      ...(ours !== undefined && srtpKey !== undefined && { srtp: { ours, theirs: srtpKey } }),
+      allowedNetworks: client.settings.allowedNetworks ?? [],
+    };
+  }
+
+  /** A re-INVITE: hold, its end, or media elsewhere. @returns whether it can be followed */
+  private moved(media: MediaAnswer): boolean {
+    const before = this.media;
+    if (!before) return false;
+    const isNowhere = media.hold && /^[0:.]+$/.test(media.address);
+    const next = isNowhere ? { ...media, address: before.address } : media;
+    if (next.address !== before.address && !this.permits(next)) return false;
+    this.media = next;
+    const { codec, payloadType, eventPayloadType = null, hold } = next;
+    const isElsewhere = next.address !== before.address || next.port !== before.port;
+    const message = { type: 'media', hold, isElsewhere, media: { codec, payloadType, eventPayloadType } } as const;
+    this.signal(message, this.target(next));
+    return true;
+  }
+
+  /** Names are not looked up within a call. */
+  private permits({ address, port }: MediaAnswer): boolean {
+    const family = isIP(address);
+    const url = `http://${family === 6 ? `[${address}]` : address}:${port}`;
+    return family !== 0 && this.options.client.check(url) === undefined;
+  }
+}
+
+const epoch = (): CallSignal['at'] => performance.timeOrigin + performance.now();
+
+/** The number or address of a Refer-To, without what only its protocol needs. */
+function shownTarget(referTo: string): string {
+  const [, uri = referTo] = /<([^>]*)>/.exec(referTo) ?? [];
+  const [plain = uri] = uri.split(/[;?]/);
+  if (/^tel:/i.test(plain)) return plain.slice(4);
+  try {
+    const { user = '', host } = parseSipAddress(plain);
+    return numberOf(user) ?? (user === '' ? host : `sip:${user}@${host}`);
+  } catch {
+    return plain;
+  }
+}
