@@ -1,34 +1,77 @@
+import { HAS_ALL_CASES, sample, shareOf } from '../../libs/statistics/testing/sample.js';
 import { Database } from '../../src/platform/database/database.js';
 import { RunEntity } from '../../src/modules/runs/run.entity.js';
 import { ScheduleEntity } from '../../src/modules/schedules/schedule.entity.js';
 import { ScheduleStarter } from '../../src/modules/schedules/schedule-starter.service.js';
 import { insertSchedule } from '../factories/rows.js';
+import { runMortalWorkers } from '../support/mortal-workers.js';
 import { WITHOUT_WORKER } from '../support/resources.js';
-import { prepareSchedules } from '../support/schedules.js';
+import { type PreparedSchedules, prepareSchedules } from '../support/schedules.js';
 import { sql } from '../support/sql.js';
 import { createTestApp } from '../support/test-app.js';
 
-const SLOTS = 500;
+const SLOTS = shareOf(500);
 const WORKERS = 3;
+/** More than a transaction that starts a run has. */
+const STEPS = 20;
+const ROUNDS = HAS_ALL_CASES ? 3 : 1;
 
-it(`starts exactly one run for each of ${SLOTS} slots by ${WORKERS} workers whose transactions are killed at each of their steps`, async () => {
+/** One schedule for each slot, all due at once. */
+async function prepareSlots(due: Date): Promise<PreparedSchedules> {
   const schedules = await prepareSchedules();
-  const { app, manager, owner, agentId, starter } = schedules;
-  const { databaseUrl } = app;
-  const others = await Promise.all(
-    Array.from({ length: WORKERS - 1 }, () => createTestApp({ env: WITHOUT_WORKER, databaseUrl })),
-  );
-  const due = new Date(Math.floor(Date.now() / 60_000) * 60_000 - 120_000);
+  const { app, manager, owner, agentId } = schedules;
   const { id } = await insertSchedule(manager, owner, agentId, { run: { repeat: 1 }, dueAt: due, startsAt: due });
   await sql(
-    databaseUrl,
+    app.databaseUrl,
     `INSERT INTO schedules SELECT (jsonb_populate_record(s, jsonb_build_object('id', gen_random_uuid()))).*
        FROM schedules s, generate_series(2, $2::integer) WHERE id = $1`,
     [id, SLOTS],
   );
+  return schedules;
+}
+
+/** Checks that each slot has exactly one run. */
+async function expectOneRunEach({ app, manager }: PreparedSchedules, due: Date): Promise<void> {
+  const statement = 'SELECT schedule_id, outcome, run_id FROM schedule_slots WHERE to_at = $1';
+  const slots = await sql(app.databaseUrl, statement, [due]);
+  const runs = await manager.find(RunEntity, { select: { id: true, scheduleId: true } });
+  expect(slots).toHaveLength(SLOTS);
+  expect(new Set(slots.map(({ outcome }) => outcome))).toEqual(new Set(['started']));
+  expect(runs.map(({ id }) => id).sort()).toEqual(slots.map(({ run_id }) => run_id).sort());
+  expect(new Set(runs.map(({ scheduleId }) => scheduleId)).size).toBe(SLOTS);
+}
+
+const aMinuteAgo = () => new Date(Math.floor(Date.now() / 60_000) * 60_000 - 60_000);
+
+it(`starts exactly one run for each of ${SLOTS} slots by ${WORKERS} worker processes that are killed with SIGKILL at each step, and whose COMMIT is not answered`, async () => {
+  const due = aMinuteAgo();
+  const schedules = await prepareSlots(due);
+  const marker = 's.starts_at <= $1';
+  const steps = sample(Array.from({ length: STEPS }, (_, at) => at + 1));
+  const atCommit = ['after COMMIT', 'cut at COMMIT'] as const;
+  const deaths = Array.from({ length: ROUNDS }, () => [...steps, ...atCommit]).flat();
+  const died = await runMortalWorkers(
+    schedules.app,
+    deaths.map((step) => ({ marker, step, skip: 1 })),
+    async () => (await schedules.manager.countBy(ScheduleEntity, { dueAt: due })) === 0,
+  );
+  process.stdout.write(`${died.sort().join('\n')}\n`);
+  expect(died).toHaveLength(deaths.length);
+  await expectOneRunEach(schedules, due);
+  await schedules.app.close();
+}, 580_000);
+
+it(`starts exactly one run for each of ${SLOTS} slots by ${WORKERS} workers that lose their connection at each step`, async () => {
+  const due = aMinuteAgo();
+  const schedules = await prepareSlots(due);
+  const { app, manager, starter } = schedules;
+  const { databaseUrl } = app;
+  const others = await Promise.all(
+    Array.from({ length: WORKERS - 1 }, () => createTestApp({ env: WITHOUT_WORKER, databaseUrl })),
+  );
   schedules.clock.time = due.getTime() + 90_000;
 
-  /** What a dead process leaves: its connection ends in the middle of a transaction. Every second transaction of each. */
+  /** Its connection ends in the middle of a transaction, and the process goes on. Every second transaction of each. */
   const kills = new Map<number, number>();
   const kill = (database: Database) => {
     const original = database.query.bind(database);
@@ -51,14 +94,7 @@ it(`starts exactly one run for each of ${SLOTS} slots by ${WORKERS} workers whos
   const left = () => manager.countBy(ScheduleEntity, { dueAt: due });
   while ((await left()) > 0) await Promise.allSettled(workers.map((worker) => worker.startDue()));
 
-  const slots = await sql(databaseUrl, 'SELECT schedule_id, outcome, run_id FROM schedule_slots WHERE to_at = $1', [
-    due,
-  ]);
-  const runs = await manager.find(RunEntity, { select: { id: true, scheduleId: true } });
-  expect(slots).toHaveLength(SLOTS);
-  expect(new Set(slots.map(({ outcome }) => outcome))).toEqual(new Set(['started']));
-  expect(runs.map(({ id }) => id).sort()).toEqual(slots.map(({ run_id }) => run_id).sort());
-  expect(new Set(runs.map(({ scheduleId }) => scheduleId)).size).toBe(SLOTS);
+  await expectOneRunEach(schedules, due);
   expect(kills.size).toBeGreaterThan(10);
   process.stdout.write(`Killed at steps ${[...kills].map(([step, n]) => `${step}: ${n}`).join(', ')}\n`);
   for (const other of others) await other.close();
