@@ -57,6 +57,8 @@ describe('an alarm', () => {
     const [alarm, ...others] = await schedule.alarms();
     expect(others).toEqual([]);
     await schedule.remind(alarm.id);
+    // Its process died before the job had ended.
+    await schedule.remind(alarm.id);
     expect((await schedule.events()).map(({ type, data }) => [type, data.isReminder])).toEqual([
       ['agent.degraded', false],
       ['agent.degraded', true],

@@ -22,7 +22,7 @@ pg.Client.prototype.query = function (statement, ...rest) {
   const send = () => query.call(this, statement, ...rest);
   if (text.includes(marker)) {
     return send().then((result) => {
-      if (result.rows.length > 0 && left-- <= 0) counts.set(this, 0);
+      if (result.rowCount > 0 && left-- <= 0) counts.set(this, 0);
       return result;
     });
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { AlarmNotifier } from '../../src/modules/alarms/alarm-notifier.service.js';
+import { LookEntity } from '../../src/modules/alarms/look.entity.js';
 import { LooksService } from '../../src/modules/alarms/looks.service.js';
 import type { CaseResultEntity } from '../../src/modules/case-history/case-result.entity.js';
 import { ScheduleEntity } from '../../src/modules/schedules/schedule.entity.js';
@@ -31,11 +32,15 @@ export class WatchedSchedule {
     private time: number,
   ) {}
 
-  static async create(app: TestApp, values: Partial<ScheduleEntity> = {}): Promise<WatchedSchedule> {
+  static async create(
+    app: TestApp,
+    values: Partial<ScheduleEntity> = {},
+    hook = 'https://example.com/hook',
+  ): Promise<WatchedSchedule> {
     const { apiKey, ...owner } = await app.createWorkspace();
     const client = new HttpClient(app.url, apiKey);
     const agentId: string = (await client.post('/agents', agentBody({ name: 'Bella Vista' }))).body.data.id;
-    await client.post('/workspace/webhooks', { url: 'https://example.com/hook', events: WEBHOOK_TYPES });
+    await client.post('/workspace/webhooks', { url: hook, events: WEBHOOK_TYPES });
     const id = randomUUID();
     const time = Date.UTC(2026, 0, 1, 2);
     await app.nest.get(Database).manager.insert(ScheduleEntity, {
@@ -76,13 +81,37 @@ export class WatchedSchedule {
     for (let night = 0; night < count; night++) await this.night(...cases);
   }
 
-  look(): Promise<void> {
-    return this.app.nest.get(LooksService, { strict: false }).look(this.id);
+  /** Writes nights and their looks, without comparing them. */
+  async past(count: number, ...cases: readonly Partial<CaseResultEntity>[]): Promise<void> {
+    for (let night = 0; night < count; night++) {
+      this.time += DAY_MS;
+      const endedAt = new Date(this.time);
+      await this.app.nest.get(Database).manager.insert(LookEntity, {
+        ...{ id: randomUUID(), agentId: this.agentId, scheduleId: this.id, runIds: [await this.run(cases, endedAt)] },
+        ...{ endedAt, agentVersion: null, isUnavailable: false, learning: null, findable: [] },
+      });
+    }
   }
 
-  /** Runs the job that sends an alarm once more. */
-  remind(alarmId: string): Promise<void> {
-    return this.app.nest.get(AlarmNotifier, { strict: false }).remind(alarmId);
+  /** Writes a run that ended a day after the previous one, and leaves the look to a worker. */
+  async endNight(...cases: readonly Partial<CaseResultEntity>[]): Promise<void> {
+    this.time += DAY_MS;
+    await this.run(cases, new Date(this.time));
+    await this.app.nest.get(LooksService).runEnded({ scheduleId: this.id });
+  }
+
+  look(): Promise<void> {
+    return this.app.nest.get(LooksService).look(this.id);
+  }
+
+  /** Runs the waiting job that sends an alarm, if there is one. The job stays, as if its process had died. */
+  async remind(alarmId: string): Promise<void> {
+    const [job] = await sql<{ payload: { isReminder: boolean } }>(
+      this.app.databaseUrl,
+      'SELECT payload FROM graphile_worker._private_jobs WHERE key = $1',
+      [`alarm:${alarmId}`],
+    );
+    if (job) await this.app.nest.get(AlarmNotifier).remind(alarmId, job.payload.isReminder);
   }
 
   /** Runs the jobs of deleted schedules. @returns whose jobs they were */

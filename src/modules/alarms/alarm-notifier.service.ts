@@ -13,8 +13,11 @@ import { type NewAlarm, toFigures } from './alarm-figures.js';
 
 const REMINDER_MS = 24 * 3_600_000;
 
-/** Sends an alarm that is still open: for the first time after its agent was muted, else as a reminder. */
-const REMIND = defineJob<{ readonly alarmId: string }>({ name: 'alarms.remind', kind: 'webhooks' });
+/** Sends an alarm that is still open: for the first time after its agent was muted, or as a reminder. */
+const REMIND = defineJob<{ readonly alarmId: string; readonly isReminder: boolean }>({
+  name: 'alarms.remind',
+  kind: 'webhooks',
+});
 
 /** Writes alarms and sends their events. */
 @Injectable()
@@ -27,7 +30,7 @@ export class AlarmNotifier {
     private readonly clock: Clock,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {
-    queue.handle(REMIND, ({ alarmId }) => this.remind(alarmId));
+    queue.handle(REMIND, ({ alarmId, isReminder }) => this.remind(alarmId, isReminder));
     queue.handle(SCHEDULE_DELETED, ({ scheduleId }) => this.scheduleDeleted(scheduleId));
   }
 
@@ -65,32 +68,33 @@ export class AlarmNotifier {
   async muteChanged(agentId: string, until: Date): Promise<void> {
     for (const { id, sentAt } of await this.repository.waiting(agentId)) {
       const reminder = sentAt === null ? 0 : sentAt.getTime() + REMINDER_MS;
-      await this.remindAt(id, new Date(Math.max(until.getTime(), reminder)));
+      await this.sendAt(id, sentAt !== null, new Date(Math.max(until.getTime(), reminder)));
     }
   }
 
-  /** Does nothing once the alarm is over. */
-  async remind(alarmId: string): Promise<void> {
+  /** Does nothing once the alarm is over, or if it was sent so before: the job of a process that died is repeated. */
+  async remind(alarmId: string, isReminder: boolean): Promise<void> {
     await this.database.transaction(async () => {
       const alarm = await this.repository.lockAlarm(alarmId);
-      if (alarm?.status === 'open') await this.send(alarm, alarm.sentAt !== null);
+      if (alarm?.status !== 'open' || alarm.remindedAt !== null || isReminder !== (alarm.sentAt !== null)) return;
+      await this.send(alarm, isReminder);
     });
   }
 
   private async send(alarm: NewAlarm, isReminder: boolean): Promise<void> {
     const now = this.clock.now();
     const mutedUntil = await this.repository.mutedUntil(alarm.agentId, new Date(now));
-    if (mutedUntil) return this.remindAt(alarm.id, mutedUntil);
+    if (mutedUntil) return this.sendAt(alarm.id, isReminder, mutedUntil);
     const { workspaceId, agentId } = alarm;
     const data = { ...(await this.dataOf(alarm)), isReminder };
     await this.webhooks.emit({ workspaceId, agentId, type: 'agent.degraded', data });
-    if (isReminder) return;
-    await this.database.manager.update(AlarmEntity, { id: alarm.id }, { sentAt: new Date(now) });
-    await this.remindAt(alarm.id, new Date(now + REMINDER_MS));
+    const sent = isReminder ? { remindedAt: new Date(now) } : { sentAt: new Date(now) };
+    await this.database.manager.update(AlarmEntity, { id: alarm.id }, sent);
+    if (!isReminder) await this.sendAt(alarm.id, true, new Date(now + REMINDER_MS));
   }
 
-  private remindAt(alarmId: string, runAt: Date): Promise<void> {
-    return this.queue.enqueue(REMIND, { alarmId }, { runAt, jobKey: `alarm:${alarmId}` });
+  private sendAt(alarmId: string, isReminder: boolean, runAt: Date): Promise<void> {
+    return this.queue.enqueue(REMIND, { alarmId, isReminder }, { runAt, jobKey: `alarm:${alarmId}` });
   }
 
   /** What both events of an alarm say. */

@@ -87,4 +87,8 @@ export class AlarmEntity extends CreatedRow {
   /** When it was first sent; null while it is muted. */
   @Column({ name: 'sent_at', type: 'timestamptz', precision: 3, nullable: true })
   sentAt: Date | null;
+
+  /** When it was sent once more. */
+  @Column({ name: 'reminded_at', type: 'timestamptz', precision: 3, nullable: true })
+  remindedAt: Date | null;
 }

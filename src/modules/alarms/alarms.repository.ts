@@ -53,7 +53,7 @@ const ENTRIES = `
 const HEAD = `a.id, a.workspace_id AS "workspaceId", a.agent_id AS "agentId", a.schedule_id AS "scheduleId",
   a.schedule_name AS "scheduleName", a.measure, a.case_key AS "caseKey", a.looks, a.p_value AS "pValue", a.since,
   a.since_run_id AS "sinceRunId", a.found_at AS "foundAt", a.status, a.over_from AS "overFrom", a.ended_at AS "endedAt",
-  a.sent_at AS "sentAt", a.created_at AS "createdAt"`;
+  a.sent_at AS "sentAt", a.reminded_at AS "remindedAt", a.created_at AS "createdAt"`;
 const COLUMNS = `${HEAD}, a.cases`;
 
 const sumOf = (side: keyof AlarmTotals, count: string) => `'${count}', sum((one -> '${side}' -> '${count}')::numeric)`;
@@ -79,8 +79,7 @@ const OF_SCHEDULE = `
 
 const WAITING = `
   SELECT a.id, a.sent_at AS "sentAt" FROM alarms a
-   WHERE a.agent_id = $1 AND a.status = 'open'
-     AND (a.sent_at IS NULL OR EXISTS (SELECT FROM graphile_worker.jobs j WHERE j.key = 'alarm:' || a.id)) FOR UPDATE OF a`;
+   WHERE a.agent_id = $1 AND a.status = 'open' AND a.reminded_at IS NULL FOR UPDATE`;
 
 const MUTE = `
   INSERT INTO alarm_mutes (agent_id, until, reason) VALUES ($1, $2, $3)

@@ -124,7 +124,7 @@ export class LooksService {
       ...{ measure: fall.measure, caseKey: fall.caseKey, looks: fall.looks, pValue: fall.pValue },
       cases: fall.cases.map((one) => ({ ...one, ...history.newestOf(one.caseKey) })),
       ...{ since: first.endedAt, sinceRunId: first.runIds.at(-1)!, foundAt: history.looks.at(-1)!.endedAt },
-      ...{ status: 'open', overFrom: null, endedAt: null, sentAt: null },
+      ...{ status: 'open', overFrom: null, endedAt: null, sentAt: null, remindedAt: null },
     });
   }
 

@@ -25,6 +25,7 @@ import { WebhookLinks1796009100000 } from './migrations/1796009100000-webhook-li
 import { Alarms1796010000000 } from './migrations/1796010000000-alarms.js';
 import { HeartbeatErrors1796010100000 } from './migrations/1796010100000-heartbeat-errors.js';
 import { ReportedCalls1796020000000 } from './migrations/1796020000000-reported-calls.js';
+import { AlarmReminders1796010200000 } from './migrations/1796010200000-alarm-reminders.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -65,6 +66,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       Alarms1796010000000,
       HeartbeatErrors1796010100000,
       ReportedCalls1796020000000,
+      AlarmReminders1796010200000,
     ],
   });
 }
