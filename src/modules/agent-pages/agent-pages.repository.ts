@@ -31,36 +31,38 @@ const LOOKS = `
        FROM case_results h CROSS JOIN unnest(h.latencies) u (ms) WHERE h.run_id = k.run_id) l
    ORDER BY k.ended_at DESC, k.run_id`;
 
-/** $1: agent; $2: days. A stream is an enabled schedule; null: all other runs. */
-const STREAMED = `
-  WITH streamed AS MATERIALIZED (
-    SELECT h.run_id, h.case_key, h.name, h.ended_at, h.passed, h.failed, h.position, h.repetition,
-           s.id AS stream_id, s.name AS stream_name
-      FROM case_results h LEFT JOIN schedules s ON s.id = h.schedule_id AND s.enabled
-     WHERE h.agent_id = $1 AND h.ended_at >= now() - $2 * interval '24 hours')`;
+/** $1: agent; $2: days. The stream of a result is an enabled schedule; null: all other runs. */
+const IN_PERIOD = `h.agent_id = $1 AND h.ended_at >= now() - $2 * interval '24 hours'`;
+const STREAM = 'LEFT JOIN schedules s ON s.id = h.schedule_id AND s.enabled';
 
-const RESULT = `h.stream_id AS "scheduleId", h.run_id AS "runId", h.case_key AS "caseKey", h.ended_at AS "endedAt", h.passed,
+const RESULT = `s.id AS "scheduleId", h.run_id AS "runId", h.case_key AS "caseKey", h.ended_at AS "endedAt", h.passed,
   h.failed, h.passed + h.failed AS counted, h.position, h.repetition`;
 
 /** $3: most runs of a stream; $4: of all streams, beside three of each. Newest first. */
-const RESULTS = `${STREAMED},
-  ended AS (SELECT DISTINCT run_id, stream_id, ended_at FROM streamed),
-  placed AS (
+const RESULTS = `
+  WITH ended AS (
+    SELECT h.run_id, s.id AS stream_id, max(h.ended_at) AS ended_at
+      FROM case_results h ${STREAM} WHERE ${IN_PERIOD} GROUP BY 1, 2),
+  placed AS MATERIALIZED (
     SELECT run_id, row_number() OVER (PARTITION BY stream_id ORDER BY ended_at DESC, run_id) AS place FROM ended)
-  SELECT ${RESULT}, h.name, h.stream_name AS "scheduleName", r.status, r.exit_code AS "exitCode"
-    FROM streamed h JOIN placed p USING (run_id) LEFT JOIN runs r ON r.id = h.run_id
+  SELECT ${RESULT}, h.name, s.name AS "scheduleName", r.status, r.exit_code AS "exitCode"
+    FROM placed p JOIN case_results h ON h.run_id = p.run_id ${STREAM} LEFT JOIN runs r ON r.id = h.run_id
    WHERE p.place <= least($3, greatest(3, $4 / (SELECT count(*) FROM placed WHERE place = 1)))
    ORDER BY h.ended_at DESC, h.run_id, h.position`;
 
 /** For each red case of a stream the first result after its last green one; results without a counted call are neither. */
-const RED_SINCE = `${STREAMED},
-  judged AS (
-    SELECT *, max(ended_at) FILTER (WHERE failed = 0) OVER (PARTITION BY stream_id, case_key) AS green_at
-      FROM streamed WHERE passed + failed > 0)
-  SELECT DISTINCT ON (h.stream_id, h.case_key) ${RESULT}, h.green_at IS NULL AS "isRedThroughout",
+const RED_SINCE = `
+  WITH red AS (
+    SELECT h.case_key, s.id AS stream_id, max(h.ended_at) FILTER (WHERE h.failed = 0) AS green_at
+      FROM case_results h ${STREAM} WHERE ${IN_PERIOD} AND h.passed + h.failed > 0 GROUP BY 1, 2
+    HAVING max(h.ended_at) FILTER (WHERE h.failed > 0)
+             > coalesce(max(h.ended_at) FILTER (WHERE h.failed = 0), '-infinity'))
+  SELECT DISTINCT ON (s.id, h.case_key) ${RESULT}, d.green_at IS NULL AS "isRedThroughout",
          EXISTS (SELECT FROM runs r WHERE r.id = h.run_id) AS "isStored"
-    FROM judged h WHERE h.failed > 0 AND h.ended_at > coalesce(h.green_at, '-infinity')
-   ORDER BY h.stream_id, h.case_key, h.ended_at, h.run_id`;
+    FROM red d JOIN case_results h ON h.case_key = d.case_key ${STREAM}
+   WHERE ${IN_PERIOD} AND h.failed > 0 AND h.ended_at > coalesce(d.green_at, '-infinity')
+     AND s.id IS NOT DISTINCT FROM d.stream_id
+   ORDER BY s.id, h.case_key, h.ended_at, h.run_id`;
 
 const NEXT_RUN = `SELECT min(due_at) AS at FROM schedules WHERE agent_id = $1 AND enabled`;
 
