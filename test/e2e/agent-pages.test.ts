@@ -169,7 +169,7 @@ describe('the page of an agent', () => {
           ...{ scheduleId: nightly.id, caseKey: 'kept', name: 'Kept', endedAt: daysAgo(days) },
           ...(days < 3 && { passed: 0, failed: 1 }),
         });
-      expect((await read()).words).toContain(`Not green 1 case not green, since ${day(2)}`);
+      expect((await read()).words).toContain(`Not green 1 case not green, since the run of ${day(2)}`);
     });
 
     it('is red by a schedule of which more than 120 runs of another one are newer', async () => {
@@ -194,7 +194,7 @@ describe('the page of an agent', () => {
       expect(words).toContain('Other runs : Cases in the newest run');
       expect((await client.patch(`/schedules/${nightly.id}`, { enabled: false })).status).toBe(200);
       const paused = (await read()).words;
-      expect(paused).toContain(`Not green 1 case not green, since ${day(1)}`);
+      expect(paused).toContain(`Not green 1 case not green, since the run of ${day(1)}`);
       expect(paused).toContain('The newest result of each case decides');
     });
   });

@@ -35,7 +35,7 @@ export function marksOf(looks: readonly ReportedLook[], alarms: readonly Reporte
 function versionMark({ agentVersion: before }: ReportedLook, { agentVersion: now }: ReportedLook, at: number): Mark[] {
   if (before === now || now === null) return [];
   const from = before === null ? '' : html` from <bdi>${title(before)}</bdi>`;
-  return [{ at, kind: 'version', what: html`agent version changed ${from} to <bdi>${title(now)}</bdi>` }];
+  return [{ at, kind: 'version', what: html`the agent version changed ${from} to <bdi>${title(now)}</bdi>` }];
 }
 
 /** A text call has no transcription and no voices: that does not count as a change of the tester. */
@@ -45,7 +45,7 @@ function testerMark(before: ReportedLook, { tester }: ReportedLook, at: number):
     return from === '' || to === '' || from === to ? [] : [html`, ${label} <bdi>${from}</bdi> → <bdi>${to}</bdi>`];
   });
   if (changed.length === 0) return [];
-  return [{ at, kind: 'tester', what: html`tester changed${changed}` }];
+  return [{ at, kind: 'tester', what: html`the tester changed${changed}` }];
 }
 
 const wordsOf = (part: string | readonly string[] | null): string =>

@@ -64,7 +64,11 @@ describe('the page of an agent', () => {
   it.each([
     ['No ended run', 'No run ended in these 90 days.', agentWith([])],
     ['Green', 'No case is red in the newest run of Nightly , the run of 2026-10-02', agentWith(books(RED, GREEN))],
-    ['Not green', '1 case not green, since 2026-10-02 02:00 UTC .', agentWith(books(GREEN, RED, RED, RED, RED))],
+    [
+      'Not green',
+      '1 case not green, since the run of 2026-10-02 02:00 UTC .',
+      agentWith(books(GREEN, RED, RED, RED, RED)),
+    ],
     [
       'Gate not met',
       'No case is red, but the gate of Nightly is not met since the run of 2026-10-03',
@@ -118,7 +122,7 @@ describe('the page of an agent', () => {
       (night) => (night > 0 ? { agentVersion: 'v2' } : {}),
     );
     expect(wordsOf(agent)).toContain(
-      '1 case not green Books Nightly Red since the run of 2026-10-02 02:00 UTC ; newest failed call, 2026-10-03 02:00 UTC In that run, agent version changed from v1 to v2 .',
+      '1 case not green Books Nightly Red since the run of 2026-10-02 02:00 UTC ; newest failed call, 2026-10-03 02:00 UTC In that run, the agent version changed from v1 to v2 .',
     );
   });
 

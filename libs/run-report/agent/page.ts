@@ -41,7 +41,7 @@ function banner(agent: ReportedAgent): Html {
   return html`<header class="banner ${state}">
     <p class="kind">Agent</p>
     <h1><bdi>${nameOf(agent)}</bdi></h1>
-    <p class="agent"><code>${agent.id}</code></p>
+    ${agent.name !== null && html`<p class="agent"><code>${agent.id}</code></p>`}
     <div class="verdict">
       <p class="outcome">${badge(state, label)}</p>
       <div class="gate">${why}${decisionNote(agent)}</div>

@@ -41,7 +41,9 @@ export function verdictOf(agent: ReportedAgent): Verdict {
   const [first, ...others] = redCases(agent);
   if (first) {
     const [what, since] = [count(others.length + 1, 'case'), others.length === 0 ? 'since' : 'the first since'];
-    const why = html`<p>${what} not green, ${since} ${linked(agent, first.since, dateTime(first.since.endedAt))}.</p>`;
+    const why = html`<p>
+      ${what} not green, ${since} ${linked(agent, first.since, `the run of ${dateTime(first.since.endedAt)}`)}.
+    </p>`;
     return { state: 'failed', label: 'Not green', why };
   }
   if (deciding.length === 0)
