@@ -145,6 +145,13 @@ describe('ReceiveAnchor', () => {
     });
   });
 
+  it('takes the packets of the first second that come at once for a stall, not for sound sent ahead', () => {
+    const sent = steady(200).map((one, n) => (n < 50 ? { ...one, delayMs: DELAY + 980 - 20 * n } : one));
+    const placed = receive(sent);
+    expect(errors(sent, placed).filter((error) => Math.abs(error) > 1)).toEqual([]);
+    expect(placed.filter(({ lateMs }) => lateMs > 0).length).toBeGreaterThan(20);
+  });
+
   it.each([40, 80])('recognises sound sent ahead whose packets are misordered by %i ms of jitter', (jitterMs) => {
     const random = new Random(jitterMs);
     const sent = frozen(40, { ahead: 240 }).map((one) => ({ ...one, delayMs: DELAY + random.between(0, jitterMs) }));

@@ -16,6 +16,8 @@ const JITTER_MS = 80;
 /** Packets that come together with the first one, and so much sound in them, were sent ahead as well. */
 const BURST_MS = 20;
 const BURST_AHEAD_MS = 60;
+/** More than that is not sent ahead: the other side or the network had stalled (senders are 80 to 240 ms ahead). */
+const MOST_LEAD_MS = 400;
 /** The offset changes inside continuous sound only by more than this, and not by jitter of the window's least value. */
 const STEP_MS = 10;
 /** Sound that would be heard later than this is a wrong timestamp. */
@@ -184,7 +186,8 @@ export class ReceiveAnchor {
     const together = differences.filter((_, n) => arrivals[n]!.arrivedMs - arrivedMs <= BURST_MS);
     // The packets of a burst may be misordered.
     const atFirst = arrivedMs - first.rtpMs;
-    this.isAhead = atFirst - least > JITTER_MS || atFirst - Math.min(...together) >= BURST_AHEAD_MS;
+    const isAhead = atFirst - least > JITTER_MS || atFirst - Math.min(...together) >= BURST_AHEAD_MS;
+    this.isAhead = isAhead && atFirst - least <= MOST_LEAD_MS;
     // Sound is never heard over the sound before it.
     const earliest = (this.end?.heardMs ?? -Infinity) - first.rtpMs;
     this.offset = Math.max(this.isAhead ? atFirst : least, earliest);
