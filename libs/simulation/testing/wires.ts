@@ -16,3 +16,5 @@ export {
 export { event } from '../../../test/simulators/openai-realtime/double/events.js';
 /** Responses in legal dialects of it, and what the wire reads of them. */
 export { DialectMaker, readByWire } from '../transports/wires/openai-realtime/testing/dialects.js';
+export { default as sipWire } from '../transports/wires/sip/wire.js';
+export type { SipState } from '../transports/wires/sip/state.js';

@@ -1,6 +1,12 @@
 import { FRAME_MS } from '../../../audio/index.js';
 import type { CallerActs } from '../speaking/caller-acts.js';
 import type { CallerAct, Span, VoiceFacts } from '../facts/facts.js';
+import { overlapOf } from '../facts/spans.js';
+
+type Moved = Pick<VoiceFacts, 'caller' | 'silences' | 'thinking' | 'timing' | 'underruns' | 'isEarliest'>;
+
+/** Shorter gaps change no time by more than a frame or two. */
+const LONG_GAP_MS = 60;
 
 /**
  * How much later than it is heard the agent's sound is played to the caller (`Wire.lagMs`). Call time is that of the agent's
@@ -34,19 +40,28 @@ export class HearingLag {
     return [(at) => caller.turnAt(at - ms), (at) => (lineEndBefore(at) === 0 ? 0 : lineEndBefore(at) + ms)];
   }
 
-  /** Moves what the caller and the tester did to when it happened. What is empty is the line, and not a buffer of the agent's. */
-  moved<Facts extends Pick<VoiceFacts, 'caller' | 'silences' | 'thinking' | 'timing' | 'underruns'>>(
-    facts: Facts,
-  ): Facts {
+  /**
+   * Moves what the caller and the tester did to when it happened. The agent's sound has the times of its packets, whenever they
+   * were read. @param lineGaps what the line lost, which is not a gap of the agent's
+   */
+  moved<Facts extends Moved>(facts: Facts, lineGaps: NonNullable<VoiceFacts['timing']['lineGaps']> = []): Facts {
     if (this.ms === 0) return facts;
     const { caller, silences, thinking, timing } = facts;
+    const long = lineGaps.filter(({ ms }) => ms >= LONG_GAP_MS);
     return {
       ...facts,
-      underruns: [],
+      isEarliest: true,
+      underruns: facts.underruns.filter(
+        (span) => !lineGaps.some(({ at, ms }) => overlapOf(span, { startMs: at, endMs: at + ms }) > 0),
+      ),
       caller: caller.map((act) => this.act(act)),
       silences: silences.map((silence) => this.span(silence)),
       ...(thinking && { thinking: thinking.map((thought) => this.span(thought)) }),
-      timing: { ...timing, stalls: timing.stalls.map(({ at, ms }) => ({ at: at + this.ms, ms })) },
+      timing: {
+        ...timing,
+        stalls: timing.stalls.map(({ at, ms }) => ({ at: at + this.ms, ms })),
+        ...(long.length > 0 && { lineGaps: long }),
+      },
     };
   }
 

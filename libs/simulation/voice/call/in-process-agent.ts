@@ -1,3 +1,5 @@
+import type { JsonValue } from '../../timeline/text.js';
+
 /**
  * An agent in this process at the other end of a protocol for voice calls. It has no thread, timer or socket: everything happens
  * in these methods. `now` is the virtual clock in milliseconds; the stream of the call starts at 0.
@@ -14,6 +16,8 @@ export interface InProcessMediaAgent {
 /** The agent's end of the connection. */
 export interface InProcessSocket {
   send(data: string | Uint8Array): void;
+  /** Says something beside the connection, in the words of the session of the wire. */
+  signal?(message: JsonValue): void;
   /** Closes the connection; by default with 1000, a normal closure (RFC 6455, section 7.4.1). */
   close(code?: number, reason?: string): void;
 }

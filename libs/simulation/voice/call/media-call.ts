@@ -260,7 +260,7 @@ export class MediaCall {
       platformEvents: this.platformEvents,
       timing: this.timing.result(),
     };
-    return withFindings(this.lag.moved(observed), (facts) =>
+    return withFindings(this.lag.moved(observed, this.wire.lineGaps?.()), (facts) =>
       this.findings.with([...wordFindings(facts), ...(this.wire.review?.(facts) ?? [])]).list(),
     );
   }

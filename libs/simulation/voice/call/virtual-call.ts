@@ -7,6 +7,7 @@ import { MediaCall } from './media-call.js';
 import { OtherSide } from '../../other-side/other-side.js';
 import type { SentSecrets } from '../../other-side/secrets.js';
 import { CallFailure } from '../../timeline/failure.js';
+import type { JsonValue } from '../../timeline/text.js';
 import type { VoiceCallOptions, VoiceTransport } from '../wire/voice-transport.js';
 import type { WireFactory } from '../wire/wire.js';
 
@@ -18,6 +19,8 @@ const STEPS_BETWEEN_YIELDS = 3_000;
 export interface VirtualCallOptions {
   readonly wire: WireFactory;
   readonly lineRate?: LineRate;
+  /** `heard` by default. */
+  readonly clock?: VoiceTransport['clock'];
   /** Secrets to remove from what the agent says, as on a call over a socket. */
   readonly secrets?: SentSecrets;
   /** Answers each call. */
@@ -31,10 +34,10 @@ export interface VirtualCallOptions {
 
 /** Calls an agent in this process in virtual time: deterministic, and a minute takes only milliseconds. */
 export function virtualCalls(options: VirtualCallOptions): VoiceTransport {
-  const { lineRate = TELEPHONE_RATE, secrets } = options;
+  const { lineRate = TELEPHONE_RATE, clock = 'heard', secrets } = options;
   return {
     name: 'in-process-voice',
-    clock: 'heard',
+    clock,
     lineRate,
     ...(secrets && { secrets }),
     call: (call) => new VirtualCall(options, call).run(),
@@ -46,6 +49,7 @@ class VirtualCall {
   private readonly agent;
   private toAgent: (string | Uint8Array)[] = [];
   private toCaller: (string | Uint8Array)[] = [];
+  private signals: JsonValue[] = [];
   private closing: Closing | undefined;
 
   constructor(
@@ -64,6 +68,7 @@ class VirtualCall {
       send: (data) => {
         if (!this.closing) this.toCaller.push(data);
       },
+      signal: (message) => this.signals.push(message),
       close: (code = 1000, reason = '') => (this.closing ??= { code, reason: agent.excerpt(reason) }),
     });
   }
@@ -102,6 +107,7 @@ class VirtualCall {
     const received = this.toCaller;
     this.toCaller = [];
     for (const data of received) this.call.onMessage(now, data);
+    for (const message of this.signals.splice(0)) this.call.onSignal(now, message);
     if (this.closing) this.call.onClose(now, this.closing);
   }
 }

@@ -12,14 +12,15 @@ export function overload(facts: VoiceFacts, turnEndMs: number): Failure | undefi
   // Regardless of the tester, the agent sent more than it may.
   if (facts.failure?.code === 'answer_too_large') return undefined;
   if (!timing.sentAsPlanned) return failure('tester_overloaded', "the caller's sound was not sent in time");
-  const stalled = Math.max(
-    0,
-    ...[...waitsOf(facts), ...silencesOf(facts), ...measuredSpans(facts, turnEndMs)].map((span) =>
-      stallWithin(timing, span),
-    ),
-  );
+  const spans = [...waitsOf(facts), ...silencesOf(facts), ...measuredSpans(facts, turnEndMs)];
+  const worst = (of: Parameters<typeof stallWithin>[0]) => Math.max(0, ...spans.map((span) => stallWithin(of, span)));
+  const stalled = worst({ stalls: timing.stalls });
   if (!isReliable(stalled)) {
     return failure('tester_overloaded', `it stalled for ${Math.round(stalled)} ms while a time was measured`);
+  }
+  const lost = timing.lineGaps ? worst(timing) : 0;
+  if (!isReliable(lost)) {
+    return failure('line_lost', `${Math.round(lost)} ms of the agent were lost while a time was measured`);
   }
   if (endedTurnTooSoon(facts, turnEndMs)) {
     return failure('tester_overloaded', "it stalled, and the caller acted before the agent's turn had ended");

@@ -293,6 +293,8 @@ export interface MediaTiming {
   readonly frameLatenessMs?: { readonly p50: number; readonly p99: number; readonly worst: number };
   /** Spans in which the tester did nothing, because its thread was blocked. */
   readonly stalls: readonly { readonly at: number; readonly ms: number }[];
+  /** Spans of which the line lost the agent's sound, so that nothing can be said of it there; absent where it loses nothing. */
+  readonly lineGaps?: MediaTiming['stalls'];
   /** Whether all sound of the caller was sent as planned. */
   readonly sentAsPlanned: boolean;
 }

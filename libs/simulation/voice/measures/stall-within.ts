@@ -17,6 +17,11 @@ export function joinedStalls(stalls: Stalls): Stalls {
   return all;
 }
 
-/** How long the tester stalled within a span. Times measured there may be off by as much. */
-export const stallWithin = ({ stalls }: MediaTiming, span: Span): number =>
-  tenth(joinedStalls(stalls).reduce((sum, { at, ms }) => sum + overlapOf({ startMs: at, endMs: at + ms }, span), 0));
+/** How long the tester stalled, or the line lost sound, within a span. Times measured there may be off by as much. */
+export const stallWithin = ({ stalls, lineGaps = [] }: Pick<MediaTiming, 'stalls' | 'lineGaps'>, span: Span): number =>
+  tenth(
+    [...joinedStalls(stalls), ...lineGaps].reduce(
+      (sum, { at, ms }) => sum + overlapOf({ startMs: at, endMs: at + ms }, span),
+      0,
+    ),
+  );

@@ -54,6 +54,8 @@ export interface Wire {
   closed?(now: number, code: number, reason: string): void;
   /** The caller hangs up: sends the last messages. Called once. */
   stop(now: number): void;
+  /** Spans of which the line lost the agent's sound, in call time, when the call is over. */
+  lineGaps?(): readonly { readonly at: number; readonly ms: number }[];
   /** Findings that can only be made when the call is over, such as a missing reaction. */
   review?(facts: Omit<VoiceFacts, 'wireFindings'>): readonly WireFinding[];
 }

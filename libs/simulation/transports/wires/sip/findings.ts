@@ -1,6 +1,6 @@
 import { findingsOf, type KnownFindings } from '../../../voice/wire/known-finding.js';
 
-/** Deviations of the other side, and what the line lost, which is never the agent's fault. */
+/** What the line lost, and deviations of whatever carries the call: warnings all of them, since the agent is behind it. */
 export const SIP_FINDINGS = {
   line_gaps: {
     severity: 'warning',
@@ -9,7 +9,7 @@ export const SIP_FINDINGS = {
     source: 'RFC 3550, section 6.4.1: packets that were expected and not received are lost',
   },
   malformed_packet: {
-    severity: 'error',
+    severity: 'warning',
     meaning: 'A packet is neither RTP nor RTCP, and is ignored',
     source: 'RFC 3550, sections 5.1 and 6.1, and appendix A.1: a packet that is not valid must be discarded',
   },
@@ -29,17 +29,17 @@ export const SIP_FINDINGS = {
     source: 'RFC 7362, section 4: media is accepted from the address of the session description, or latched on once',
   },
   too_many_sources: {
-    severity: 'error',
+    severity: 'warning',
     meaning: 'The packets name more than 20 senders (SSRC); those of further ones are ignored',
     source: 'RFC 3550, section 8.2: a source that changes its SSRC all the time disturbs a session',
   },
   too_many_packets: {
-    severity: 'error',
+    severity: 'warning',
     meaning: 'More packets arrived at once than are kept; the oldest ones were lost',
     source: 'This service keeps 500 packets, 10 s of a call',
   },
   srtp_not_verified: {
-    severity: 'error',
+    severity: 'warning',
     meaning: 'SRTP has a wrong authentication tag or is repeated, and is ignored',
     source: 'Such a packet "MUST be discarded from further processing" (RFC 3711, section 3.3)',
   },

@@ -6,6 +6,8 @@ const DECISION_MS = 100;
 /** How much later than it is heard sound is played: late packets and undecided starts still come in time. */
 export const LAG_MS = Math.ceil((PLAYOUT_DELAY_MS + DECISION_MS) / FRAME_MS) * FRAME_MS;
 
+/** The least sample of A-law, which has no zero. */
+const SILENT = 8;
 const SAMPLES_PER_MS = TELEPHONE_RATE / 1_000;
 
 /** Sound at its time, on the clock of `now`. */
@@ -56,7 +58,8 @@ export class Playout {
       if (passed >= pcm.length) return [];
       const startMs = Math.max(atMs, this.takenUntilMs);
       this.takenUntilMs = atMs + pcm.length / SAMPLES_PER_MS;
-      return [{ atMs: startMs, pcm: pcm.subarray(passed) }];
+      // As if it had not been sent: nobody can tell silence of the agent from that of what carries the call.
+      return pcm.every((sample) => Math.abs(sample) <= SILENT) ? [] : [{ atMs: startMs, pcm: pcm.subarray(passed) }];
     });
   }
 

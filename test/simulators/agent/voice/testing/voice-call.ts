@@ -23,6 +23,7 @@ import {
   elevenlabsWire,
   pipecatWire,
   realtimeWire,
+  sipWire,
   twilioWire,
   vapiWire,
 } from '../../../../../libs/simulation/testing/wires.js';
@@ -41,6 +42,7 @@ import { type PreparedVoice, prepareVoice } from '../prepare.js';
 import { ElevenLabsAgentSession, type ElevenLabsSessionOptions } from '../../../elevenlabs/session.js';
 import { RealtimeAgentSession, type RealtimeSessionOptions } from '../../../openai-realtime/session.js';
 import { PipecatAgentSession, type PipecatSessionOptions } from '../../../pipecat/session.js';
+import { SipAgentSession, type SipSessionOptions } from '../../../sip/session.js';
 import { VapiAgentSession, type VapiSessionOptions } from '../../../vapi/session.js';
 import { TwilioAgentSession } from '../../../twilio/twilio-session.js';
 import { delayed } from './delay.js';
@@ -102,6 +104,9 @@ export interface ElevenLabsCallOptions
 
 export type VapiCallOptions = Pick<VapiSessionOptions, 'fault' | 'responseMs' | 'onAnswer'> &
   Omit<ElevenLabsCallOptions, 'fault' | 'format'>;
+
+export type SipCallOptions = Pick<SipSessionOptions, 'fault' | 'responseMs' | 'onAnswer' | 'line'> &
+  Pick<RealtimeCallOptions, 'prepared' | 'recording'>;
 
 export type PipecatCallOptions = Pick<PipecatSessionOptions, 'fault' | 'responseMs' | 'onAnswer'> &
   Pick<RealtimeCallOptions, 'prepared' | 'recording'>;
@@ -229,6 +234,20 @@ export class VoiceCalls {
       agent: (socket) => new PipecatAgentSession(socket, { ...agent, ...prepared, today: TODAY }),
     });
     return this.execute(evaluation, voice, transport, { recording, clock: new VirtualClock() });
+  }
+
+  /** The same with the agent behind SIP. */
+  callSip(evaluation: EvaluationInput, voice: string, options: SipCallOptions = {}): Promise<CallResult> {
+    const { prepared = this.prepared } = options;
+    if (!prepared) throw new Error('prepare() was not called');
+    const { recording, ...agent } = options;
+    const media = { codec: 'PCMU', payloadType: 0, eventPayloadType: 101 } as const;
+    const transport = virtualCalls({
+      wire: sipWire({ answeredAt: null, media, messages: [], isTest: false, secrets: [] }),
+      clock: 'line',
+      agent: (socket) => new SipAgentSession(socket, { ...agent, ...prepared, today: TODAY }),
+    });
+    return this.execute(evaluation, voice, transport, { recording });
   }
 
   /** Calls an agent over sockets, in real time. @param url of its webhook @param more for another protocol */
