@@ -1,10 +1,7 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { Browser } from 'playwright-core';
-import { renderReport, REPORT_CSP } from '../../libs/run-report/index.js';
+import { renderReport } from '../../libs/run-report/index.js';
 import { voiceRun, voiceAudio } from '../../libs/run-report/testing/voice-run.js';
 import { sample } from '../../libs/statistics/testing/sample.js';
-import { browserUnavailableReason, openBrowser, watchPage } from '../support/browser.js';
+import { browserUnavailableReason, checkBehaved, HtmlSite, overflowOf } from '../support/browser.js';
 
 // For code that runs in the page: the tests are compiled without the types of a browser.
 declare const document: any;
@@ -13,36 +10,20 @@ const missing = browserUnavailableReason();
 if (missing !== undefined) console.warn(`Skipped: reports of voice calls in a browser, because ${missing}`);
 
 (missing === undefined ? describe : describe.skip)('a report of 50 voice calls in Chromium', () => {
-  let browser: Browser;
-  let server: Server;
-  let origin: string;
+  let site: HtmlSite;
 
   beforeAll(async () => {
     const { run, read } = voiceRun(50);
     let html = '';
     for await (const part of renderReport(run, read, (_id, wanted) => Promise.resolve(voiceAudio(wanted))))
       html += part;
-    server = createServer((request, response) => {
-      if (request.url !== '/') return void response.writeHead(204).end();
-      response.setHeader('content-type', 'text/html; charset=utf-8');
-      response.setHeader('content-security-policy', REPORT_CSP);
-      response.end(html);
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    browser = await openBrowser();
+    site = await HtmlSite.open(new Map([['/', { html }]]));
   });
-  afterAll(async () => {
-    await browser?.close();
-    server?.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
+  afterAll(() => site?.close());
 
   async function visit(width: number, colorScheme: 'light' | 'dark') {
-    const page = await browser.newPage({ viewport: { width, height: 1_100 }, colorScheme });
-    const problems = watchPage(page, origin);
-    await page.goto(origin);
-    return { page, problems };
+    const visited = await site.visit('/', width, colorScheme);
+    return { page: site.page, visited };
   }
 
   const screens = [
@@ -52,20 +33,15 @@ if (missing !== undefined) console.warn(`Skipped: reports of voice calls in a br
     [375, 'dark'],
   ] as const;
   it.each(sample(screens, 2))('fits a screen of %d px in %s, and its policy blocks nothing', async (width, scheme) => {
-    const { page, problems } = await visit(width, scheme);
+    const { page, visited } = await visit(width, scheme);
     await page.locator('.heard').first().scrollIntoViewIfNeeded();
-    const folder = process.env['SCREENSHOTS'];
-    if (folder) await page.screenshot({ path: `${folder}/report-voice-${width}-${scheme}.png` });
-    const overflow = await page.evaluate(
-      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    );
-    expect(overflow).toBeLessThanOrEqual(0);
-    expect(problems).toEqual({ consoleErrors: [], externalRequests: [], failedRequests: [] });
-    await page.close();
+    await site.screenshot(`report-voice-${width}-${scheme}`);
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+    checkBehaved(visited, '/');
   });
 
   it('plays from where the picture or a time of the transcript is clicked, and moves by keys', async () => {
-    const { page, problems } = await visit(1280, 'light');
+    const { page, visited } = await visit(1280, 'light');
     const call = page.locator('.call').first();
     const at = () => call.locator('audio').evaluate((audio: any) => audio.currentTime as number);
     await call.locator('audio').evaluate(
@@ -90,8 +66,7 @@ if (missing !== undefined) console.warn(`Skipped: reports of voice calls in a br
     const before = await at();
     await call.locator('.player').press('ArrowRight');
     expect(await at()).toBeGreaterThanOrEqual(before + 1.9);
-    expect(problems.consoleErrors).toEqual([]);
-    await page.close();
+    expect(visited.problems.consoleErrors).toEqual([]);
   });
 
   it('plays from a time of the transcript by keyboard', async () => {
@@ -110,7 +85,6 @@ if (missing !== undefined) console.warn(`Skipped: reports of voice calls in a br
       await time.press(key);
       expect(await at()).toBeGreaterThanOrEqual(3);
     }
-    await page.close();
   });
 
   it('shortens captions that do not fit with an ellipsis', async () => {
@@ -132,6 +106,5 @@ if (missing !== undefined) console.warn(`Skipped: reports of voice calls in a br
       .first()
       .evaluate((element: any) => (globalThis as any).getComputedStyle(element).textOverflow as string);
     expect(overflow).toBe('ellipsis');
-    await page.close();
   });
 });
