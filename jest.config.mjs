@@ -30,7 +30,7 @@ const SMOKE = [
 const LONG = [
   '<rootDir>/libs/embedded-postgres/**/*.spec.ts',
   '<rootDir>/test/e2e/{call-metrics,client-package,client-upgrade,cluster,embedded-database}.test.ts',
-  '<rootDir>/test/e2e/{import-lifetimes,killed-platform-calls,killed-run,operation,pipelines,rate-limits-redis}.test.ts',
+  '<rootDir>/test/e2e/{import-lifetimes,killed-platform-calls,killed-run,operation,outbound-calls,pipelines,rate-limits-redis}.test.ts',
   '<rootDir>/test/e2e/{vat,vat-certificates,vat-connection,vat-suites}.test.ts',
   '<rootDir>/test/e2e/{evaluation-export,evaluation-import,evaluation-import-faults,hostile-forms,hostile-input,import-limits,suite-moves}.test.ts',
   '<rootDir>/test/e2e/{abandoned-processes,environment,uncaught-errors}.test.ts',

@@ -7,3 +7,4 @@ export { readBeginning } from './read-beginning.js';
 export { readBody } from './read-body.js';
 export { OutboundError, type OutboundFailure } from './errors.js';
 export type { OwnEndpoint } from './own-endpoints.js';
+export { generateSecret, sign } from './webhook-signature.js';

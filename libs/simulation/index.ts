@@ -86,12 +86,14 @@ export { chatCompletions, type ChatCompletionsOptions } from './transports/text/
 export { type AgentAction, inProcess } from './transports/text/in-process.js';
 export {
   type AgentCall,
+  type AnsweringNumber,
   type AgentEndpoint,
   type CallLedger,
   FIRST_SPEAKERS,
   type FirstSpeaker,
   type PlatformRequest,
   type ProtocolName,
+  type SipAccount,
 } from './transports/modules/endpoint.js';
 export type { Assistant, ListedAssistants, PlatformAccount } from './transports/modules/assistants.js';
 export type {

@@ -68,6 +68,9 @@ export function numberOf(user: string): string | undefined {
   return /\p{N}/u.test(text) && (!/\p{L}/u.test(text) || /^\+\p{N}/u.test(text)) ? text : undefined;
 }
 
+/** The number of a user without the sign of an international one, so that `+49…`, `0049…` and `49…` are the same. */
+export const digitsOf = (user: string): string | undefined => numberOf(user)?.replace(/^(?:\+|00)/, '');
+
 /** Without escapes, nor those that appear when they are decoded; bytes that are not UTF-8 are left out. */
 function unescaped(user: string): string {
   const text = user.replace(/(?:%[0-9a-f]{2})+/gi, (run) =>

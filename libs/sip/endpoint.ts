@@ -55,6 +55,8 @@ export class SipEndpoint {
   readonly core: UserAgentCore;
   /** The user of our Contact: random, so that only who was given it reaches us. */
   readonly token = randomBytes(9).toString('hex');
+  /** A number by which the other side may call us, beside the user of our Contact. */
+  alias: string | undefined;
   listener: EndpointListener = {};
   #link!: SipLink;
   #contact: URI;
@@ -190,7 +192,7 @@ export class SipEndpoint {
       if (message === undefined) throw new Error('message that cannot be read');
       if (message instanceof IncomingResponseMessage) this.#receiveResponse(message);
       else if (guardRequest(this.core, message)) {
-        this.core.receiveIncomingRequestFromTransport(withOwnTarget(this.core, message));
+        this.core.receiveIncomingRequestFromTransport(withOwnTarget(this.core, message, this.alias));
       }
     } catch (error) {
       this.#refuse(text, message, error instanceof Error ? error.message : String(error));

@@ -1,4 +1,5 @@
 import type { IncomingRequestMessage, UserAgentCore } from 'sip.js/lib/core/index.js';
+import { digitsOf } from './address.js';
 
 /** What Core reads with its grammar. */
 const PARSED_LINE =
@@ -35,12 +36,17 @@ export function guardRequest(core: UserAgentCore, message: IncomingRequestMessag
 }
 
 /**
- * A request of a known dialog, with our Contact as its target. Core answers 404 or 416 to those whose Request-URI has
- * another user or the scheme `sips:`, so that the BYE of such a far side would be refused.
+ * A request of a known dialog, or to this number, with our Contact as its target. Core answers 404 or 416 to those whose
+ * Request-URI has another user or the scheme `sips:`, so that the BYE of such a far side would be refused.
  */
-export function withOwnTarget(core: UserAgentCore, message: IncomingRequestMessage): IncomingRequestMessage {
+export function withOwnTarget(
+  core: UserAgentCore,
+  message: IncomingRequestMessage,
+  number: string | undefined,
+): IncomingRequestMessage {
   const dialog = `${message.callId}${message.toTag}${message.fromTag}`;
-  if (core.dialogs.has(dialog)) message.ruri = core.configuration.contact.uri;
+  const isNumber = number !== undefined && digitsOf(message.ruri?.user ?? '') === digitsOf(number);
+  if (core.dialogs.has(dialog) || isNumber) message.ruri = core.configuration.contact.uri;
   return message;
 }
 

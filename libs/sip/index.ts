@@ -1,5 +1,6 @@
 export {
   addressText,
+  digitsOf,
   numberOf,
   originOf,
   parseSipAddress,

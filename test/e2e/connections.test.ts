@@ -303,7 +303,7 @@ describe('the connection of an agent', () => {
 
   it.each([
     [{ protocol: 'carrier-pigeon' }, 'protocol'],
-    [{ protocol: 'sip' }, 'protocol'],
+    [{ protocol: 'fax' }, 'protocol'],
     [{ firstSpeaker: 'both' }, 'firstSpeaker'],
     [{ options: { model: 'x' } }, 'options.model'],
     [{ options: { toString: 'x' } }, 'options.toString'],

@@ -42,6 +42,7 @@ const isShell = ({ language }: Block) => language === 'sh' || language === 'bash
 
 const STARTS_SERVICE = 'starts the service, which runs here already';
 const FOREIGN_SERVER = 'installs a server of others, as the guide says';
+const CALLING_AGENT = 'needs a trunk and an agent that calls; test/e2e/outbound-calls.test.ts has both';
 const PRODUCTION_CHECK = 'npm run production:check executes it';
 const CONTAINERS = 'needs a container engine; npm run production:check executes the steps of both files';
 
@@ -73,6 +74,11 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
   'docs/guides/agents.md: npm run reference-agent -- --fault':
     'test/simulators/agent/program.spec.ts tests the options',
   'docs/guides/agents.md: npm run reference-agent -- --as': 'test/simulators/agent/program.spec.ts tests the options',
+  'docs/guides/outbound.md: sudo apt-get': CALLING_AGENT,
+  'docs/guides/outbound.md: mkdir -p outbound': CALLING_AGENT,
+  'docs/guides/outbound.md: SILENCE=20': CALLING_AGENT,
+  "docs/guides/outbound.md: echo '[": STARTS_SERVICE,
+  'docs/guides/outbound.md: export VAT_URL': CALLING_AGENT,
   'docs/guides/pipecat.md: npm run reference-agent': 'such an agent runs here already',
   'docs/guides/realtime.md: npm run reference-agent': 'test/realtime/openai-realtime.test.ts calls it',
   'docs/guides/elevenlabs.md: VAT_PROVIDER_KEY_FILE=':
@@ -99,6 +105,9 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
 /** JSON blocks that are not bodies of requests to the service, by the beginning of their document and text. */
 const NOT_BODIES: Readonly<Record<string, string>> = {
   'docs/guides/agents.md: {': 'a request that the service sends; libs/simulation/transports tests it',
+  'docs/guides/outbound.md: [': 'the file of SIP_ACCOUNTS; sip-accounts.spec.ts reads such files',
+  'docs/guides/production-calls.md: [':
+    'a file of `vat call import`; test/e2e/call-import-reported.test.ts sends such calls',
   'docs/guides/schedules.md: {': 'a part of a response; test/e2e/alarms.test.ts causes such an alarm',
   'docs/guides/models.md: {': 'an answer of a language model; libs/simulation tests what is accepted',
 };

@@ -12,7 +12,7 @@ export class PaidService {
   private constructor(
     private readonly env: Readonly<Record<string, string>>,
     private readonly database: TestDatabase,
-    private readonly app: TestApp,
+    readonly app: TestApp,
   ) {}
 
   /** @param env of all processes */
@@ -27,10 +27,10 @@ export class PaidService {
 
   /**
    * An agent in a workspace of its own.
-   * @param connection absent: how its provider says that it is reached
+   * @param connection absent: how its provider says that it is reached @param values of the agent
    */
-  async addAgent(evaluation: object, connection?: object): Promise<PaidAgent> {
-    const { client, agentId } = await prepareEvaluations(this.app, [evaluation]);
+  async addAgent(evaluation: object, connection?: object, values: object = {}): Promise<PaidAgent> {
+    const { client, agentId } = await prepareEvaluations(this.app, [evaluation], values);
     if (connection) {
       const response = await client.put(`/agents/${agentId}/connection`, connection);
       expect(response).toMatchObject({ status: 200 });
@@ -81,11 +81,11 @@ export class PaidService {
 export class PaidAgent {
   constructor(
     readonly client: HttpClient,
-    private readonly agentId: string,
+    readonly agentId: string,
   ) {}
 
-  async startRun(): Promise<string> {
-    return (await this.client.post(`/agents/${this.agentId}/runs`, {})).body.data.id as string;
+  async startRun(body: object = {}): Promise<string> {
+    return (await this.client.post(`/agents/${this.agentId}/runs`, body)).body.data.id as string;
   }
 
   async hasEnded(id: string): Promise<boolean> {

@@ -70,6 +70,7 @@ export const FAILURES = {
     false,
     'The other side of the telephone line takes no sound that this service sends',
   ],
+  no_call_came: ['infrastructure', true, 'The agent was asked to call, and did not call in time'],
   redirected: ['infrastructure', false, 'The call was redirected; calls are not redirected'],
   line_lost: ['infrastructure', true, 'Nothing more came over the telephone line'],
   broken_sip: ['infrastructure', true, 'The other side of the telephone line broke the protocol SIP'],

@@ -38,6 +38,7 @@ export type AgentDescription = Pick<
   | 'prompt'
   | 'assistantId'
   | 'phoneNumber'
+  | 'phoneNumberId'
   | 'language'
   | 'isUsingDefaultApiKey'
 >;
@@ -121,6 +122,7 @@ export class AgentsService {
         provider: true,
         assistantId: true,
         phoneNumber: true,
+        phoneNumberId: true,
         language: true,
         prompt: true,
         isUsingDefaultApiKey: true,

@@ -97,6 +97,19 @@ export class CapacityRepository {
     return row?.failures ?? 0;
   }
 
+  /** @returns a free number of these, which is the attempt's from now on; undefined if none is free */
+  async leaseNumber(claimId: string, numbers: readonly string[]): Promise<string | undefined> {
+    return this.database.transaction(async () => {
+      await this.database.query(sql.LOCK_NUMBERS, []);
+      const [row] = await this.database.query<{ number: string }>(sql.LEASE_NUMBER, [claimId, numbers]);
+      return row?.number;
+    });
+  }
+
+  async expectCall(claimId: string, ms: number): Promise<void> {
+    await this.database.query(sql.EXPECT_CALL, [claimId, ms]);
+  }
+
   async renew(claimIds: readonly string[], leaseMs: number): Promise<void> {
     await this.database.query(sql.RENEW, [claimIds, leaseMs]);
   }

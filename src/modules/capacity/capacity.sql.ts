@@ -39,6 +39,7 @@ export const PAID = `
 
 export const RELEASE = `
   UPDATE platform_calls SET state = 'ended', handle = NULL, ended_at = clock_timestamp(), updated_at = clock_timestamp(),
+         number_until = CASE WHEN number IS NOT NULL THEN greatest(number_until, clock_timestamp() + interval '30 seconds') END,
          paid_by = coalesce(paid_by, CASE WHEN placed_at IS NOT NULL THEN 'tester' END),
          paid_seconds = coalesce(paid_seconds, extract(epoch FROM clock_timestamp() - placed_at)::double precision)
    WHERE claim_id = $1 AND state <> 'ended'`;
@@ -80,5 +81,22 @@ export const FORGET_OVER = `
      WHERE call_id IS NULL AND state IN ('ended', 'not_ended')
        AND (created_at < now() - interval '1 day' OR run_id IS NOT NULL AND state = 'ended')
      ORDER BY claim_id FOR UPDATE SKIP LOCKED)`;
+
+/** So that two attempts do not choose the same number. */
+export const LOCK_NUMBERS = `SELECT pg_advisory_xact_lock(hashtextextended('numbers:lease', 0))`;
+
+/** $1: claim; $2: numbers. The one that has been free longest. */
+export const LEASE_NUMBER = `
+  WITH free AS (
+    SELECT n.number FROM unnest($2::text[]) AS n (number)
+     WHERE NOT EXISTS (SELECT FROM platform_calls o WHERE o.number = n.number AND o.state IN ('reserved', 'dialling', 'placed'))
+       AND NOT EXISTS (SELECT FROM platform_calls o WHERE o.number = n.number AND o.number_until > now())
+     ORDER BY (SELECT max(o.number_until) FROM platform_calls o WHERE o.number = n.number) NULLS FIRST, n.number LIMIT 1)
+  UPDATE platform_calls p SET number = free.number, updated_at = now()
+    FROM free WHERE p.claim_id = $1 AND p.state IN ('reserved', 'dialling') RETURNING p.number`;
+
+/** $1: claim; $2: milliseconds in which its call may come to its number. */
+export const EXPECT_CALL = `
+  UPDATE platform_calls SET number_until = now() + $2 * interval '1 millisecond', updated_at = now() WHERE claim_id = $1`;
 
 export const COUNT_NOT_ENDED = `SELECT count(*)::int AS count FROM platform_calls WHERE state = 'not_ended'`;

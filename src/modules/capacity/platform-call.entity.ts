@@ -15,6 +15,8 @@ const PAID_BY = ['platform', 'tester'] as const;
 @Index('platform_calls_call_idx', ['callId'])
 @Index('platform_calls_run_idx', ['runId'])
 @Index('platform_calls_open_idx', ['credential'], { where: `state <> 'ended'` })
+@Index('platform_calls_number_key', ['number'], { unique: true, where: `state IN ('reserved', 'dialling', 'placed')` })
+@Index('platform_calls_number_until_idx', ['number', 'numberUntil'], { where: 'number IS NOT NULL' })
 @Check('platform_calls_state_check', oneOf('state', PLATFORM_CALL_STATES))
 @Check('platform_calls_paid_by_check', oneOf('paid_by', PAID_BY))
 export class PlatformCallEntity extends UpdatedRow {
@@ -82,6 +84,14 @@ export class PlatformCallEntity extends UpdatedRow {
   /** Renewed by the executing process; after it has expired, a sweep ends the call. */
   @Column({ name: 'lease_until', type: 'timestamptz', precision: 3 })
   leaseUntil: Date;
+
+  /** Of the tester, at which the agent calls it; null if the agent is called. */
+  @Column({ type: 'text', nullable: true })
+  number: string | null;
+
+  /** Until when nothing else is expected at the number, once the call has ended. */
+  @Column({ name: 'number_until', type: 'timestamptz', precision: 3, nullable: true })
+  numberUntil: Date | null;
 
   /** How often the platform could not be asked to end it. */
   @Column({ name: 'end_failures', type: 'integer' })

@@ -19,6 +19,7 @@ import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { LanguageModelSetting, Settings } from '../../platform/config/settings.js';
 import { ConnectionService } from '../agents/connection/connection.service.js';
 import { CapacityService } from '../capacity/capacity.service.js';
+import { NumbersService } from '../capacity/numbers.service.js';
 import { RecordingsService } from '../recordings/recordings.service.js';
 import { ImportedCalls } from '../call-imports/imported-calls.service.js';
 import { type Judged, RecordedCalls } from '../rejudging/recorded-calls.service.js';
@@ -61,6 +62,7 @@ export class CallExecutor {
     private readonly importedCalls: ImportedCalls,
     private readonly metrics: CallMetrics,
     private readonly capacity: CapacityService,
+    private readonly numbers: NumbersService,
     private readonly toolReports: ToolReports,
   ) {
     this.model = settings.languageModel && languageModel(settings.languageModel, metrics);
@@ -104,6 +106,9 @@ export class CallExecutor {
     if (await this.capacity.correct(claimed, endpoint)) {
       return unstartedCall('none', failure('platform_busy', 'its connection has changed'));
     }
+    const answersAt = await this.numbers.leaseFor(agent, endpoint, claimId);
+    if (answersAt === null)
+      return unstartedCall(protocol, failure('platform_busy', 'all numbers of SIP_ACCOUNTS are in use'));
     const ledger = await this.capacity.dial(claimed, endpoint);
     const judged = judgedBy(agent, snapshot);
     const transport = transportTo(endpoint, {
@@ -118,6 +123,7 @@ export class CallExecutor {
       toolResults: judged.definition.toolResults,
       ...(assistantVersion !== null && { assistantVersion }),
       ...(ledger && { ledger }),
+      ...(answersAt && { answersAt }),
       isSuspect: isRepeated && isSuspect(await this.repository.attempts(id)),
     });
     const takeReports = reportsTools(endpoint.options) && (await this.toolReports.start(claimed, signal));

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { OutboundClient } from '../../../libs/outbound-http/index.js';
+import { generateSecret, OutboundClient } from '../../../libs/outbound-http/index.js';
 import type { Caller } from '../../platform/access/caller.js';
 import { requireOwned } from '../../platform/access/ownership.js';
 import { Database } from '../../platform/database/database.js';
@@ -16,7 +16,6 @@ import { type EndpointRow, WebhookEndpointsRepository } from './webhook-endpoint
 import { WebhookEndpointEntity, webhookSecretPurpose } from './webhook-endpoint.entity.js';
 import type { WebhookEventType } from './webhook-event.js';
 import { WebhookPolicy } from './webhook-policy.js';
-import { generateSecret } from './webhook-signature.js';
 
 /** The webhook endpoints of a workspace. */
 @Injectable()

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { OutboundClient, OutboundError } from '../../../libs/outbound-http/index.js';
+import { OutboundClient, OutboundError, sign } from '../../../libs/outbound-http/index.js';
 import { clipped, oneLine, retryAfterMs, visible } from '../../../libs/text/index.js';
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
@@ -11,7 +11,6 @@ import { slackBody } from './slack-message.js';
 import type { ClaimedDelivery, Outcome } from './webhook-deliveries.repository.js';
 import { webhookSecretPurpose } from './webhook-endpoint.entity.js';
 import { WebhookPolicy } from './webhook-policy.js';
-import { sign } from './webhook-signature.js';
 
 interface Target {
   readonly url: string;

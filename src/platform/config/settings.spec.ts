@@ -52,7 +52,7 @@ describe('settings', () => {
       runRetentionDays: 365,
       recordings: true,
       recordingRetentionDays: 30,
-      ...{ deliveryRetentionDays: 30, scheduleGraceMinutes: 15 },
+      ...{ deliveryRetentionDays: 30, scheduleGraceMinutes: 15, sipAccounts: [] },
     });
   });
 

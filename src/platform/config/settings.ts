@@ -7,6 +7,8 @@ import { PLANS, type Plan } from './plans.js';
 import { type Proxied, proxied } from './proxied.js';
 import { agentProviders, type AgentProviderSetting, agentProviderSettings } from './provider-settings.js';
 import { address, bearerToken, publicAddress, SettingsError, wholeNumber } from './setting-validators.js';
+import type { SipAccount } from '../../../libs/simulation/index.js';
+import { sipAccounts } from './sip-accounts.js';
 import { type SpeechServers, speechServers, speechSpecs } from './speech-settings.js';
 import { type TranscriptionSetting, transcriptionSetting, transcriptionSpecs } from './transcription-settings.js';
 
@@ -72,6 +74,8 @@ export interface Settings {
   readonly scheduleGraceMinutes: number;
   /** How agents of each provider are reached. */
   readonly agentProviders: Readonly<Record<AgentProvider, AgentProviderSetting>>;
+  /** On which agents that call out reach the tester. */
+  readonly sipAccounts: readonly SipAccount[];
   /** Private networks (CIDR) that webhooks and agent calls may reach. */
   readonly outboundAllowedNetworks: readonly string[];
 }
@@ -234,6 +238,7 @@ export function settingSpecs(isTerminal: boolean) {
     RECORDING_RETENTION_DAYS: { ...retentionDays, default: 30 },
     DELIVERY_RETENTION_DAYS: { ...retentionDays, default: 30 },
     SCHEDULE_GRACE_MINUTES: { ...wholeNumber(1, 1_440), default: 15 },
+    SIP_ACCOUNTS: str({ default: undefined }),
     OUTBOUND_ALLOWED_NETWORKS: networks({ default: [] }),
   };
 }
@@ -286,6 +291,7 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
     deliveryRetentionDays: clean.DELIVERY_RETENTION_DAYS,
     scheduleGraceMinutes: clean.SCHEDULE_GRACE_MINUTES,
     agentProviders: agentProviders(clean),
+    sipAccounts: sipAccounts(clean.SIP_ACCOUNTS, env),
     outboundAllowedNetworks: clean.OUTBOUND_ALLOWED_NETWORKS,
   });
 }

@@ -22,6 +22,7 @@ import { RunOutcomes1796005800200 } from './migrations/1796005800200-run-outcome
 import { PageLinks1796005800300 } from './migrations/1796005800300-page-links.js';
 import { WebhookFormats1796009000000 } from './migrations/1796009000000-webhook-formats.js';
 import { WebhookLinks1796009100000 } from './migrations/1796009100000-webhook-links.js';
+import { AnsweringNumbers1796021000000 } from './migrations/1796021000000-answering-numbers.js';
 import { Alarms1796010000000 } from './migrations/1796010000000-alarms.js';
 import { HeartbeatErrors1796010100000 } from './migrations/1796010100000-heartbeat-errors.js';
 import { ReportedCalls1796020000000 } from './migrations/1796020000000-reported-calls.js';
@@ -67,6 +68,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       HeartbeatErrors1796010100000,
       ReportedCalls1796020000000,
       AlarmReminders1796010200000,
+      AnsweringNumbers1796021000000,
     ],
   });
 }

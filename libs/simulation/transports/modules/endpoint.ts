@@ -39,6 +39,8 @@ export interface AgentEndpoint {
   readonly apiKey?: string;
   /** Of protocols that dial `sip:` addresses. */
   readonly line?: TelephoneLine;
+  /** The platform's id of the number from which the agent calls. */
+  readonly phoneNumberId?: string | null;
 }
 
 /** Where a platform that bills reports its call, so that it can be ended if this process dies. */
@@ -54,6 +56,23 @@ export interface CallLedger {
   identified(id: string): Promise<void>;
   /** The platform's own figure of the time that is billed. */
   paid(seconds: number): Promise<void>;
+}
+
+/** An account of a trunk, on which agents that call out reach the tester. */
+export interface SipAccount {
+  /** The registrar: `sip:host;transport=tls`. */
+  readonly trunk: string;
+  readonly user: string;
+  readonly password: string;
+  /** E.164, as the agent dials it. */
+  readonly number: string;
+}
+
+/** Where an agent that calls out (`OUTBOUND`) reaches the tester: no other call is expected there. */
+export interface AnsweringNumber {
+  readonly account: SipAccount;
+  /** Writes for how many milliseconds its call may come, also if this process dies; 0: none is on its way. */
+  expect(ms: number): Promise<void>;
 }
 
 /** What distinguishes one call from other calls of the same agent. */
@@ -78,6 +97,8 @@ export interface AgentCall {
   readonly mockedTools?: readonly string[];
   /** Those results, for platforms that give them to the agent in place of running its tools. */
   readonly toolResults?: readonly ToolResult[];
+  /** Present if the agent calls the tester, over a protocol that supports it (`calledBy` of its module). */
+  readonly answersAt?: AnsweringNumber;
   /** Present in calls over a protocol that bills. */
   readonly ledger?: CallLedger;
 }

@@ -68,6 +68,11 @@ export interface ModuleBase {
     /** The conversation before the call. */
     readonly history?: boolean;
   };
+  /**
+   * Agents of type OUTBOUND call the tester: which field of the agent a connection with these options needs, beside its
+   * `phoneNumber`; undefined if they do not say how it is asked to call. Absent: it is called as if the tester had answered.
+   */
+  readonly calledBy?: (options: AgentEndpoint['options']) => 'phoneNumber' | 'phoneNumberId' | undefined;
   /** Whether it runs tools of the agent itself, so that they have real effects, beside those that `provides` speaks of. */
   readonly runsTools?: boolean;
   /** Whether it does not run those for which the evaluation has results. */

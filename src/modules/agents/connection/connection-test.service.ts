@@ -6,6 +6,7 @@ import type { Caller } from '../../../platform/access/caller.js';
 import { Database } from '../../../platform/database/database.js';
 import { conflict, DomainError } from '../../../platform/errors/domain-error.js';
 import { CapacityService } from '../../capacity/capacity.service.js';
+import { NumbersService } from '../../capacity/numbers.service.js';
 import { type AgentDescription, AgentsService } from '../agents.service.js';
 import { ConnectionTestPolicy } from './connection-test-policy.js';
 import { ConnectionTestRepository, type RefusedTest } from './connection-test.repository.js';
@@ -27,6 +28,7 @@ export class ConnectionTestService {
     private readonly connections: ConnectionService,
     private readonly client: OutboundClient,
     private readonly capacity: CapacityService,
+    private readonly numbers: NumbersService,
   ) {}
 
   /**
@@ -39,6 +41,7 @@ export class ConnectionTestService {
     return this.database.withoutTransaction(async () => {
       const endpoint = await this.connections.endpoint(agent.id);
       if (!endpoint) throw conflict(this.connections.withoutAddress(agent));
+      this.connections.requireNumber(agent, endpoint);
       const { perMinute, timeoutMs } = this.policy;
       const started = await this.repository.start(agent.workspaceId, agent.id, perMinute, timeoutMs + GRACE_MS);
       if (typeof started !== 'string') throw this.refusal(started);
@@ -57,15 +60,18 @@ export class ConnectionTestService {
     const reserved = await this.capacity.reserve(agent, endpoint, callId, timeoutMs + GRACE_MS);
     if (!reserved) throw this.refusal({ reason: 'capacity', retryAfterSeconds: CAPACITY_RETRY_SECONDS });
     const { ledger } = reserved;
-    const call = {
-      client: this.client,
-      workspaceId: agent.workspaceId,
-      assistantId,
-      phoneNumber: phoneNumber ?? '',
-      callId,
-      ...(ledger && { ledger }),
-    };
     try {
+      const answersAt = await this.numbers.leaseFor(agent, endpoint, callId);
+      if (answersAt === null) throw this.refusal({ reason: 'numbers', retryAfterSeconds: CAPACITY_RETRY_SECONDS });
+      const call = {
+        client: this.client,
+        workspaceId: agent.workspaceId,
+        assistantId,
+        phoneNumber: phoneNumber ?? '',
+        callId,
+        ...(ledger && { ledger }),
+        ...(answersAt && { answersAt }),
+      };
       return await testConnection(endpoint, call, timeoutMs);
     } finally {
       await reserved.release?.();
@@ -78,6 +84,7 @@ export class ConnectionTestService {
       limit: `At most ${this.policy.perMinute} connections of a workspace are tested within a minute`,
       capacity:
         'The agent is busy: its platform carries as many calls of its key as it may (AGENT_PROVIDER_n_CONCURRENCY)',
+      numbers: 'All numbers of SIP_ACCOUNTS at which the agent can call are in use',
     }[reason];
     return new DomainError('TOO_MANY_REQUESTS', undefined, [issue], { retryAfterSeconds });
   }

@@ -17,6 +17,7 @@ import type { Settings } from '../../../platform/config/settings.js';
 import { Database } from '../../../platform/database/database.js';
 import { KeyRing } from '../../../platform/encryption/key-ring.js';
 import { about, conflict, forbidden, invalidInput, notFound } from '../../../platform/errors/domain-error.js';
+import { callsTester, NumbersService } from '../../capacity/numbers.service.js';
 import { AgentSecrets } from '../agent-secrets.js';
 import { type AgentDescription, AgentsService } from '../agents.service.js';
 import { type ConnectionSecrets, connectionSecretsPurpose } from './agent-connection.entity.js';
@@ -58,6 +59,7 @@ export class ConnectionService {
     private readonly agentSecrets: AgentSecrets,
     private readonly keyRing: KeyRing,
     private readonly outbound: OutboundClient,
+    private readonly numbers: NumbersService,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -113,7 +115,7 @@ export class ConnectionService {
   }
 
   private endpointOf(agent: CalledAgent, wanted?: ProtocolName): CalledEndpoint | undefined {
-    const { provider, connection } = agent;
+    const { provider, connection, phoneNumberId } = agent;
     const { mode: transcription } = this.transcriptionOf(provider, connection?.options);
     const reachable = reachableBy(this.available(provider, connection?.protocol ?? null));
     const protocol = reachable.find((name) => name === wanted) ?? reachable[0]!;
@@ -123,7 +125,17 @@ export class ConnectionService {
       if (url === undefined) return undefined;
       // An address that was set belongs to the operator, not to the workspace.
       const shown = isVendors ? {} : { shownUrl: `${provider}_URL` };
-      const common = { provider, protocol, url, ...shown, headers: {}, firstSpeaker: null, options: {}, transcription };
+      const common = {
+        provider,
+        protocol,
+        url,
+        ...shown,
+        headers: {},
+        firstSpeaker: null,
+        options: {},
+        transcription,
+        phoneNumberId,
+      };
       return { ...common, ...(apiKey !== undefined && { apiKey }) };
     }
     const { url, firstSpeaker, options } = connection;
@@ -139,6 +151,7 @@ export class ConnectionService {
       firstSpeaker,
       options: protocol === connection.protocol ? given : optionsOf(protocol, given),
       transcription,
+      phoneNumberId,
       ...(apiKey !== undefined && { apiKey }),
     };
   }
@@ -191,6 +204,7 @@ export class ConnectionService {
     const choice = this.decide(provider, connection?.protocol ?? null, medium);
     const { url } = connection ?? this.addressOf(provider, choice.protocol);
     if (url === undefined) throw conflict(this.withoutAddress({ provider }));
+    this.requireNumber(agent, { protocol: choice.protocol, url, options: connection?.options ?? {} });
     // Host names are checked when they are resolved, for the call.
     if (this.outbound.check(agentUrl(url, { assistantId, phoneNumber: '', callId: '' })) !== 'ADDRESS_REFUSED') {
       const { baseUrl, isAlways = false } = this.settings.transcription ?? {};
@@ -203,6 +217,23 @@ export class ConnectionService {
       ? 'The agent cannot be called: its address'
       : `Agents of ${provider} cannot be called: their address (${provider}_URL)`;
     throw conflict(`${whose} is not public; to allow it, add its network to OUTBOUND_ALLOWED_NETWORKS`);
+  }
+
+  /** @throws DomainError CONFLICT if the agent calls the tester, and cannot be asked to, or has no number to call */
+  requireNumber(
+    agent: Pick<AgentDescription, 'type' | 'phoneNumber' | 'phoneNumberId'>,
+    { protocol, url, options }: Pick<AgentEndpoint, 'protocol' | 'url' | 'options'>,
+  ): void {
+    const { calledBy } = PROTOCOLS.of(protocol);
+    if (!callsTester(agent.type, protocol) || !calledBy) return;
+    const refused = (cure: string) =>
+      conflict(`The agent is to call the tester (type OUTBOUND over ${protocol}): ${cure}`);
+    if (!this.numbers.areAt(url))
+      throw refused('set SIP_ACCOUNTS to numbers of the trunk that is the url of its connection');
+    const field = calledBy(options);
+    if (field === undefined) throw refused('set the option trigger of its connection');
+    const missing = (['phoneNumber', field] as const).find((name) => !agent[name]);
+    if (missing) throw refused(`set ${missing} of the agent, the number from which it calls`);
   }
 
   private available(provider: AgentProvider, own: ProtocolName | null): AvailableProtocols {

@@ -1,6 +1,6 @@
 import type { Failure } from '../../../timeline/failure.js';
 import { type ApiAccount, type ApiRequest, PlatformApi } from '../../http/platform-api.js';
-import { Refusals } from '../../http/platform-rules.js';
+import { type PlatformRules, Refusals } from '../../http/platform-rules.js';
 import type { Json } from '../fields.js';
 
 const KEY = 'check the apiKey of the agent, and what it may do';
@@ -17,16 +17,17 @@ const REFUSALS = new Refusals([], {
   429: BUSY,
 });
 
+export const RETELL_RULES: PlatformRules = {
+  vendorHost: /(^|\.)retellai\.com\.?$/i,
+  authorization: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
+  brokenOff: 'stream_cut',
+  refused: REFUSALS.refused,
+};
+
 /** The API of Retell, whose answers are objects. */
 export class RetellApi extends PlatformApi {
   constructor(account: ApiAccount) {
-    const rules = {
-      vendorHost: /(^|\.)retellai\.com\.?$/i,
-      authorization: (apiKey: string) => ({ authorization: `Bearer ${apiKey}` }),
-      brokenOff: 'stream_cut' as const,
-      refused: REFUSALS.refused,
-    };
-    super(rules, account);
+    super(RETELL_RULES, account);
   }
 
   /** @returns the object of a successful response. @throws CallFailure; the signal's reason */

@@ -4,6 +4,8 @@ import type { WireModule } from '../../modules/module.js';
 import { endCall, SipSession } from './dial.js';
 import { SIP_FINDINGS } from './findings.js';
 import { SIP_OPTIONS } from './options.js';
+import { endOutbound, isOutbound, OutboundSession } from './outbound/session.js';
+import { fieldOf, TRIGGER_OPTIONS } from './outbound/triggers.js';
 import type { SipState } from './state.js';
 
 /** An agent at an address of SIP, or at a telephone number behind a trunk. */
@@ -14,12 +16,13 @@ export const sip: WireModule<SipState> = {
   medium: 'voice',
   bills: true,
   takes: { variables: true },
-  end: endCall,
+  end: (handle, request) => (isOutbound(handle) ? endOutbound(handle, request) : endCall(handle, request)),
+  calledBy: fieldOf,
   clock: 'line',
   schemes: ['sip:', 'sips:'],
   firstSpeaker: null,
   provides: { words: false, toolCalls: 'none', keys: true },
-  options: SIP_OPTIONS,
+  options: { ...SIP_OPTIONS, ...TRIGGER_OPTIONS },
   reservedHeaders: [],
   findings: SIP_FINDINGS,
   steps: {
@@ -32,5 +35,6 @@ export const sip: WireModule<SipState> = {
   },
   lineRate: () => TELEPHONE_RATE,
   entry: new URL(`./wire${path.extname(import.meta.url)}`, import.meta.url),
-  session: (endpoint, call) => new SipSession(endpoint, call),
+  session: (endpoint, call) =>
+    call.answersAt ? new OutboundSession(endpoint, call, call.answersAt) : new SipSession(endpoint, call),
 };

@@ -121,7 +121,9 @@ class SipWire implements Wire {
       return this.playout.receive(packet, encoding, now, String(this.source));
     }
     this.playout.skip(packet);
-    if (payloadType === OUR_EVENTS) return this.note(now, this.keys.receive(packet, now));
+    // A call that came was answered with the payload types of its offer.
+    if (payloadType === OUR_EVENTS || payloadType === this.media.eventPayloadType)
+      return this.note(now, this.keys.receive(packet, now));
     if (payloadType === COMFORT_NOISE) {
       this.hasComfortNoise = true;
       return;
