@@ -57,7 +57,7 @@ describe('an alarm', () => {
     const [alarm, ...others] = await schedule.alarms();
     expect(others).toEqual([]);
     await schedule.remind(alarm.id);
-    // Its process died before the job had ended.
+    // Its process died before the job had ended (langfuse/langfuse#16497, StellarNest-Labs/backend#12).
     await schedule.remind(alarm.id);
     expect((await schedule.events()).map(({ type, data }) => [type, data.isReminder])).toEqual([
       ['agent.degraded', false],

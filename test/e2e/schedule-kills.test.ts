@@ -1,4 +1,4 @@
-import { HAS_ALL_CASES, sample, shareOf } from '../../libs/statistics/testing/sample.js';
+import { sample, shareOf } from '../../libs/statistics/testing/sample.js';
 import { Database } from '../../src/platform/database/database.js';
 import { RunEntity } from '../../src/modules/runs/run.entity.js';
 import { ScheduleEntity } from '../../src/modules/schedules/schedule.entity.js';
@@ -14,7 +14,6 @@ const SLOTS = shareOf(500);
 const WORKERS = 3;
 /** More than a transaction that starts a run has. */
 const STEPS = 20;
-const ROUNDS = HAS_ALL_CASES ? 3 : 1;
 
 /** One schedule for each slot, all due at once. */
 async function prepareSlots(due: Date): Promise<PreparedSchedules> {
@@ -43,12 +42,13 @@ async function expectOneRunEach({ app, manager }: PreparedSchedules, due: Date):
 
 const aMinuteAgo = () => new Date(Math.floor(Date.now() / 60_000) * 60_000 - 60_000);
 
+// NousResearch/hermes-agent#68211: a process died between a run and its next due time, and the run was repeated.
 it(`starts exactly one run for each of ${SLOTS} slots by ${WORKERS} worker processes that are killed with SIGKILL at each step, and whose COMMIT is not answered`, async () => {
   const due = aMinuteAgo();
   const schedules = await prepareSlots(due);
   const marker = 's.starts_at <= $1';
   const steps = sample(Array.from({ length: STEPS }, (_, at) => at + 1));
-  const deaths = Array.from({ length: ROUNDS }, () => [...steps, 'after COMMIT' as const]).flat();
+  const deaths = [...steps, 'after COMMIT' as const];
   const { died, cut } = await runMortalWorkers(
     schedules.app,
     deaths.map((step) => ({ marker, step, skip: 1 })),
@@ -59,7 +59,7 @@ it(`starts exactly one run for each of ${SLOTS} slots by ${WORKERS} worker proce
   expect([died.length, cut > 0]).toEqual([deaths.length, true]);
   await expectOneRunEach(schedules, due);
   await schedules.app.close();
-}, 580_000);
+}, 1_200_000);
 
 it(`starts exactly one run for each of ${SLOTS} slots by ${WORKERS} workers that lose their connection at each step`, async () => {
   const due = aMinuteAgo();

@@ -33,6 +33,8 @@ export async function runMortalWorkers(
 ): Promise<{ readonly died: string[]; readonly cut: number }> {
   const env = {
     ...{ ...WITHOUT_WORKER, ROLE: 'worker', DATABASE_URL: app.databaseUrl, LOG_LEVEL: 'error' },
+    // What is due stays due, however long their starts take.
+    SCHEDULE_GRACE_MINUTES: '1440',
     ENCRYPTION_KEYS: `${TEST_KEY.id}:${TEST_KEY.key.toString('base64')}`,
   };
   const left = deaths.values();
@@ -49,7 +51,7 @@ export async function runMortalWorkers(
     for (const death of left) {
       const worker = await start(death);
       const what = `a worker dies: ${JSON.stringify(death)}`;
-      await until(what, () => worker.exit !== undefined, 120_000);
+      await until(what, () => worker.exit !== undefined, 240_000);
       died.push(/^killed .*$/m.exec(worker.output)?.[0] ?? worker.output);
     }
   };
@@ -57,7 +59,7 @@ export async function runMortalWorkers(
     await Promise.all([lane(), lane(), lane()]);
     alive.clear();
     for (let survivor = 0; survivor < 3; survivor++) await start({ marker: deaths[0]!.marker, step: 'cut at COMMIT' });
-    await until('the work is done', isDone, 120_000);
+    await until('the work is done', isDone, 600_000);
     cut = [...alive].filter(({ output }) => output.includes('cut at COMMIT')).length;
   } finally {
     await Promise.all([...alive].map((worker) => worker.dispose()));
