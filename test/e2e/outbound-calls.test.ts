@@ -118,6 +118,7 @@ describeWith('kamailio', 'agents that call the service', () => {
     [{ type: 'OUTBOUND' }, { options: {} }, 'set the option trigger of its connection'],
     [{ phoneNumber: null }, {}, 'set phoneNumber of the agent'],
     [{}, { options: { trigger: 'vapi' } }, 'set phoneNumberId of the agent'],
+    [{}, { url: 'sip:{phoneNumber}@other.example' }, 'set SIP_ACCOUNTS to numbers of the trunk'],
     [{}, { url: 'sip:other.example' }, 'set SIP_ACCOUNTS to numbers of the trunk that is the url of its connection'],
   ])('are refused before a run or a test begins if they cannot call (%j, %j)', async (values, connection, cure) => {
     const outbound = await agent(connection, values);

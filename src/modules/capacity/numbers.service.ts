@@ -5,9 +5,9 @@ import {
   PROTOCOLS,
   type SipAccount,
 } from '../../../libs/simulation/index.js';
-import { originOf, parseSipAddress } from '../../../libs/sip/index.js';
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
+import { isSipAddress, originOf } from '../../platform/outbound/agent-address.js';
 import { CapacityRepository } from './capacity.repository.js';
 
 /** Whether an agent of this type calls the tester over the protocol, instead of being called. */
@@ -45,7 +45,8 @@ export class NumbersService {
   }
 
   private accountsAt(url: string): readonly SipAccount[] {
-    const trunk = originOf(parseSipAddress(url));
-    return this.settings.sipAccounts.filter((account) => originOf(parseSipAddress(account.trunk)) === trunk);
+    if (!isSipAddress(url)) return [];
+    const trunk = originOf(url);
+    return this.settings.sipAccounts.filter((account) => originOf(account.trunk) === trunk);
   }
 }
