@@ -16,7 +16,7 @@ const NUMBERS = ['+49301000001', '+49301000002', '+49301000003', '+49301000004']
 const THEIRS = '+4930900001';
 const SAID = Buffer.concat([Buffer.alloc(16_000), Buffer.from(speech(1_000).buffer), Buffer.alloc(2_000_000)]);
 
-describeWith('kamailio', 'agents that call the service', () => {
+describeWith(['kamailio', 'baresip'], 'agents that call the service', () => {
   let folder: string;
   let trunk: Trunk;
   let platforms: OutboundPlatforms;

@@ -14,7 +14,7 @@ const FROM = `<sip:${AGENT}@carrier.example>`;
 const ROUNDS = 4;
 const numbers = Array.from({ length: 5 }, (_, index) => `+493010000${index + 1}`);
 
-describeWith('kamailio', 'an agent that calls over a trunk', () => {
+describeWith(['kamailio', 'sipp'], 'an agent that calls over a trunk', () => {
   let trunk: Trunk;
   let platforms: OutboundPlatforms;
 

@@ -15,11 +15,13 @@ export type Program = keyof typeof PACKAGES;
 const isInstalled = (program: Program): boolean => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
 
 /**
- * `describe` if the program is installed; otherwise prints the reason and skips the tests. In CI, where no test may be
+ * `describe` if the programs are installed; otherwise prints the reason and skips the tests. In CI, where no test may be
  * skipped, they fail.
  */
-export function describeWith(program: Program, name: string, tests: () => void): void {
-  if (process.env['REQUIRE_ALL_TESTS'] === 'true' || isInstalled(program)) return describe(name, tests);
-  process.stderr.write(`Skipped: "${name}", because there is no ${program} (apt-get install ${PACKAGES[program]})\n`);
+export function describeWith(needed: Program | readonly Program[], name: string, tests: () => void): void {
+  const missing = [needed].flat().filter((program) => !isInstalled(program));
+  if (process.env['REQUIRE_ALL_TESTS'] === 'true' || missing.length === 0) return describe(name, tests);
+  const packages = missing.map((program) => PACKAGES[program]).join(' ');
+  process.stderr.write(`Skipped: "${name}", because there is no ${missing.join(', ')} (apt-get install ${packages})\n`);
   describe.skip(name, tests);
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type IncomingCall,
   parseSipAddress,
@@ -89,23 +90,9 @@ export async function calledBack(
 }
 
 /** The call, or a failure of the trunk; undefined if neither came in time. @throws the signal's reason */
-function within(
-  came: Promise<IncomingCall>,
-  ms: number,
-  signal: AbortSignal,
-): Promise<IncomingCall | SipFailure | undefined> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms, undefined);
-    const aborted = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', aborted, { once: true });
-    void came
-      .catch((failure: SipFailure) => failure)
-      .then(resolve)
-      .finally(() => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', aborted);
-      });
-  });
+async function within(came: Promise<IncomingCall>, ms: number, signal: AbortSignal) {
+  const late = sleep(ms, undefined, { signal, ref: false }).catch(() => signal.throwIfAborted());
+  return Promise.race([came.catch((failure: SipFailure) => failure), late]);
 }
 
 async function nothingCame(trigger: Trigger, triggered: Triggered, { strays }: ExpectedCall): Promise<CallFailure> {
