@@ -15,7 +15,8 @@
  *
  * Usage: npm run accuracy [-- REPETITIONS] [--write], where --write updates the tables in docs/guides/accuracy.md and bench/results/accuracy;
  * npm run accuracy -- --realtime [--write] for the calls over OpenAI Realtime only, --elevenlabs for those over ElevenLabs
- * (--elevenlabs-text for its calls in text), --vapi for those over Vapi, --retell for those over Retell, --pipecat for those over Pipecat, --lag for those with
+ * (--elevenlabs-text for its calls in text), --vapi for those over Vapi, --retell for those over Retell, --pipecat for those over Pipecat,
+ * --sip for those over SIP, which are not part of the whole, --lag for those with
  * stalls only, --platforms for the same suite over eight protocols with the service itself, which is not part of the whole
  */
 import { OutboundClient } from '../../libs/outbound-http/index.js';
@@ -51,6 +52,7 @@ import {
 } from './realtime.js';
 import { measureImported } from './imported.js';
 import { measurePlatforms } from './platforms/platforms.js';
+import { measureSip } from './sip.js';
 import { compareReplay } from './stored-replay.js';
 import { measureMisheard } from './telephone-misheard.js';
 import { measureVoice } from './voice.js';
@@ -209,6 +211,7 @@ const alone = [
   ['--vapi', measureVapi],
   ['--retell', measureRetell],
   ['--pipecat', measurePipecat],
+  ['--sip', measureSip],
   ['--lag', measureLags],
   ['--imported', measureImported],
   ['--platforms', measurePlatforms],

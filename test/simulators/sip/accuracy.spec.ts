@@ -1,28 +1,16 @@
-import { VOICE_EVALUATION_KEYS, type VoiceEvaluationKey, voiceEvaluations } from '../agent/voice/evaluations.js';
-import { isExpected, type VoiceExpectation, voiceExpectationOf } from '../agent/voice/expected.js';
+import { VOICE_EVALUATION_KEYS, voiceEvaluations } from '../agent/voice/evaluations.js';
+import { isExpected } from '../agent/voice/expected.js';
 import { VoiceCalls } from '../agent/voice/testing/voice-call.js';
 import type { AnswerStamp } from '../agent/voice/voice-agent.js';
 import type { VoiceFaultName } from '../agent/voice/voice-faults.js';
+import { SIP_FAULTS, sipExpectationOf } from './expected.js';
 import { AHEAD_MS, type SipLine } from './session.js';
 
 const calls = new VoiceCalls();
 beforeAll(() => calls.prepare(), 180_000);
 afterAll(() => calls.close());
 
-const PROTOCOL = 'Keeps to the protocol';
 const LOSSY: SipLine = { jitterMs: 80, lossPercent: 2, seed: 5 };
-
-/** As over Media Streams, but for findings of its protocol, which a telephone does not have. */
-function expected(fault: VoiceFaultName | undefined, key: VoiceEvaluationKey): VoiceExpectation {
-  const found = voiceExpectationOf(fault, key);
-  if (found.outcome === 'passed') return found;
-  const { fails, mayFail = [] } = found;
-  return {
-    ...found,
-    fails: fails.filter((name) => name !== PROTOCOL),
-    mayFail: mayFail.filter((name) => name !== PROTOCOL),
-  };
-}
 
 /** What is not as expected. */
 async function deviations(
@@ -38,7 +26,7 @@ async function deviations(
       line,
     });
     const failed = checks.filter(({ met }) => met === false).map(({ name }) => name);
-    const isRight = isExpected(expected(fault, key), { outcome, endCode: end.code, failed });
+    const isRight = isExpected(sipExpectationOf(fault, key), { outcome, endCode: end.code, failed });
     if (!isRight) found.push(`${key}: ${outcome} (${end.code}, ${failure?.code}, ${reason}), ${failed.join('; ')}`);
   }
   return found;
@@ -60,21 +48,7 @@ describe('the evaluations for the telephone over SIP', () => {
     300_000,
   );
 
-  // Others are faults of Media Streams, or of a buffer, which is not seen here.
-  it.each([
-    'slow-answer',
-    'interrupts-caller',
-    'cuts-hesitation',
-    'ignores-barge-in',
-    'dead-air',
-    'too-quiet',
-    'clipped-sound',
-    'no-clear',
-    'ignores-keys',
-    'hangs-up-mid-sentence',
-    'never-hangs-up',
-    'talks-for-a-minute',
-  ] as const)(
+  it.each(SIP_FAULTS)(
     'find %s over a line with jitter and loss as over Media Streams',
     async (fault) => {
       expect(await deviations(fault, LOSSY)).toEqual([]);
