@@ -34,6 +34,11 @@ export async function makeCall(
     wire: (lines) => sink.wire?.(lines),
     facts: (json) => (stored.facts = json),
   };
+  if (platform === 'sip') {
+    const line = { jitterMs: 60, lossPercent: 2 };
+    const result = await voiceCalls.callSip(definition, voiceOfCell(cell), { fault, recording, line });
+    return { result, definition, stored };
+  }
   const result =
     platform === 'pipecat'
       ? await voiceCalls.callPipecat(definition, voiceOfCell(cell), { fault, recording })

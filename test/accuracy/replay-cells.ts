@@ -8,7 +8,7 @@ const [CLEAN, , BABBLE] = LINES;
 export interface ReplayCell extends VoiceCell {
   readonly packetLossPercent?: number;
   /** How the agent is called; by telephone without it. */
-  readonly platform?: 'pipecat';
+  readonly platform?: 'pipecat' | 'sip';
   /** A time in which the tester does nothing. */
   readonly stall?: { readonly atMs: number; readonly ms: number };
 }
@@ -29,7 +29,7 @@ export function storedCells(): Map<string, ReplayCell> {
       VOICE_EVALUATION_KEYS.map((key): ReplayCell => ({ fault, key, ...conditions, seed: 1 })),
     ),
   );
-  return new Map([...cells, ...stalledCells(), ...pipecatCells()].map((cell) => [nameOf(cell), cell]));
+  return new Map([...cells, ...stalledCells(), ...pipecatCells(), ...sipCells()].map((cell) => [nameOf(cell), cell]));
 }
 
 /** Stalls of 25 to 300 ms in the first 20 s of the healthy agent's calls. */
@@ -57,6 +57,12 @@ const pipecatCells = (): ReplayCell[] =>
       line: CLEAN,
       seed: 1,
     })),
+  );
+
+/** Faults of timing, behind a gateway whose line jitters and loses packets. */
+const sipCells = (): ReplayCell[] =>
+  ([undefined, 'slow-answer', 'ignores-barge-in'] as const).flatMap((fault) =>
+    VOICE_EVALUATION_KEYS.map((key): ReplayCell => ({ platform: 'sip', fault, key, line: CLEAN, seed: 1 })),
   );
 
 function nameOf({ platform, fault, key, packetLossPercent, stall, seed }: ReplayCell): string {

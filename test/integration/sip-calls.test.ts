@@ -4,6 +4,7 @@ import { OutboundClient } from '../../libs/outbound-http/index.js';
 import {
   CallFailure,
   mediaThreads,
+  PROTOCOLS,
   requestThreads,
   transportTo,
   type VoiceTransport,
@@ -11,7 +12,7 @@ import {
 import { callHere, collected, planOf, say, speech } from '../../libs/simulation/testing/sip.js';
 import { Baresip } from '../support/baresip.js';
 import { describeWith } from '../support/programs.js';
-import { accept, INVITED, PCMU, recv, request, respond, startSipp, type Step } from '../support/sipp.js';
+import { accept, freePort, INVITED, PCMU, recv, request, respond, startSipp, type Step } from '../support/sipp.js';
 
 const END = { type: 'end', reason: 'done' } as const;
 /** Half a second of silence, a second of audio, and silence. */
@@ -185,6 +186,30 @@ describeWith('sipp', 'A call to SIPp', () => {
     );
     expect(result).toMatchObject({ failure: { code: 'line_lost', fault: 'infrastructure' } });
   }, 40_000);
+
+  it('is not ended a second time, and an end that nobody takes is reported', async () => {
+    const port = await freePort();
+    const address = { user: 'agent', host: '127.0.0.1', port, transport: 'tcp' };
+    const handle = {
+      ...{ address, callId: 'call-1', fromTag: 'ours', from: 'sip:vat@127.0.0.1', to: 'sip:agent@127.0.0.1', cseq: 1 },
+      ...{ branch: 'z9hG4bK1', via: '127.0.0.1:5999', target: `sip:agent@127.0.0.1:${port};transport=tcp` },
+      ...{ toTag: 'far', routeSet: [] },
+    };
+    const request = {
+      endpoint: {
+        protocol: 'sip',
+        url: `sip:agent@127.0.0.1:${port}`,
+        headers: {},
+        firstSpeaker: null,
+        options: {},
+      },
+      client: new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] }),
+      signal: new AbortController().signal,
+    };
+    const { end } = PROTOCOLS.of('sip');
+    await expect(end!({ ...handle, ended: true }, request)).resolves.toBeUndefined();
+    await expect(end!(handle, request)).rejects.toThrow('Could not connect');
+  });
 
   it('is not made with a variable that cannot be a header', async () => {
     const { facts } = callHere('sip:agent@127.0.0.1:5999', { call: { variables: { note: 'a\r\nTo: <sip:other>' } } });

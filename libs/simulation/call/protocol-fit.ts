@@ -47,7 +47,8 @@ const MAX_CHECK = 80;
  * @param language BCP 47 language of the call
  */
 export function misfitOf(
-  definition: Pick<EvaluationDefinition, 'script' | 'checks' | 'criteria' | 'history' | 'toolResults'>,
+  definition: Pick<EvaluationDefinition, 'script' | 'checks' | 'criteria' | 'history' | 'toolResults'> &
+    Partial<Pick<EvaluationDefinition, 'agentVariables'>>,
   language: string,
   module: Pick<ProtocolModule, 'name' | 'medium' | 'provides' | 'takes' | 'lackingInMocks'>,
   spoken: CallerLanguages,
@@ -68,6 +69,10 @@ export function misfitOf(
   const unmocked = definition.toolResults.flatMap((entry, index) =>
     lackingInMocks.flatMap((field) => (entry[field] === undefined ? [] : [`toolResults[${index}].${field}`])),
   );
+  for (const [variable, value] of Object.entries(definition.agentVariables ?? {})) {
+    const fault = takes?.variableFault?.(variable, value);
+    if (fault !== undefined) reasons.push(`its variable "${truncate(variable, 64)}" ${fault}`);
+  }
   if (unmocked.length > 0) reasons.push(`the mocks of ${name} cannot do this: ${listed(unmocked)}`);
   // Words of another language would be unintelligible, and the agent would be blamed for it.
   if (medium === 'voice') reasons.push(...languageReasons(definition, language, spoken));

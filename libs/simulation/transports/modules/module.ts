@@ -62,6 +62,8 @@ export interface ModuleBase {
   /** What its platform takes of an evaluation or a run; nothing unless it says so. */
   readonly takes?: {
     readonly variables?: boolean;
+    /** Why it does not take a variable, as the rest of a sentence about it; undefined if it does. */
+    readonly variableFault?: (name: string, value: string | number | boolean) => string | undefined;
     /** What names of variables begin with that the platform sets itself. */
     readonly ownVariables?: string;
     readonly assistantVersion?: boolean;

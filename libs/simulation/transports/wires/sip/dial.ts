@@ -46,7 +46,8 @@ export class SipSession implements WireSession<SipState> {
     private readonly findTarget: FindTarget = () => Promise.resolve(targetOf(endpoint, call)),
   ) {
     const { line, headers, apiKey, url, shownUrl } = endpoint;
-    this.secrets = sentSecrets([apiKey, line?.credentials?.password], headers, secretUser(url));
+    const { triggerSecret } = endpoint.options as { readonly triggerSecret?: string };
+    this.secrets = sentSecrets([apiKey, line?.credentials?.password, triggerSecret], headers, secretUser(url));
     this.agent = new OtherSide(shownUrl ?? shownAddress(url), this.secrets.all);
   }
 

@@ -3,7 +3,7 @@ import { TELEPHONE_RATE } from '../../../../audio/index.js';
 import type { WireModule } from '../../modules/module.js';
 import { endCall, SipSession } from './dial.js';
 import { SIP_FINDINGS } from './findings.js';
-import { SIP_OPTIONS } from './options.js';
+import { SIP_OPTIONS, variableFault } from './options.js';
 import { endOutbound, isOutbound, OutboundSession } from './outbound/session.js';
 import { fieldOf, TRIGGER_OPTIONS } from './outbound/triggers.js';
 import type { SipState } from './state.js';
@@ -15,7 +15,7 @@ export const sip: WireModule<SipState> = {
   title: 'SIP',
   medium: 'voice',
   bills: true,
-  takes: { variables: true },
+  takes: { variables: true, variableFault },
   end: (handle, request) => (isOutbound(handle) ? endOutbound(handle, request) : endCall(handle, request)),
   calledBy: fieldOf,
   clock: 'line',

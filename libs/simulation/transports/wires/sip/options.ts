@@ -3,7 +3,7 @@ import type { AgentEndpoint } from '../../modules/endpoint.js';
 
 /** The options of a connection, as their validation guarantees. */
 export const SIP_OPTIONS = {
-  variables,
+  variables: { ...variables, violation: variablesFault },
   srtp: choice(
     '`off` (default): media is not encrypted; `require`: SRTP, whose keys are in the signalling, so that the address needs `transport=tls`',
     ['off', 'require'],
@@ -41,4 +41,14 @@ export function inviteHeaders(own: AgentEndpoint['headers'], given: Variables, c
     return [headerOf(name), String(value)];
   });
   return Object.fromEntries([...Object.entries(own), ...headers, [OWN, callId]]) as Record<string, string>;
+}
+
+function variablesFault(given: unknown): string | undefined {
+  const violation = variables.violation(given);
+  if (violation !== undefined) return violation;
+  for (const [name, value] of Object.entries(given as Variables)) {
+    const fault = variableFault(name, value);
+    if (fault !== undefined) return `has the variable "${name.slice(0, 64)}", which ${fault}`;
+  }
+  return undefined;
 }

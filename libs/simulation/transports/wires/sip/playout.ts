@@ -16,6 +16,11 @@ interface DueSound {
   readonly pcm: Int16Array;
 }
 
+interface PlacedSound extends DueSound {
+  /** Of the sender, before it. */
+  readonly silenceMs: number;
+}
+
 /** A span in which sound of the other side was lost. */
 export interface LineGap {
   readonly atMs: number;
@@ -29,7 +34,12 @@ export class Playout {
   leavesOutSilence = false;
   private readonly anchor = new ReceiveAnchor();
   /** In the order of their times. */
-  private due: DueSound[] = [];
+  private due: PlacedSound[] = [];
+  /**
+   * Whether silence is left out, as if it had not been sent: three packets of it may be a gap of the agent, or of what carries the
+   * call. Words have shorter ones.
+   */
+  private isLeftOut = false;
   /** Until when sound was taken. */
   private takenUntilMs = -Infinity;
 
@@ -52,41 +62,37 @@ export class Playout {
   /** Sound that is due, each piece after the one before. */
   take(now: number): DueSound[] {
     this.place(this.anchor.advance(now));
-    const later = this.due.findIndex(({ atMs }) => atMs > now);
-    return this.due.splice(0, later < 0 ? this.due.length : later).flatMap(({ atMs, pcm }) => {
+    const taken: DueSound[] = [];
+    while (this.due[0] && this.due[0].atMs <= now) {
+      this.isLeftOut = this.isSilent(0) && (this.isLeftOut || (this.isSilent(1) && this.isSilent(2)));
+      const placed = this.due.shift()!;
+      const { atMs, pcm } = placed;
       const passed = Math.max(0, Math.round((this.takenUntilMs - atMs) * SAMPLES_PER_MS));
-      if (passed >= pcm.length) return [];
+      if (passed >= pcm.length) continue;
+      this.noteGap(placed);
       const startMs = Math.max(atMs, this.takenUntilMs);
       this.takenUntilMs = atMs + pcm.length / SAMPLES_PER_MS;
-      // As if it had not been sent: nobody can tell silence of the agent from that of what carries the call.
-      return pcm.every((sample) => Math.abs(sample) <= SILENT) ? [] : [{ atMs: startMs, pcm: pcm.subarray(passed) }];
-    });
+      if (!this.isLeftOut) taken.push({ atMs: startMs, pcm: pcm.subarray(passed) });
+    }
+    return taken;
+  }
+
+  private isSilent(index: number): boolean {
+    return this.due[index]?.pcm.every((sample) => Math.abs(sample) <= SILENT) === true;
   }
 
   private place(placements: readonly Placement[]): void {
-    for (const { packet, heardMs, lateMs, lostMs, silenceMs, isMisordered } of placements) {
+    for (const { packet, heardMs, silenceMs } of placements) {
       this.leavesOutSilence ||= silenceMs > FRAME_MS;
-      const pcm = decodeMulaw(packet.payload);
       const atMs = heardMs + LAG_MS;
-      if (isMisordered) this.fill(atMs, pcm.length / SAMPLES_PER_MS);
-      if (lostMs > 0) this.gaps.push({ atMs: atMs - lostMs, ms: lostMs });
-      // What is later than the whole lag has been missed.
-      const missedMs = Math.min(pcm.length / SAMPLES_PER_MS, lateMs - DECISION_MS);
-      if (missedMs > 0) this.gaps.push({ atMs, ms: missedMs });
       const before = this.due.findLastIndex((one) => one.atMs <= atMs);
-      this.due.splice(before + 1, 0, { atMs, pcm });
+      this.due.splice(before + 1, 0, { atMs, pcm: decodeMulaw(packet.payload), silenceMs });
     }
   }
 
-  /** A misordered packet fills the gap that it had left. */
-  private fill(atMs: number, ms: number): void {
-    const index = this.gaps.findLastIndex((gap) => gap.atMs <= atMs + 1 && gap.atMs + gap.ms >= atMs + ms - 1);
-    const gap = this.gaps[index];
-    if (!gap) return;
-    const parts = [
-      { atMs: gap.atMs, ms: atMs - gap.atMs },
-      { atMs: atMs + ms, ms: gap.atMs + gap.ms - atMs - ms },
-    ];
-    this.gaps.splice(index, 1, ...parts.filter((part) => part.ms > 1));
+  /** What is missing before a sound, but for what the sender left out, was lost, came too late, or its times have moved. */
+  private noteGap({ atMs, silenceMs }: PlacedSound): void {
+    const ms = atMs - this.takenUntilMs - silenceMs;
+    if (ms > 1 && Number.isFinite(ms)) this.gaps.push({ atMs: this.takenUntilMs, ms });
   }
 }
