@@ -15,7 +15,7 @@ import {
   saveFile,
   writeOutputs,
 } from './outputs.js';
-import { planText, resultText, suitePlanText } from './printed.js';
+import { diallingText, planText, resultText, suitePlanText } from './printed.js';
 import { progressOf } from './progress.js';
 import type { ImportResult, RunDetails, Service, StartRunRequest } from './service.js';
 import { changesText, evaluationIds, importSummary, readSuite, sendSuite, sharedChanges } from './suite-commands.js';
@@ -38,6 +38,8 @@ export interface Selection {
   readonly evaluation?: readonly string[];
   /** File to import first, if the agent can be tested with what is selected. */
   readonly suite?: string;
+  /** Telephone numbers are dialled without a question. */
+  readonly yes?: boolean;
 }
 
 /** Starts a run and follows it to its end. @throws CommandError */
@@ -56,8 +58,12 @@ export async function run(
     const imported = suite && (await sendSuite(service, agentId, suite));
     if (imported) io.stderr.write(`${importSummary(imported)}\n`);
     const request = await selected(service, agentId, options, selection, imported);
-    const { warnings } = await service.plan(agentId, request);
+    const { warnings, dialling } = await service.plan(agentId, request);
     for (const warning of warnings) io.stderr.write(`Note: ${plain(warning)}\n`);
+    for (const line of diallingText(dialling)) io.stderr.write(`${line}\n`);
+    if (dialling && !selection.yes && (await io.confirm?.('Dial?')) === false) {
+      throw new CommandError(EXIT.noResult, 'The run was not started', [], 'Answer y, or add --yes.');
+    }
     return service.startRun(agentId, request);
   };
   return startAndFollow(start, flags, io);

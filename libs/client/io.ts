@@ -14,6 +14,8 @@ export interface Io {
   /** Writes a file to standard output, unchanged. */
   readonly writeFile: (text: string) => void;
   readonly own: OwnPackage;
+  /** Asks a question whose answer is yes or no; absent if nobody can answer. */
+  readonly confirm?: (question: string) => Promise<boolean>;
 }
 
 /** A stream that writes whole lines, as `printable` makes them. */

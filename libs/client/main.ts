@@ -1,4 +1,5 @@
 import { runCommandLine } from './command-line.js';
+import { confirmation } from './confirmation.js';
 import { type Io, printing } from './io.js';
 import { ownPackage } from './own-package.js';
 
@@ -8,6 +9,7 @@ const io: Io = {
   stderr: printing(process.stderr),
   writeFile: (text) => void process.stdout.write(text),
   own: ownPackage(),
+  ...confirmation(process.stdin, process.stderr),
 };
 
 // The reader of a pipe may close it early; the run must still be followed.

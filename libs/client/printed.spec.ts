@@ -60,6 +60,7 @@ describe('printed results', () => {
       assistantVersion: null,
       maxPaidAttempts: 2,
       maxPaidSeconds: null,
+      dialling: { numbers: [{ number: HOSTILE, of: 'agent' as const }], calls: 1, maxMinutes: 2 },
       protocol: HOSTILE,
       medium: 'text' as const,
     };

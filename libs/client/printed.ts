@@ -64,6 +64,9 @@ const row =
     return [outcome, plain(name), passed, ...optional, score, p50, p95, plain(reason, 240)];
   };
 
+/** Telephone numbers that are named. */
+const MAX_NUMBERS = 10;
+
 /** The plan of a run. */
 export function planText(plan: RunPlan, look: Look): string {
   const { name, repeat, concurrency, totalCalls, evaluations, warnings } = plan;
@@ -71,6 +74,7 @@ export function planText(plan: RunPlan, look: Look): string {
     ...evaluationsText(evaluations, look),
     `"${plain(name, 120)}" would make ${count(totalCalls, 'call')} of ${count(evaluations.length, 'evaluation')}, ${repeat} of each, ${concurrency} at once.`,
     ...costText(plan),
+    ...diallingText(plan.dialling),
     gateText(plan, evaluations),
     ...warnings.map((warning) => look.paint('yellow', plain(warning))),
     'Nothing was started.',
@@ -81,6 +85,18 @@ const costText = ({ maxPaidSeconds, maxPaidAttempts }: RunPlan): string[] =>
   maxPaidSeconds === null
     ? []
     : [`The platform bills at most ${number(maxPaidSeconds)} s for it, with ${maxPaidAttempts} attempts at each call.`];
+
+/** Whom a run rings up; nothing from services of earlier versions. */
+export function diallingText(dialling: RunPlan['dialling'] | undefined): string[] {
+  if (!dialling) return [];
+  const { numbers, calls, maxMinutes } = dialling;
+  const named = numbers.map(({ number: one, of }) => `${plain(one)} (of the ${of})`);
+  const more = named.length > MAX_NUMBERS ? ` and ${named.length - MAX_NUMBERS} more` : '';
+  const usage = `${count(calls, 'call')} of at most ${count(maxMinutes, 'minute')} together`;
+  return [
+    `Dials ${count(numbers.length, 'telephone number')} in ${usage}: ${named.slice(0, MAX_NUMBERS).join(', ')}${more}.`,
+  ];
+}
 
 /** The plan of a run whose suite is not imported. */
 export function suitePlanText(

@@ -33,6 +33,7 @@ export interface RunFlags extends FollowFlags {
   readonly maxPaidAttempts?: number;
   readonly name?: string;
   readonly dryRun?: boolean;
+  readonly yes?: boolean;
 }
 
 const FOOTER = `
@@ -95,6 +96,7 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
     .option('--assistant-version <id>', 'version of the agent that its platform is asked for')
     .option('--max-paid-attempts <n>', 'attempts at a call of a platform that bills, 1 to 3', wholeNumber)
     .option('--name <name>', 'name of the run')
+    .option('--yes', 'dial telephone numbers without asking, which happens on a terminal only')
     .option('--no-wait', 'print the id of the run and exit without following it')
     .option('--dry-run', 'print the plan without importing or starting anything')
     .action(async (flags: RunFlags) => {

@@ -94,6 +94,7 @@ export {
   type PlatformRequest,
   type ProtocolName,
   type SipAccount,
+  type TelephoneLine,
 } from './transports/modules/endpoint.js';
 export type { Assistant, ListedAssistants, PlatformAccount } from './transports/modules/assistants.js';
 export type {

@@ -4,7 +4,9 @@ import { AgentConnectionEntity } from '../modules/agents/connection/agent-connec
 import { ConnectionTestEntity } from '../modules/agents/connection/connection-test.entity.js';
 import { ApiKeyEntity } from '../modules/api-keys/api-key.entity.js';
 import { AgentCapacityEntity } from '../modules/capacity/agent-capacity.entity.js';
+import { DialUsageEntity } from '../modules/capacity/dial-usage.entity.js';
 import { PlatformCallEntity } from '../modules/capacity/platform-call.entity.js';
+import { TrunkPaceEntity } from '../modules/capacity/trunk-pace.entity.js';
 import { EvaluationEntity } from '../modules/evaluations/evaluation.entity.js';
 import { PersonalityEntity } from '../modules/personalities/personality.entity.js';
 import { ProviderKeyEntity } from '../modules/provider-keys/provider-key.entity.js';
@@ -63,6 +65,8 @@ const ENTITIES = [
   ReportingAttemptEntity,
   PlatformCallEntity,
   AgentCapacityEntity,
+  DialUsageEntity,
+  TrunkPaceEntity,
   RecordingEntity,
   DeletedRunEntity,
   ScheduleEntity,

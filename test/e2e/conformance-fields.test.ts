@@ -94,6 +94,7 @@ const BESIDE: Readonly<Record<string, object>> = {
   'protocol: vapi': { url: 'https://example.com' },
   'protocol: vapi-chat': { url: 'https://example.com' },
   'protocol: retell-text': { url: 'https://example.com' },
+  'protocol: sip': { url: 'sip:agent@sip.example.com' },
 };
 
 /** All other fields of all request bodies, with their schema in the document. */

@@ -304,6 +304,7 @@ describe('the connection of an agent', () => {
   it.each([
     [{ protocol: 'carrier-pigeon' }, 'protocol'],
     [{ protocol: 'fax' }, 'protocol'],
+    [{ protocol: 'sip' }, 'url'],
     [{ firstSpeaker: 'both' }, 'firstSpeaker'],
     [{ options: { model: 'x' } }, 'options.model'],
     [{ options: { toString: 'x' } }, 'options.toString'],

@@ -15,13 +15,20 @@ export type Program = keyof typeof PACKAGES;
 const isInstalled = (program: Program): boolean => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
 
 /**
- * `describe` if the programs are installed; otherwise prints the reason and skips the tests. In CI, where no test may be
- * skipped, they fail.
+ * Whether the programs are installed; otherwise prints why the tests are skipped. In CI, where no test may be skipped, they are
+ * expected.
  */
-export function describeWith(needed: Program | readonly Program[], name: string, tests: () => void): void {
+export function havePrograms(needed: Program | readonly Program[], tests: string): boolean {
   const missing = [needed].flat().filter((program) => !isInstalled(program));
-  if (process.env['REQUIRE_ALL_TESTS'] === 'true' || missing.length === 0) return describe(name, tests);
+  if (process.env['REQUIRE_ALL_TESTS'] === 'true' || missing.length === 0) return true;
   const packages = missing.map((program) => PACKAGES[program]).join(' ');
-  process.stderr.write(`Skipped: "${name}", because there is no ${missing.join(', ')} (apt-get install ${packages})\n`);
-  describe.skip(name, tests);
+  process.stderr.write(
+    `Skipped: "${tests}", because there is no ${missing.join(', ')} (apt-get install ${packages})\n`,
+  );
+  return false;
+}
+
+/** `describe` if the programs are installed; otherwise skips the tests as `havePrograms` says. */
+export function describeWith(needed: Program | readonly Program[], name: string, tests: () => void): void {
+  (havePrograms(needed, name) ? describe : describe.skip)(name, tests);
 }

@@ -28,6 +28,7 @@ export const runOf = (values: Partial<RunDetails> = {}): RunDetails => ({
   maxPaidAttempts: 2,
   paidSeconds: null,
   callsThatWaited: 0,
+  dialling: null,
   derivedFrom: null,
   exitCode: 0,
   startedAt: NOW,

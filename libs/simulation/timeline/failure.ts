@@ -74,6 +74,7 @@ export const FAILURES = {
   redirected: ['infrastructure', false, 'The call was redirected; calls are not redirected'],
   line_lost: ['infrastructure', true, 'Nothing more came over the telephone line'],
   broken_sip: ['infrastructure', true, 'The other side of the telephone line broke the protocol SIP'],
+  dial_limit: ['infrastructure', false, 'The service may not dial for the call'],
   override_refused: ['infrastructure', false, 'The platform did not take the setting that this protocol needs'],
   not_ready: ['infrastructure', true, 'The platform did not become ready for audio'],
   interrupted: ['infrastructure', true, 'The process that executed the attempt ended before the attempt did'],

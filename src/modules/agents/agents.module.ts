@@ -14,6 +14,7 @@ import { ConnectionTestService } from './connection/connection-test.service.js';
 import { ConnectionController } from './connection/connection.controller.js';
 import { ConnectionRepository } from './connection/connection.repository.js';
 import { ConnectionService } from './connection/connection.service.js';
+import { DiallingService } from './connection/dialling.service.js';
 import { ErasedAgentsRepository } from './erased-agents.repository.js';
 import { ErasedAgentsService } from './erased-agents.service.js';
 
@@ -29,11 +30,12 @@ import { ErasedAgentsService } from './erased-agents.service.js';
     IdempotencyRepository,
     ConnectionService,
     ConnectionRepository,
+    DiallingService,
     ConnectionTestService,
     ConnectionTestRepository,
     ConnectionTestPolicy,
     AssistantsService,
   ],
-  exports: [AgentsService, ConnectionService, ErasedAgentsService],
+  exports: [AgentsService, ConnectionService, DiallingService, ErasedAgentsService],
 })
 export class AgentsModule {}

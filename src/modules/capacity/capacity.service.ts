@@ -15,7 +15,7 @@ import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
 import { KeyRing } from '../../platform/encryption/key-ring.js';
 import { messageOf } from '../../platform/errors/message-of.js';
-import { isSipAddress, originOf } from '../../platform/outbound/agent-address.js';
+import { isSipAddress, originOf } from '../../platform/agent-address.js';
 import { type AbandonedCall, CapacityRepository, MAX_END_FAILURES } from './capacity.repository.js';
 import { handlePurpose } from './platform-call.entity.js';
 
@@ -25,7 +25,7 @@ const DEFAULT_CAPACITY = 5;
 const END_TIMEOUT_MS = 10_000;
 
 /** Where an agent is called, and whose settings have its capacity. */
-export type ProviderEndpoint = AgentEndpoint & { readonly provider: AgentProvider };
+export type ProviderEndpoint = AgentEndpoint & { readonly provider: AgentProvider; readonly number?: string };
 
 type FindEndpoint = (agentId: string, protocol: string) => Promise<AgentEndpoint | undefined>;
 
@@ -252,14 +252,19 @@ export class CapacityService implements BeforeApplicationShutdown {
 
   private capacityOf(endpoint: ProviderEndpoint): { credential: string; capacity: number } | undefined {
     const { bills = false } = PROTOCOLS.of(endpoint.protocol);
-    const set = this.settings.agentProviders[endpoint.provider].concurrency;
-    const capacity = set ?? (bills ? DEFAULT_CAPACITY : undefined);
+    const { concurrency, sipTrunk } = this.settings.agentProviders[endpoint.provider];
+    const channels = endpoint.number === undefined ? undefined : sipTrunk?.channels;
+    const capacity = channels ?? concurrency ?? (bills ? DEFAULT_CAPACITY : undefined);
     return capacity === undefined ? undefined : { credential: credentialOf(endpoint), capacity };
   }
 }
 
 /** Names an account of a platform: agents of the same credential share its capacity, also over both media. */
-export function credentialOf({ protocol, url, apiKey = '', headers }: AgentEndpoint): string {
+export function credentialOf({ number, line, ...endpoint }: Omit<ProviderEndpoint, 'provider'>): string {
+  // A trunk has its own credentials, whatever agents it calls.
+  if (number !== undefined)
+    return credentialOf({ ...endpoint, headers: {}, apiKey: JSON.stringify(line?.credentials) });
+  const { protocol, url, apiKey = '', headers } = endpoint;
   const platform = [protocol, PROTOCOLS.of(protocol).twin ?? protocol].sort()[0]!;
   const host = isSipAddress(url) ? originOf(url) : new URL(url.replace(/\{\w+\}/g, 'x')).host;
   const secrets = Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1));

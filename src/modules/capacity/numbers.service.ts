@@ -7,7 +7,7 @@ import {
 } from '../../../libs/simulation/index.js';
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
-import { isSipAddress, originOf } from '../../platform/outbound/agent-address.js';
+import { isSipAddress, originOf } from '../../platform/agent-address.js';
 import { CapacityRepository } from './capacity.repository.js';
 
 /** Whether an agent of this type calls the tester over the protocol, instead of being called. */

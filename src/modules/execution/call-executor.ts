@@ -18,7 +18,9 @@ import {
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { LanguageModelSetting, Settings } from '../../platform/config/settings.js';
 import { ConnectionService } from '../agents/connection/connection.service.js';
+import { DiallingService } from '../agents/connection/dialling.service.js';
 import { CapacityService } from '../capacity/capacity.service.js';
+import { DialLimitsService } from '../capacity/dial-limits.service.js';
 import { NumbersService } from '../capacity/numbers.service.js';
 import { RecordingsService } from '../recordings/recordings.service.js';
 import { ImportedCalls } from '../call-imports/imported-calls.service.js';
@@ -63,6 +65,8 @@ export class CallExecutor {
     private readonly metrics: CallMetrics,
     private readonly capacity: CapacityService,
     private readonly numbers: NumbersService,
+    private readonly dialling: DiallingService,
+    private readonly dialLimits: DialLimitsService,
     private readonly toolReports: ToolReports,
   ) {
     this.model = settings.languageModel && languageModel(settings.languageModel, metrics);
@@ -109,9 +113,12 @@ export class CallExecutor {
     const answersAt = await this.numbers.leaseFor(agent, endpoint, claimId);
     if (answersAt === null)
       return unstartedCall(protocol, failure('platform_busy', 'all numbers of SIP_ACCOUNTS are in use'));
-    const ledger = await this.capacity.dial(claimed, endpoint);
+    const dialled = this.dialling.dial(endpoint, { ...agent, phoneNumber: snapshot.phoneNumber, callId: claimId });
+    if ('refusal' in dialled) return unstartedCall('none', failure('dial_limit', dialled.refusal));
     const judged = judgedBy(agent, snapshot);
-    const transport = transportTo(endpoint, {
+    const dialling = { workspaceId, ...dialled, seconds: judged.definition.maxDurationSeconds, signal };
+    const { ledger, hungUp } = this.dialLimits.limit(await this.capacity.dial(claimed, dialled.endpoint), dialling);
+    const transport = transportTo(dialled.endpoint, {
       client: this.client,
       workspaceId,
       // New for each attempt, and known to the database even if this process dies.
@@ -140,18 +147,22 @@ export class CallExecutor {
     const voice = await this.voices.options(workspaceId, snapshot, judged.definition);
     if ('failure' in voice) return unstartedCall(transport.name, voice.failure);
     const transcription = this.words.options(endpoint, judged.definition);
-    return this.recordings.record({ id: claimId, runId, workspaceId }, id, transport.lineRate, (recording) =>
+    const call = this.recordings.record({ id: claimId, runId, workspaceId }, id, transport.lineRate, (recording) =>
       executeCall({
         ...options,
         voice: {
           ...voice,
           firstSpeaker: endpoint.firstSpeaker,
-          onHangUp,
+          onHangUp: () => {
+            hungUp();
+            onHangUp();
+          },
           ...(recording && { recording }),
           ...(transcription && { transcription }),
         },
       }),
     );
+    return call.finally(hungUp);
   }
 
   private async import(call: ClaimedCall, judged: Judged, signal: AbortSignal): Promise<CallResult> {

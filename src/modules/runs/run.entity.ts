@@ -23,6 +23,13 @@ export type DerivedKind = (typeof DERIVED_KINDS)[number];
 /** Attempts at a call that its platform may bill, unless a run says otherwise. */
 export const MAX_PAID_ATTEMPTS = 2;
 
+/** Calls of a run to telephone numbers. */
+export interface PlannedDialling {
+  readonly numbers: { readonly number: string; readonly of: 'agent' | 'evaluation' }[];
+  readonly calls: number;
+  readonly maxMinutes: number;
+}
+
 /** The agent at the start of the run, without its key: calls use the current one. */
 export interface AgentSnapshot {
   readonly name: string | null;
@@ -30,6 +37,8 @@ export interface AgentSnapshot {
   readonly assistantId: string;
   /** Missing in runs of earlier versions. */
   readonly type?: AgentType | null;
+  /** Telephone numbers that ring; null without any. Missing in runs of earlier versions, and in those that call nobody. */
+  readonly dialling?: PlannedDialling | null;
 }
 
 /** Calls of a run by outcome. */

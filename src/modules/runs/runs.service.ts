@@ -149,6 +149,7 @@ export function toDetails(row: RunEntity, counts: Partial<CallCounts>): RunDetai
     maxPaidAttempts: row.maxPaidAttempts,
     paidSeconds,
     callsThatWaited,
+    dialling: (row.derivedFrom === null && row.agentSnapshot.dialling) || null,
     minimumScore: row.minimumScore,
     minimumPassRate: row.minimumPassRate,
     allowedUncounted: row.allowedUncounted,

@@ -11,11 +11,13 @@ import { about, DomainError, conflict, invalidInput } from '../../platform/error
 import { type AgentDescription, AgentsService } from '../agents/agents.service.js';
 import { ConnectionService, type PlannedConnection } from '../agents/connection/connection.service.js';
 import { CapacityService } from '../capacity/capacity.service.js';
+import { DialLimitsService } from '../capacity/dial-limits.service.js';
 import { EvaluationsService, type SelectedEvaluation } from '../evaluations/evaluations.service.js';
 import { PersonalitiesService } from '../personalities/personalities.service.js';
 import { BaselinesService } from '../comparison/baselines.service.js';
 import type { RunPlan, StartRunRequest } from './dto/start-run.requests.js';
 import type { RunDetails } from '../runs/dto/run.responses.js';
+import type { PlannedDialling } from '../runs/run.entity.js';
 import { hasEnded, RunsService, toDetails } from '../runs/runs.service.js';
 import { callCount, DEFAULTS, MAX_CALLS, type Plan, type PlannedCase, type PlannedEvaluation } from './plan.js';
 import { planWarnings } from './plan-warnings.js';
@@ -48,6 +50,7 @@ export class RunStarterService {
     private readonly connections: ConnectionService,
     private readonly baselines: BaselinesService,
     private readonly capacity: CapacityService,
+    private readonly dialLimits: DialLimitsService,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -59,6 +62,7 @@ export class RunStarterService {
   async plan(caller: Caller, agentId: string, request: StartRunRequest): Promise<RunPlan> {
     const agent = await this.agents.describe(caller, agentId);
     const { plan, choice } = await this.makePlan(caller, agent, request);
+    const dialling = await this.requireDialled(agent, plan, choice);
     const { evaluations, baselines, ...settings } = plan;
     const { repeat } = plan;
     const { protocol, medium, transcription, reportsTools } = choice;
@@ -70,6 +74,7 @@ export class RunStarterService {
       baselineRunId: baselines.gate?.id ?? null,
       totalCalls: callCount(plan),
       maxPaidSeconds: maxPaidSeconds(plan, protocol),
+      dialling,
       evaluations: evaluations.map(({ id, snapshot, cases }) => ({
         id,
         key: snapshot.key,
@@ -266,6 +271,40 @@ export class RunStarterService {
     refuse(misfits(evaluations, equipment), cures(evaluations, equipment));
   }
 
+  /**
+   * Checks that the calls may dial what they dial, and that the workspace has enough of them left today.
+   * @returns the telephone numbers that ring; null without any
+   * @throws DomainError CONFLICT
+   */
+  private async requireDialled(
+    agent: AgentDescription,
+    { evaluations, repeat, maxPaidAttempts }: Plan,
+    { protocol }: PlannedConnection,
+  ): Promise<PlannedDialling | null> {
+    const wanted = evaluations.map(({ snapshot }) => snapshot.phoneNumber);
+    const dialled = await this.connections.dial(agent, protocol, wanted);
+    if (!dialled) return null;
+    refuse(
+      dialled.flatMap((one, index) =>
+        'refusal' in one ? [{ name: evaluations[index]!.snapshot.name, reason: one.refusal }] : [],
+      ),
+    );
+    const usage = { calls: 0, seconds: 0 };
+    const numbers = new Map<string, 'agent' | 'evaluation'>();
+    for (const [index, { cases, snapshot }] of evaluations.entries()) {
+      const one = dialled[index]!;
+      if ('refusal' in one || one.number === undefined) continue;
+      numbers.set(one.number, one.isOther ? 'evaluation' : 'agent');
+      usage.calls += cases.length * repeat;
+      usage.seconds += cases.length * repeat * snapshot.definition.maxDurationSeconds;
+    }
+    if (numbers.size === 0) return null;
+    await this.dialLimits.requireRoom(agent.workspaceId, usage);
+    const { calls, seconds } = usage;
+    const ringing = [...numbers].map(([number, of]) => ({ number, of }));
+    return { numbers: ringing, calls, maxMinutes: Math.ceil((seconds * maxPaidAttempts) / 60) };
+  }
+
   private async write(
     caller: Caller,
     agent: AgentDescription,
@@ -277,6 +316,7 @@ export class RunStarterService {
     const { evaluations, baselines, ...settings } = plan;
     const { id: agentId, provider, assistantId, type } = agent;
     await this.writer.requireRoom(agentId);
+    const dialling = await this.requireDialled(agent, plan, choice);
     const totalCalls = callCount(plan);
     const planned = {
       id: randomUUID(),
@@ -287,7 +327,7 @@ export class RunStarterService {
       totalCalls,
       baselineRunId: baselines.gate?.id ?? null,
       scheduleId,
-      agentSnapshot: { name: agent.name, provider, assistantId, type },
+      agentSnapshot: { name: agent.name, provider, assistantId, type, dialling },
     };
     const { run } = await this.writer.write(planned, evaluations, choice);
     await this.baselines.store(run.id, baselines);

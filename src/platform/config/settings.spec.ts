@@ -51,8 +51,8 @@ describe('settings', () => {
       outboundAllowedNetworks: [],
       runRetentionDays: 365,
       recordings: true,
-      recordingRetentionDays: 30,
-      ...{ deliveryRetentionDays: 30, scheduleGraceMinutes: 15, sipAccounts: [] },
+      ...{ recordingRetentionDays: 30, deliveryRetentionDays: 30, scheduleGraceMinutes: 15, sipAccounts: [] },
+      telephone: { allowedPrefixes: [], callsPerSecond: 1, callsPerDay: 100, minutesPerDay: 300, media: {} },
     });
   });
 
@@ -270,7 +270,7 @@ describe('settings', () => {
     ],
     [
       { AGENT_PROVIDER_2_URL: 'ftp://agents' },
-      'AGENT_PROVIDER_2_URL="ftp://agents" must be an address that begins with http://, https://, ws:// or wss://',
+      'AGENT_PROVIDER_2_URL="ftp://agents" must be an address that begins with http://, https://, ws://, wss://, sip: or sips:',
     ],
     [
       { AGENT_PROVIDER_3_URL: 'https://agents/{id}' },
@@ -282,7 +282,7 @@ describe('settings', () => {
     ],
     [
       { AGENT_PROVIDER_1_URL: 'https:agents/v1' },
-      'AGENT_PROVIDER_1_URL="https:agents/v1" must be an address that begins with http://, https://, ws:// or wss://',
+      'AGENT_PROVIDER_1_URL="https:agents/v1" must be an address that begins with http://, https://, ws://, wss://, sip: or sips:',
     ],
   ])('reject incomplete or invalid settings of the model or agents: %j', (env, line) => {
     expect(errorLines(env)).toEqual([line]);

@@ -10,6 +10,7 @@ import { address, bearerToken, publicAddress, SettingsError, wholeNumber } from 
 import type { SipAccount } from '../../../libs/simulation/index.js';
 import { sipAccounts } from './sip-accounts.js';
 import { type SpeechServers, speechServers, speechSpecs } from './speech-settings.js';
+import { telephoneSettings, type TelephoneSettings, telephoneSpecs } from './telephone-settings.js';
 import { type TranscriptionSetting, transcriptionSetting, transcriptionSpecs } from './transcription-settings.js';
 
 export { SettingsError };
@@ -76,6 +77,7 @@ export interface Settings {
   readonly agentProviders: Readonly<Record<AgentProvider, AgentProviderSetting>>;
   /** On which agents that call out reach the tester. */
   readonly sipAccounts: readonly SipAccount[];
+  readonly telephone: TelephoneSettings;
   /** Private networks (CIDR) that webhooks and agent calls may reach. */
   readonly outboundAllowedNetworks: readonly string[];
 }
@@ -230,6 +232,7 @@ export function settingSpecs(isTerminal: boolean) {
     LLM_PRICE_COMPLETION: price({ default: undefined }),
     ...transcriptionSpecs(),
     ...agentProviderSettings(),
+    ...telephoneSpecs(),
     ...speechSpecs(),
     RUN_RETENTION_DAYS: { ...retentionDays, default: 365 },
     TRANSCRIPT_RETENTION_DAYS: { ...retentionDays, default: undefined },
@@ -292,6 +295,7 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
     scheduleGraceMinutes: clean.SCHEDULE_GRACE_MINUTES,
     agentProviders: agentProviders(clean),
     sipAccounts: sipAccounts(clean.SIP_ACCOUNTS, env),
+    telephone: telephoneSettings(clean),
     outboundAllowedNetworks: clean.OUTBOUND_ALLOWED_NETWORKS,
   });
 }
@@ -328,7 +332,9 @@ function report(errors: Partial<Record<string, Error>>, given: Record<string, st
     if (error instanceof EnvMissingError) return `${name} must be set`;
     // As JSON, so that a value with a line break stays on one line.
     const value =
-      SECRET_SETTINGS.has(name) || name.endsWith('TTS_API_KEY') ? '' : `=${JSON.stringify(given[name] ?? '')}`;
+      SECRET_SETTINGS.has(name) || /(TTS_API_KEY|SIP_PASSWORD)$/.test(name)
+        ? ''
+        : `=${JSON.stringify(given[name] ?? '')}`;
     // envalid says `Value "x" not in choices [a,b]` for a choice; all other messages are our own.
     const allowed = error?.message.replace(/^Value ".*" not in choices \[(.*)\]$/s, (_, choices: string) => {
       return `must be one of ${choices.split(',').join(', ')}`;

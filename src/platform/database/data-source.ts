@@ -27,6 +27,7 @@ import { Alarms1796010000000 } from './migrations/1796010000000-alarms.js';
 import { HeartbeatErrors1796010100000 } from './migrations/1796010100000-heartbeat-errors.js';
 import { ReportedCalls1796020000000 } from './migrations/1796020000000-reported-calls.js';
 import { AlarmReminders1796010200000 } from './migrations/1796010200000-alarm-reminders.js';
+import { Dialling1796022000000 } from './migrations/1796022000000-dialling.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -69,6 +70,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       ReportedCalls1796020000000,
       AlarmReminders1796010200000,
       AnsweringNumbers1796021000000,
+      Dialling1796022000000,
     ],
   });
 }

@@ -1,5 +1,5 @@
 import type { OutboundClient } from '../../../../libs/outbound-http/index.js';
-import { httpAddressOf, isSipAddress, PLACEHOLDER, sipViolation } from '../../../platform/outbound/agent-address.js';
+import { httpAddressOf, isSipAddress, PLACEHOLDER, sipViolation } from '../../../platform/agent-address.js';
 
 /** Characters of a URI (RFC 3986), and braces for placeholders. */
 const URI = /^(?:[\w\-.~:/?#[\]@!$&'()*+,;={}]|%[0-9a-f]{2})*$/i;

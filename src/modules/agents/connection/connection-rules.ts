@@ -3,7 +3,7 @@ import type { OutboundClient } from '../../../../libs/outbound-http/index.js';
 import { type ProtocolModule, PROTOCOLS } from '../../../../libs/simulation/index.js';
 import { isMasked, MASK } from '../../../platform/encryption/mask.js';
 import { about, type Issue } from '../../../platform/errors/domain-error.js';
-import { originOf } from '../../../platform/outbound/agent-address.js';
+import { originOf } from '../../../platform/agent-address.js';
 import { addressViolation } from './address-rules.js';
 import type { ConnectionSecrets } from './agent-connection.entity.js';
 

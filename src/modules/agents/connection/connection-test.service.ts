@@ -6,10 +6,12 @@ import type { Caller } from '../../../platform/access/caller.js';
 import { Database } from '../../../platform/database/database.js';
 import { conflict, DomainError } from '../../../platform/errors/domain-error.js';
 import { CapacityService } from '../../capacity/capacity.service.js';
+import { DialLimitsService } from '../../capacity/dial-limits.service.js';
 import { NumbersService } from '../../capacity/numbers.service.js';
 import { type AgentDescription, AgentsService } from '../agents.service.js';
 import { ConnectionTestPolicy } from './connection-test-policy.js';
 import { ConnectionTestRepository, type RefusedTest } from './connection-test.repository.js';
+import { DiallingService } from './dialling.service.js';
 import { type CalledEndpoint, ConnectionService } from './connection.service.js';
 
 /** How much longer than its time-out a test counts as running, if its process dies; in milliseconds. */
@@ -29,6 +31,8 @@ export class ConnectionTestService {
     private readonly client: OutboundClient,
     private readonly capacity: CapacityService,
     private readonly numbers: NumbersService,
+    private readonly dialling: DiallingService,
+    private readonly dialLimits: DialLimitsService,
   ) {}
 
   /**
@@ -54,26 +58,32 @@ export class ConnectionTestService {
   }
 
   private async call(agent: AgentDescription, endpoint: CalledEndpoint): Promise<ConnectionTestResult> {
-    const { assistantId, phoneNumber } = agent;
+    const { assistantId, phoneNumber, type } = agent;
     const callId = randomUUID();
     const { timeoutMs } = this.policy;
+    const dialled = this.dialling.dial(endpoint, { assistantId, type, phoneNumber: phoneNumber ?? '', callId });
+    if ('refusal' in dialled) throw conflict(`The agent is not called: ${dialled.refusal}`);
+    const seconds = Math.ceil(timeoutMs / 1000);
+    if (dialled.number !== undefined) await this.dialLimits.requireRoom(agent.workspaceId, { calls: 1, seconds });
     const reserved = await this.capacity.reserve(agent, endpoint, callId, timeoutMs + GRACE_MS);
     if (!reserved) throw this.refusal({ reason: 'capacity', retryAfterSeconds: CAPACITY_RETRY_SECONDS });
-    const { ledger } = reserved;
+    const { workspaceId } = agent;
+    const { ledger, hungUp } = this.dialLimits.limit(reserved.ledger, { workspaceId, ...dialled, seconds });
     try {
       const answersAt = await this.numbers.leaseFor(agent, endpoint, callId);
       if (answersAt === null) throw this.refusal({ reason: 'numbers', retryAfterSeconds: CAPACITY_RETRY_SECONDS });
       const call = {
         client: this.client,
-        workspaceId: agent.workspaceId,
+        workspaceId,
         assistantId,
         phoneNumber: phoneNumber ?? '',
         callId,
         ...(ledger && { ledger }),
         ...(answersAt && { answersAt }),
       };
-      return await testConnection(endpoint, call, timeoutMs);
+      return await testConnection(dialled.endpoint, call, timeoutMs);
     } finally {
+      hungUp();
       await reserved.release?.();
     }
   }

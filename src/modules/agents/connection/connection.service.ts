@@ -21,7 +21,16 @@ import { callsTester, NumbersService } from '../../capacity/numbers.service.js';
 import { AgentSecrets } from '../agent-secrets.js';
 import { type AgentDescription, AgentsService } from '../agents.service.js';
 import { type ConnectionSecrets, connectionSecretsPurpose } from './agent-connection.entity.js';
+import type { CalledEndpoint } from './called-endpoint.js';
 import { ConnectionCheck } from './connection-rules.js';
+import {
+  BY_NUMBER,
+  type Dialled,
+  type DiallingRefusal,
+  DiallingService,
+  isDialled,
+  withoutTrunk,
+} from './dialling.service.js';
 import { type CalledAgent, ConnectionRepository, type ConnectionRow } from './connection.repository.js';
 import type { Connection, PutConnectionRequest } from './dto/connection.dtos.js';
 import {
@@ -32,7 +41,7 @@ import {
   twinOf,
 } from './protocol-choice.js';
 
-export type { ProtocolChoice };
+export type { CalledEndpoint, ProtocolChoice };
 
 /** The protocol of planned calls, and what transcribes the agent's audio. */
 export interface PlannedConnection extends ProtocolChoice {
@@ -41,12 +50,6 @@ export interface PlannedConnection extends ProtocolChoice {
   readonly reportsTools: boolean;
   /** Those of the agent's own connection, without secret ones. */
   readonly connectionOptions: AgentEndpoint['options'];
-}
-
-/** Where an agent is called, by whose settings, and whose words count. */
-export interface CalledEndpoint extends AgentEndpoint {
-  readonly provider: AgentProvider;
-  readonly transcription: TranscriptionMode;
 }
 
 /** How agents are reached: by a connection of their own, else by the settings for their provider. */
@@ -60,6 +63,7 @@ export class ConnectionService {
     private readonly keyRing: KeyRing,
     private readonly outbound: OutboundClient,
     private readonly numbers: NumbersService,
+    private readonly dialling: DiallingService,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -78,10 +82,14 @@ export class ConnectionService {
       const agent = await this.lock(caller, id);
       const stored = await this.repository.find(agent.id);
       const { protocol = 'chat-completions', headers = {}, firstSpeaker = null, options = {} } = input;
-      const url = input.url ?? PROTOCOLS.of(protocol).defaultUrl;
+      const url = input.url ?? PROTOCOLS.of(protocol).defaultUrl ?? (isDialled(protocol) ? BY_NUMBER : undefined);
       if (url === undefined) throw invalidInput(about('url', `is required: ${protocol} has no default address`));
-      const previous = stored && { url: stored.url, secrets: this.open(stored) };
-      const checked = new ConnectionCheck({ url, headers, options }, PROTOCOLS.of(protocol), this.outbound, previous);
+      const reached = this.dialling.reach(agent.provider, url);
+      if (!reached) throw invalidInput(about('url', withoutTrunk(agent.provider)));
+      const before = stored && this.dialling.reach(agent.provider, stored.url);
+      const previous = before && { url: before.url, secrets: this.open(stored) };
+      const given = { url: reached.url, headers, options };
+      const checked = new ConnectionCheck(given, PROTOCOLS.of(protocol), this.outbound, previous);
       const [issue, ...more] = checked.issues;
       if (issue !== undefined) throw invalidInput(issue, ...more);
       this.requireKeyFor(agent, protocol);
@@ -115,30 +123,32 @@ export class ConnectionService {
   }
 
   private endpointOf(agent: CalledAgent, wanted?: ProtocolName): CalledEndpoint | undefined {
-    const { provider, connection, phoneNumberId } = agent;
+    const { provider, connection, phoneNumber: ownNumber, phoneNumberId } = agent;
     const { mode: transcription } = this.transcriptionOf(provider, connection?.options);
     const reachable = reachableBy(this.available(provider, connection?.protocol ?? null));
     const protocol = reachable.find((name) => name === wanted) ?? reachable[0]!;
     if (!connection) {
       const apiKey = this.agentSecrets.keyOf(agent) ?? undefined;
       const { url, isVendors } = this.addressOf(provider, protocol);
-      if (url === undefined) return undefined;
+      const reached = url === undefined ? undefined : this.dialling.reach(provider, url);
+      if (!reached) return undefined;
       // An address that was set belongs to the operator, not to the workspace.
       const shown = isVendors ? {} : { shownUrl: `${provider}_URL` };
       const common = {
         provider,
         protocol,
-        url,
-        ...shown,
+        ownNumber,
+        phoneNumberId,
         headers: {},
         firstSpeaker: null,
         options: {},
         transcription,
-        phoneNumberId,
       };
-      return { ...common, ...(apiKey !== undefined && { apiKey }) };
+      return { ...common, ...shown, ...reached, ...(apiKey !== undefined && { apiKey }) };
     }
     const { url, firstSpeaker, options } = connection;
+    const reached = this.dialling.reach(provider, url);
+    if (!reached) return undefined;
     const secrets = this.open(connection);
     const given = { ...options, ...secrets.options };
     const isKeyKept = agent.defaultApiKey !== null && this.isElsewhere(provider, protocol);
@@ -146,7 +156,8 @@ export class ConnectionService {
     return {
       provider,
       protocol,
-      url,
+      ownNumber,
+      ...reached,
       headers: Object.fromEntries(Object.entries(secrets.headers).map(([name, value]) => [name.toLowerCase(), value])),
       firstSpeaker,
       options: protocol === connection.protocol ? given : optionsOf(protocol, given),
@@ -181,7 +192,23 @@ export class ConnectionService {
 
   /** Says that an agent has no address, and how to set one. */
   withoutAddress({ provider }: Pick<AgentDescription, 'provider'>): string {
-    return `The agent has no address: set its connection (PUT /agents/{id}/connection), or ${provider}_URL for all agents of ${provider}`;
+    return `The agent has no address: set its connection (PUT /agents/{id}/connection), or ${provider}_URL for all agents of ${provider}, or ${provider}_SIP_TRUNK for their telephone numbers`;
+  }
+
+  /**
+   * What calls to each of these numbers dial.
+   * @returns undefined for a protocol that dials nothing, and for an agent without an address
+   */
+  async dial(
+    { id, assistantId, type }: AgentDescription,
+    protocol: ProtocolName,
+    numbers: readonly string[],
+  ): Promise<(Dialled | DiallingRefusal)[] | undefined> {
+    const endpoint = isDialled(protocol) ? await this.endpoint(id, protocol) : undefined;
+    return (
+      endpoint &&
+      numbers.map((phoneNumber) => this.dialling.dial(endpoint, { assistantId, type, phoneNumber, callId: '' }))
+    );
   }
 
   /** Whose words of the agent count on its voice calls: the connection says so, else the provider's setting. */
@@ -203,8 +230,9 @@ export class ConnectionService {
     if (connection) this.requireKeyFor(agent, connection.protocol);
     const choice = this.decide(provider, connection?.protocol ?? null, medium);
     const { url } = connection ?? this.addressOf(provider, choice.protocol);
-    if (url === undefined) throw conflict(this.withoutAddress({ provider }));
-    this.requireNumber(agent, { protocol: choice.protocol, url, options: connection?.options ?? {} });
+    const reached = url === undefined ? undefined : this.dialling.reach(provider, url);
+    if (url === undefined || !reached) throw conflict(this.withoutAddress({ provider }));
+    this.requireNumber(agent, { protocol: choice.protocol, url: reached.url, options: connection?.options ?? {} });
     // Host names are checked when they are resolved, for the call.
     if (this.outbound.check(agentUrl(url, { assistantId, phoneNumber: '', callId: '' })) !== 'ADDRESS_REFUSED') {
       const { baseUrl, isAlways = false } = this.settings.transcription ?? {};
@@ -243,7 +271,8 @@ export class ConnectionService {
 
   /** Where agents without a connection are called over a protocol of their provider. */
   private addressOf(provider: AgentProvider, protocol: ProtocolName): { url: string | undefined; isVendors: boolean } {
-    const { url } = this.settings.agentProviders[provider];
+    const { url, sipTrunk } = this.settings.agentProviders[provider];
+    if (url === undefined && sipTrunk && isDialled(protocol)) return { url: BY_NUMBER, isVendors: false };
     return { url: url ?? PROTOCOLS.of(protocol).defaultUrl, isVendors: url === undefined };
   }
 

@@ -147,6 +147,44 @@ export class DerivedFrom {
   kind: DerivedKind;
 }
 
+/** A telephone number that a run dials. */
+export class RingingNumber {
+  @StringField({ description: 'As it is dialled', example: '+390612345678', maxLength: MAX_LENGTH.identifier })
+  number: string;
+
+  @EnumField(['agent', 'evaluation'], {
+    description:
+      '`evaluation`: an evaluation has it as its `vendorCallPhoneNumber` in place of the address of the agent',
+    example: 'agent',
+  })
+  of: 'agent' | 'evaluation';
+}
+
+/** Calls of a run to telephone numbers. */
+export class PlannedDialling {
+  @ApiProperty({ description: 'The numbers that ring, each once', type: [RingingNumber] })
+  numbers: RingingNumber[];
+
+  @IntegerField({ description: 'Calls to them', example: 12, minimum: 1 })
+  calls: number;
+
+  @IntegerField({
+    description: 'The most minutes of these calls: each at its `maxDurationSeconds`, in all paid attempts',
+    example: 48,
+    minimum: 1,
+  })
+  maxMinutes: number;
+}
+
+/** What a plan and a run say of it. */
+export const DiallingField = () =>
+  ApiProperty({
+    type: PlannedDialling,
+    nullable: true,
+    description: 'The telephone numbers that ring, over `sip`; null without any',
+    example: null,
+  });
+
 /** A run with its settings, progress and results. */
 export class RunDetails extends IntersectionType(
   Run,
@@ -198,6 +236,9 @@ export class RunDetails extends IntersectionType(
     minimum: 0,
   })
   callsThatWaited: number;
+
+  @DiallingField()
+  dialling: PlannedDialling | null;
 
   @TimestampField({ description: 'When its first call started', nullable: true })
   startedAt: string | null;

@@ -15,6 +15,7 @@ import { SchemaField } from '../../../platform/openapi/named-schemas.js';
 import type { Medium } from '../../runs/call.entity.js';
 import { MEDIA } from '../../runs/runs.service.js';
 import { AgentVariablesField, variablesRow } from '../../runs/dto/agent-variables.field.js';
+import { DiallingField, PlannedDialling } from '../../runs/dto/run.responses.js';
 import { GateFields, GateRequest } from '../../runs/dto/gate.fields.js';
 import { SelectionField } from './selection.field.js';
 
@@ -254,6 +255,9 @@ export class RunPlan extends GateFields {
     nullable: true,
   })
   maxPaidSeconds: number | null;
+
+  @DiallingField()
+  dialling: PlannedDialling | null;
 
   @ApiProperty({ description: 'The evaluations, in order', type: [PlannedEvaluation] })
   evaluations: PlannedEvaluation[];

@@ -1,4 +1,4 @@
-import { originOf as originOfSip, parseSipAddress, SipAddressError } from '../../../libs/sip/index.js';
+import { originOf as originOfSip, parseSipAddress, SipAddressError } from '../../libs/sip/index.js';
 
 export const PLACEHOLDER = /\{(?:assistantId|phoneNumber|callId)\}/g;
 
