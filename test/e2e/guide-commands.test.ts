@@ -298,7 +298,8 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
     const [call] = (await client.get<any>(`/runs/${run.id}/calls`)).body.data;
     const { id: keyId } = (await client.post<any>('/workspace/api-keys', { name: 'To be revoked' })).body.data;
     const runs = { runId: run.id, earlierRunId: earlier.id, otherRunId: other.id };
-    return { apiKey, workspaceId, agentId, ...runs, callId: call.id, keyId };
+    const [evaluation] = (await client.get<any>(`/agents/${agentId}/evaluations`)).body.data;
+    return { apiKey, workspaceId, agentId, ...runs, callId: call.id, keyId, evaluationId: evaluation.id };
   }
 
   it.each(sentinels([...new Set(executed.map(({ document }) => document))], isFirst))(
@@ -334,11 +335,10 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
       const env = {
         ...{ PATH: process.env['PATH'], HOME: work, TMPDIR: work, npm_config_registry: 'http://127.0.0.1:1/' },
         ...{ VAT_URL: app.url, VAT_API_KEY: apiKey, AGENT_ID: ids.agentId },
-        ...{ RUN_ID: ids.runId, EARLIER_RUN_ID: ids.earlierRunId, OTHER_RUN_ID: ids.otherRunId, CALL_ID: ids.callId },
+        ...{ RUN_ID: ids.runId, EARLIER_RUN_ID: ids.earlierRunId, OTHER_RUN_ID: ids.otherRunId },
+        ...{ CALL_ID: ids.callId, EVALUATION_ID: ids.evaluationId },
+        ...{ ROOT, CLIENT: folder, ADMIN: programArguments('src/admin/main.ts').join(' ') },
         ...{
-          ROOT,
-          CLIENT: folder,
-          ADMIN: programArguments('src/admin/main.ts').join(' '),
           DATABASE_URL: app.databaseUrl,
           DATA_DIR: work,
           ENCRYPTION_KEYS: ENCRYPTION_KEY,
@@ -346,8 +346,8 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
         EXIT_CODES: `${(EXIT_CODES[document] ?? []).join(' ')} `,
         AGENT_PID: '',
       };
+      const words = ['--noprofile', '--norc', '-c', `${PREAMBLE}${commands}${CONCLUSION}`];
       const { code, output } = await new Promise<{ code: unknown; output: string }>((resolve) => {
-        const words = ['--noprofile', '--norc', '-c', `${PREAMBLE}${commands}${CONCLUSION}`];
         execFile('bash', words, { cwd: work, env }, (error, stdout, stderr) => {
           resolve({ code: error?.code ?? 0, output: stdout + stderr });
         });

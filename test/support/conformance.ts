@@ -139,7 +139,7 @@ export const LOCKED_TABLES: Readonly<Record<string, string>> = {
 export const BODY_LIMITS: Readonly<Record<string, number>> = {
   'POST /agents/{agentId}/evaluations/import': 10 * 1024 * 1024,
   // Its recording and its other fields.
-  'POST /agents/{id}/calls/import': 205 * 1024 * 1024,
+  'POST /agents/{id}/calls/import': 207 * 1024 * 1024,
 };
 
 /** Ids that no resource has; most of them are not even ids. */

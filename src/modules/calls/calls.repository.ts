@@ -30,6 +30,7 @@ export const recordingOf = ({ status, attempts, recordings }: CallWithResult): R
 
 export type WholeCall = CallWithResult & {
   readonly evaluation: EvaluationSnapshot;
+  /** Without what the run says of numbers that ring. */
   readonly agent: AgentSnapshot;
   readonly agentVersion: string | null;
   readonly agentVariables: VariablesRow;
@@ -88,7 +89,7 @@ const LIST = {
 const LIST_BY_OUTCOME = { ...LIST, where: 'c.run_id = $1 AND c.outcome = $2' };
 
 const FIND = `
-  SELECT ${COLUMNS}, e.snapshot AS evaluation, r.agent_snapshot AS agent, r.agent_version AS "agentVersion",
+  SELECT ${COLUMNS}, e.snapshot AS evaluation, r.agent_snapshot - 'dialling' AS agent, r.agent_version AS "agentVersion",
          r.agent_variables AS "agentVariables", r.assistant_version AS "assistantVersion", ${RESULTS},
          ${PLATFORM} AS platform, ${IMPORTED} AS imported
     FROM calls c ${EVALUATION} JOIN runs r ON r.id = c.run_id LEFT JOIN call_results s ON s.call_id = c.id
