@@ -112,7 +112,7 @@ export class CallExecutor {
     }
     const answersAt = await this.numbers.leaseFor(agent, endpoint, claimId);
     if (answersAt === null)
-      return unstartedCall(protocol, failure('platform_busy', 'all numbers of SIP_ACCOUNTS are in use'));
+      return unstartedCall(protocol, failure('platform_busy', 'all numbers of SIP_ACCOUNTS are in use or rest'));
     const dialled = this.dialling.dial(endpoint, { ...agent, phoneNumber: snapshot.phoneNumber, callId: claimId });
     if ('refusal' in dialled) return unstartedCall('none', failure('dial_limit', dialled.refusal));
     const judged = judgedBy(agent, snapshot);

@@ -94,7 +94,7 @@ export class ConnectionTestService {
       limit: `At most ${this.policy.perMinute} connections of a workspace are tested within a minute`,
       capacity:
         'The agent is busy: its platform carries as many calls of its key as it may (AGENT_PROVIDER_n_CONCURRENCY)',
-      numbers: 'All numbers of SIP_ACCOUNTS at which the agent can call are in use',
+      numbers: 'All numbers of SIP_ACCOUNTS at which the agent can call are in use, or rest for 30 s after a call',
     }[reason];
     return new DomainError('TOO_MANY_REQUESTS', undefined, [issue], { retryAfterSeconds });
   }
