@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { PROTOCOLS } from '../../libs/simulation/index.js';
+import { SipGateway } from '../simulators/sip/gateway.js';
 import { prepareEvaluations } from '../support/run-app.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { vat } from '../support/vat.js';
@@ -28,6 +29,8 @@ interface Wire {
   readonly as?: VoiceAgentOptions['as'];
   /** The agent's address in the connection. */
   readonly address: (url: string) => string;
+  /** Puts the agent behind SIP. */
+  readonly isBehindGateway?: boolean;
 }
 
 const WIRES: readonly Wire[] = [
@@ -40,10 +43,11 @@ const WIRES: readonly Wire[] = [
   { protocol: 'elevenlabs', as: 'elevenlabs', address: (url) => url },
   { protocol: 'vapi', as: 'vapi', address: (url) => url },
   { protocol: 'pipecat', as: 'pipecat', address: (url) => `${url.replace('http', 'ws')}/ws-client` },
+  { protocol: 'sip', isBehindGateway: true, address: (url) => url },
 ];
 
 describe('a voice call', () => {
-  const agents: VoiceAgentServer[] = [];
+  const agents: Pick<VoiceAgentServer, 'close'>[] = [];
   let app: TestApp;
   let folder: string;
   /** All calls take place at the same time, because they last as long as real ones. */
@@ -63,11 +67,13 @@ describe('a voice call', () => {
   });
 
   /** Runs the only evaluation of a new agent. @returns what `vat` said and wrote */
-  async function runOver({ protocol, as, address }: Wire) {
+  async function runOver({ protocol, as, address, isBehindGateway }: Wire) {
     const agent = await startVoiceAgent({ lines: [QUESTION, GOODBYE], ...(as && { as }) });
     agents.push(agent);
+    const gateway = isBehindGateway ? await SipGateway.start(agent.url) : undefined;
+    if (gateway) agents.push({ close: async () => gateway.close() });
     const { client, agentId, apiKey } = await prepareEvaluations(app, [EVALUATION], { assistantId: 'booking' });
-    const connection = { protocol, url: address(agent.url) };
+    const connection = { protocol, url: address(gateway?.urlOf('booking:healthy') ?? agent.url) };
     expect(await client.put(`/agents/${agentId}/connection`, connection)).toMatchObject({ status: 200 });
     const page = path.join(folder, `${protocol}.html`);
     const env = { VAT_URL: app.url, VAT_API_KEY: apiKey };
