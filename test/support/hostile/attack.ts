@@ -119,6 +119,8 @@ export class Attack {
     }
     const [path = ''] = target.split('?', 1);
     const isHead = method === 'HEAD';
+    // Its answer has no text that says so.
+    if (isHead && response.status === 400 && isUnparsable(method, target, headers)) return [];
     const route = this.routes.find((each) => each.method === (isHead ? 'GET' : method) && each.path.test(path));
     const body = isHead || response.text === '' ? undefined : bodyOf(response);
     if (isHead) {
