@@ -1,7 +1,8 @@
 // Checks that the Markdown files of the root and of docs name only what exists: files and headings in relative links,
 // paths in `code`, and names in `code`, which must occur in the code. Checks also that no document or pipeline runs `npx`
-// with the bare name of the command, which on the public registry is a foreign package, that nest-cli.json names every
-// library, that each decision that a text names has a file, and that nothing uses a retired word.
+// with the bare name of the command, which on the public registry is a foreign package, that a document with commands
+// of `vat`, `get` or `post` defines them or leads to where they are defined, that nest-cli.json names every library,
+// that each decision that a text names has a file, and that nothing uses a retired word.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { RETIRED_WORDS, UNCHECKED } from './retired-words.mjs';
@@ -55,6 +56,21 @@ const bare = [...documents, ...pipelines]
   .filter((name) => /\bnpx (-y |--yes )?vat\b/.test(readFileSync(path.join(root, name), 'utf8')))
   .map((name) => `${name}: npx must name the package, as in npx --yes --package "$VAT_URL/client.tgz" vat`);
 
+/** Functions of the shell. Tests of the guides define them for all documents, so only this check notices that one is missing. */
+const SHELL_FUNCTIONS = ['vat', 'get', 'post'].map((name) => ({
+  name,
+  use: new RegExp(`^(.*[$]\\()?${name} [a-z"]`, 'm'),
+  origin: new RegExp(`^ *${name}\\(\\) \\{|\`${name}\`[^]{0,120}?\\]\\([\\w-]+\\.md#`, 'm'),
+}));
+const undefinedFunctions = documents.flatMap((document) => {
+  const text = readFileSync(path.join(root, document), 'utf8');
+  const blocks = [...text.matchAll(/^( *)```(?:sh|bash)\n([^]*?)^ *```$/gm)];
+  const shell = blocks.map(([, indent, block]) => block.replaceAll(new RegExp(`^${indent}`, 'gm'), '')).join('\n');
+  return SHELL_FUNCTIONS.filter(({ use, origin }) => use.test(shell) && !origin.test(text)).map(
+    ({ name }) => `${document}: say whose \`${name}\` the commands use, with a link to the heading that defines it`,
+  );
+});
+
 const TEXT_FILE = /\.(ts|mjs|cjs|md|ya?ml|sh|csv|env\.example)$|^(\.ci\/run|Dockerfile|package\.json)$/;
 /** What may stand between two words of a text: also the end of a line in a comment, a list or the name of a file. */
 const BETWEEN_WORDS = '[\\s*/#>-]+';
@@ -99,6 +115,7 @@ const faults = [
   ...undocumented,
   ...unknownNames(root, documents, code),
   ...bare,
+  ...undefinedFunctions,
   ...unnamed,
   ...blind,
   ...checked.flatMap(retiredIn),
