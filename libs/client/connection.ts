@@ -64,6 +64,6 @@ export function connectionText({ ok, callId, steps, findings }: ConnectionTest, 
     ...deviations,
     '',
     verdict,
-    `Id of the call in the log of the agent (X-Call-Id): ${plain(callId)}`,
+    `Id of the call in the log of the agent (X-Call-Id; over sip X-Vat-Call): ${plain(callId)}`,
   ].join('\n');
 }
