@@ -19,7 +19,8 @@ ${key}
   Swagger page:   ${address}/docs
   First test:     docs/guides/first-test.md, from step 2: an agent, its address, a suite, a run
                   (agents on this machine are called only after a start with OUTBOUND_ALLOWED_NETWORKS=127.0.0.0/8)
-  Voice call:     docs/guides/first-call.md (Twilio, OpenAI Realtime), docs/guides/elevenlabs.md, docs/guides/vapi.md, docs/guides/pipecat.md
+  Voice call:     docs/guides/first-call.md (Twilio, OpenAI Realtime), docs/guides/elevenlabs.md, docs/guides/vapi.md, docs/guides/pipecat.md,
+                  docs/guides/sip.md (telephone)
 
   Connect a first agent:
 
