@@ -238,6 +238,8 @@ describe('the capacity of a platform', () => {
     await capacity.placed(first!.claimId, 'sealed', 'id-1');
     expect(await execution.history(first!.id)).toMatchObject({ isPaidUp: false });
     await query(`UPDATE platform_calls SET placed_at = now() - interval '30 s' WHERE claim_id = $1`, [first!.claimId]);
+    // A later handle, as that of the end of a call over SIP, does not begin what is paid again.
+    await capacity.placed(first!.claimId, 'sealed again', 'id-1');
     await capacity.release(first!.claimId);
     await execution.release(first!, new Date().toISOString());
     const [second] = await claim(agentId, 1, of);

@@ -26,9 +26,12 @@ export const FORGET = 'DELETE FROM agent_capacity WHERE agent_id = $1 AND protoc
 export const RESERVE = `
   SELECT reserve_for_test($1, $2, $3, $4, $5, $6, $7, $8, $9 * interval '1 millisecond') AS "isReserved"`;
 
-/** $1: claim; $2: handle, encrypted; $3: id in the records of the platform, or null. */
+/**
+ * $1: claim; $2: handle, encrypted; $3: id in the records of the platform, or null. A later handle, such as that of the end of a
+ * call over SIP, does not shorten what is paid.
+ */
 export const PLACED = `
-  UPDATE platform_calls SET state = 'placed', handle = $2, platform_id = $3, placed_at = clock_timestamp(), updated_at = now()
+  UPDATE platform_calls SET state = 'placed', handle = $2, platform_id = $3, placed_at = coalesce(placed_at, clock_timestamp()), updated_at = now()
    WHERE claim_id = $1 AND state IN ('dialling', 'placed') RETURNING claim_id`;
 
 /** $2: id in the records of the platform. */
