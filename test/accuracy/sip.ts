@@ -1,11 +1,7 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import { type AnswerStamp, startReferenceAgent } from '../simulators/agent/index.js';
+import type { AnswerStamp } from '../simulators/agent/index.js';
 import {
   evaluationOf,
   judged,
-  TODAY,
   voiceAccuracy,
   type VoiceCell,
   type VoiceCellResult,
@@ -15,12 +11,12 @@ import {
 } from '../simulators/agent/testing/voice.js';
 import { isExpected } from '../simulators/agent/voice/expected.js';
 import { SIP_FAULTS, sipExpectationOf } from '../simulators/sip/expected.js';
-import { SipGateway } from '../simulators/sip/gateway.js';
 import type { RtpLineOptions } from '../simulators/sip/rtp-line.js';
 import type { CallResult } from '../../libs/simulation/index.js';
 import { percentile } from '../../libs/statistics/index.js';
 import { mapLimited } from './limited.js';
 import { Progress } from './progress.js';
+import { startTelephoneAgent } from './telephone.js';
 
 /** Calls at once: two threads and two processes measure in real time. */
 const CALLS_AT_ONCE = 5;
@@ -30,69 +26,6 @@ const MAX_ERROR_MS = 25;
 const PACKET_MS = 20;
 const HEALTHY_CALLS = 12;
 const JITTER: RtpLineOptions = { jitterMs: 80, loss: 0.02 };
-
-type Message = { readonly url: string } | { readonly callId: string; readonly stamp: AnswerStamp };
-
-/** The reference agent behind SIP, in a process of its own. */
-export class SipAgent {
-  private readonly stamps = new Map<string, AnswerStamp[]>();
-
-  private constructor(
-    readonly urlOf: (agent: string) => string,
-    readonly close: () => Promise<void>,
-  ) {}
-
-  static async start(options: RtpLineOptions): Promise<SipAgent> {
-    const child = fork(fileURLToPath(import.meta.url), ['serve', JSON.stringify(options)], {
-      execArgv: process.execArgv,
-    });
-    const started: { agent?: SipAgent } = {};
-    const origin = await new Promise<string>((resolve, reject) => {
-      child.once('exit', () => reject(new Error('The agent has ended')));
-      child.on('message', (message: Message) => {
-        if ('url' in message) resolve(message.url);
-        else started.agent?.stampsOf(message.callId).push(message.stamp);
-      });
-    });
-    const agent = new SipAgent(
-      (name) => origin.replace('AGENT', encodeURIComponent(name)),
-      async () => {
-        const exit = once(child, 'exit');
-        child.disconnect();
-        await exit;
-      },
-    );
-    started.agent = agent;
-    return agent;
-  }
-
-  /** The agent's own times of its answers so far. */
-  stampsOf(callId: string): AnswerStamp[] {
-    const stamps = this.stamps.get(callId) ?? [];
-    this.stamps.set(callId, stamps);
-    return stamps;
-  }
-}
-
-async function serve(options: RtpLineOptions): Promise<void> {
-  const send = (message: Message) => process.connected && process.send?.(message);
-  const calls = new VoiceCalls();
-  await calls.prepare();
-  const server = await startReferenceAgent({
-    port: 0,
-    telephone: {
-      now: () => TODAY,
-      prepare: () => calls.prepare(),
-      onAnswer: (callId, stamp) => void send({ callId, stamp }),
-    },
-  });
-  const gateway = await SipGateway.start(server.url, options);
-  process.once('disconnect', () => {
-    gateway.close();
-    void Promise.all([server.close(), calls.close()]).then(() => process.exit());
-  });
-  send({ url: gateway.urlOf('AGENT') });
-}
 
 /** As over Media Streams, but for findings of its protocol. */
 function judgedOverSip(cell: VoiceCell, result: CallResult): VoiceCellResult {
@@ -113,7 +46,7 @@ async function measured(
   cells: readonly VoiceCell[],
   options: RtpLineOptions,
 ): Promise<Measured> {
-  const agent = await SipAgent.start(options);
+  const agent = await startTelephoneAgent({ sip: options });
   const progress = new Progress(title, cells.length);
   const errors: number[] = [];
   const packetMs = options.sender === undefined ? PACKET_MS : 0;
@@ -123,7 +56,7 @@ async function measured(
         let callId = '';
         const wire = (lines: readonly string[]) => (callId ||= /Call-ID: ([^\s"\\]+)/.exec(lines.join(' '))?.[1] ?? '');
         const recording = { audio: () => undefined, wire: (lines: readonly string[]) => void wire(lines) };
-        const url = agent.urlOf(`booking:${cell.fault ?? 'healthy'}`);
+        const url = agent.url.replace('AGENT', encodeURIComponent(`booking:${cell.fault ?? 'healthy'}`));
         const result = await calls.callOver(url, evaluationOf(cell), voiceOfCell(cell), recording, { protocol: 'sip' });
         // As the service does, a call with a fault of the tester is tried again.
         if (result.failure?.code === 'tester_overloaded' && attempt < ATTEMPTS) continue;
@@ -196,5 +129,3 @@ export async function measureSip(): Promise<boolean> {
     await calls.close();
   }
 }
-
-if (process.argv[2] === 'serve') await serve(JSON.parse(process.argv[3]!) as RtpLineOptions);

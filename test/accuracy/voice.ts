@@ -135,7 +135,7 @@ export async function virtualDelays(calls: VoiceCalls): Promise<DelayRow[]> {
 export async function socketDelays(calls: VoiceCalls, atOnce: number): Promise<DelayRow[]> {
   const rows: DelayRow[] = [];
   for (const delayMs of DELAYS_MS) {
-    const agent = await startTelephoneAgent(delayMs);
+    const agent = await startTelephoneAgent({ responseMs: delayMs });
     const errors = await Promise.all(
       Array.from({ length: atOnce }, async () => {
         let callSid = '';

@@ -1,4 +1,3 @@
-import { OutboundError } from '../../outbound-http/index.js';
 import { OtherSide } from '../other-side/other-side.js';
 import { CallFailure } from '../timeline/failure.js';
 import type { VoiceFacts } from '../voice/facts/facts.js';
@@ -7,7 +6,7 @@ import type { MediaConnection } from '../voice/thread/media-messages.js';
 import type { CallThreads, MediaThread } from '../voice/thread/media-thread.js';
 import type { VoiceCallOptions, VoiceTransport } from '../voice/wire/voice-transport.js';
 import type { SocketTarget } from './http/websocket.js';
-import { OUTBOUND_CODES } from './http/outbound-failures.js';
+import { addressesOf } from './http/outbound-failures.js';
 import type { AgentCall, AgentEndpoint } from './modules/endpoint.js';
 import type { Dialled, DialledSocket, Found, WireModule, WireSession } from './modules/module.js';
 import type { RequestThreads } from './requests/request-thread.js';
@@ -135,11 +134,8 @@ export class VoiceCall {
   }
 
   private async targetOf({ url, headers, shownUrl }: DialledSocket): Promise<SocketTarget> {
-    const addresses = await this.call.client.addressesOf(url).catch((cause: unknown) => {
-      if (!(cause instanceof OutboundError)) throw cause;
-      const agent = new OtherSide(shownUrl, this.session.secrets.all);
-      throw new CallFailure(OUTBOUND_CODES[cause.reason], agent.describe({}), { cause });
-    });
+    const agent = new OtherSide(shownUrl, this.session.secrets.all);
+    const addresses = await addressesOf(this.call.client, url, agent);
     return { url, headers, addresses };
   }
 }

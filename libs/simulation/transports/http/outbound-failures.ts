@@ -1,5 +1,6 @@
-import type { OutboundError, OutboundFailure } from '../../../outbound-http/index.js';
-import type { FailureCode } from '../../timeline/failure.js';
+import { type OutboundClient, OutboundError, type OutboundFailure } from '../../../outbound-http/index.js';
+import type { OtherSide } from '../../other-side/other-side.js';
+import { CallFailure, type FailureCode } from '../../timeline/failure.js';
 
 export const OUTBOUND_CODES: Readonly<Record<OutboundFailure, FailureCode>> = {
   URL_REFUSED: 'url_refused',
@@ -13,6 +14,14 @@ export const OUTBOUND_CODES: Readonly<Record<OutboundFailure, FailureCode>> = {
   // Only after hanging up, when events are ignored.
   ABORTED: 'internal',
 };
+
+/** The addresses of a host that may be reached, for a connection that the client does not make itself. @throws CallFailure */
+export async function addressesOf(client: OutboundClient, url: string, agent: OtherSide): Promise<string[]> {
+  return client.addressesOf(url).catch((cause: unknown) => {
+    if (!(cause instanceof OutboundError)) throw cause;
+    throw new CallFailure(OUTBOUND_CODES[cause.reason], agent.describe({}), { cause });
+  });
+}
 
 /** Temporary statuses; 5xx statuses other than the agent's own count as temporary gateway errors. */
 const TEMPORARY = new Set([408, 409, 425]);

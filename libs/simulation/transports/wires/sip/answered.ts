@@ -6,8 +6,9 @@ import type { OtherSide } from '../../../other-side/other-side.js';
 import type { JsonValue } from '../../../timeline/text.js';
 import type { CallSignal, DatagramTarget } from '../../../voice/wire/signalling.js';
 import type { PlatformEvent } from '../../../voice/facts/facts.js';
+import { addressesOf } from '../../http/outbound-failures.js';
 import type { Dialled, DialOptions } from '../../modules/module.js';
-import { reachable } from './connect.js';
+import { httpUrl } from './connect.js';
 import { masked } from './masked.js';
 import type { LoggedMessage, SipSignal, SipState } from './state.js';
 
@@ -69,7 +70,7 @@ export class AnsweredCall {
     { events = [], isTest = false }: { readonly events?: readonly PlatformEvent[]; readonly isTest?: boolean } = {},
   ): Promise<Dialled<SipState>> {
     const { client, agent, secrets } = this.options;
-    const addresses = await reachable(client, agent, { host: media.address, port: media.port });
+    const addresses = await addressesOf(client, httpUrl({ host: media.address, port: media.port }), agent);
     const address = addresses.find((one) => isIP(one) === isIP(this.peer)) ?? addresses[0]!;
     this.media = { ...media, address };
     const { codec, payloadType, eventPayloadType = null } = media;
@@ -117,9 +118,7 @@ export class AnsweredCall {
 
   /** Names are not looked up within a call. */
   private permits({ address, port }: MediaAnswer): boolean {
-    const family = isIP(address);
-    const url = `http://${family === 6 ? `[${address}]` : address}:${port}`;
-    return family !== 0 && this.options.client.check(url) === undefined;
+    return isIP(address) !== 0 && this.options.client.check(httpUrl({ host: address, port })) === undefined;
   }
 }
 

@@ -1,10 +1,10 @@
 import { isIP, connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { OutboundError, type OutboundClient } from '../../../../outbound-http/index.js';
+import type { OutboundClient } from '../../../../outbound-http/index.js';
 import type { SipAddress, SipConnect } from '../../../../sip/index.js';
 import type { OtherSide } from '../../../other-side/other-side.js';
 import { CallFailure, type FailureCode } from '../../../timeline/failure.js';
-import { OUTBOUND_CODES } from '../../http/outbound-failures.js';
+import { addressesOf } from '../../http/outbound-failures.js';
 
 const CONNECT_MS = 10_000;
 
@@ -14,23 +14,15 @@ interface ConnectOptions {
   readonly onSocket?: (socket: Socket) => void;
 }
 
-/** The addresses of a host that may be reached, for a connection or packets that the outbound filter does not make itself. */
-export async function reachable(
-  client: OutboundClient,
-  agent: OtherSide,
-  { host, port }: { readonly host: string; readonly port: number },
-): Promise<string[]> {
-  return client.addressesOf(`http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`).catch((cause: unknown) => {
-    if (!(cause instanceof OutboundError)) throw cause;
-    throw new CallFailure(OUTBOUND_CODES[cause.reason], agent.describe({}), { cause });
-  });
-}
+/** As the outbound filter takes it. */
+export const httpUrl = ({ host, port }: { readonly host: string; readonly port: number }): string =>
+  `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 
 /** Opens connections through the outbound filter: to an address that it permits, and by name to no other one. */
 export const connectThrough =
   (client: OutboundClient, agent: OtherSide, options: ConnectOptions = {}): SipConnect =>
   async (address) => {
-    const addresses = await reachable(client, agent, address);
+    const addresses = await addressesOf(client, httpUrl(address), agent);
     options.onStep?.('resolved');
     let failed: unknown;
     for (const ip of addresses) {
