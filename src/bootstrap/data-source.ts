@@ -5,6 +5,7 @@ import { ConnectionTestEntity } from '../modules/agents/connection/connection-te
 import { ApiKeyEntity } from '../modules/api-keys/api-key.entity.js';
 import { AgentCapacityEntity } from '../modules/capacity/agent-capacity.entity.js';
 import { DialUsageEntity } from '../modules/capacity/dial-usage.entity.js';
+import { OwnCallEntity } from '../modules/capacity/own-call.entity.js';
 import { PlatformCallEntity } from '../modules/capacity/platform-call.entity.js';
 import { TrunkPaceEntity } from '../modules/capacity/trunk-pace.entity.js';
 import { EvaluationEntity } from '../modules/evaluations/evaluation.entity.js';
@@ -64,6 +65,7 @@ const ENTITIES = [
   CallResultEntity,
   ReportingAttemptEntity,
   PlatformCallEntity,
+  OwnCallEntity,
   AgentCapacityEntity,
   DialUsageEntity,
   TrunkPaceEntity,

@@ -325,4 +325,36 @@ describe('the capacity of a platform', () => {
     expect(await service.correct(last!, endpoint)).toBe(true);
     expect(await stored()).toEqual([known]);
   });
+
+  it('knows its calls by their ids in the records and by their numbers, give or take a minute, also when their run is gone', async () => {
+    const { agentId } = await start(2);
+    const service = app.nest.get(CapacityService);
+    const endpoint = (await app.nest.get(ConnectionService).endpoint(agentId, 'paid-text'))!;
+    const [called, calling] = await claim(agentId, 2, rule(2));
+    const byTrunk = { ...endpoint, line: { caller: '+390612345678' } };
+    await (await service.dial(called!, byTrunk))!.placed({}, 'own_1');
+    await query(`UPDATE platform_calls SET number = '+4930100001' WHERE claim_id = $1`, [calling!.claimId]);
+    await (await service.dial(calling!, endpoint))!.identified('own_2');
+    const isOwn = (number: string, seconds: number, lasts = 30) => {
+      const startedAt = Date.now() + seconds * 1_000;
+      return service.isOwnCaller(number, { startedAt, endedAt: startedAt + lasts * 1_000 });
+    };
+    expect(await isOwn('+4930100001', -10)).toBe(false);
+    await service['ledgerOf'](calling!.claimId, endpoint).placed({}, 'own_2');
+    await Promise.all([capacity.release(called!.claimId), capacity.release(calling!.claimId)]);
+    await query('DELETE FROM platform_calls');
+    const known = await service.own(credentialOf(endpoint), ['own_1', 'own_2', 'other']);
+    expect([...known]).toEqual(['own_1', 'own_2']);
+    expect(await service.own(credentialOf({ ...endpoint, apiKey: 'another' }), ['own_1'])).toEqual(new Set());
+    for (const number of ['+39 06 12345678', '00390612345678', 'sip:+390612345678@trunk.example:5061', '+4930100001']) {
+      expect([number, await isOwn(number, -10), await isOwn(number, -120), await isOwn(number, -80)]).toEqual([
+        ...[number, true, false, true],
+      ]);
+      expect(await isOwn(number, 90)).toBe(false);
+    }
+    for (const number of ['+390612345679', '0612345678', 'anonymous', '', 'sip:@@', '%00']) {
+      expect([number, await isOwn(number, -10)]).toEqual([number, false]);
+    }
+    expect(JSON.stringify(await query('SELECT key FROM own_calls'))).not.toMatch(/own_|another/);
+  });
 });

@@ -43,6 +43,9 @@ const MAX_ABANDONED = 20;
 export const MAX_END_FAILURES = 3;
 const END_PAUSE_MS = 5_000;
 
+/** Longer than runs are kept by default, and than platforms are asked for calls of the past. */
+const OWN_DAYS = 40;
+
 /** SQL for the capacity of platforms and the record of their calls. */
 @Injectable()
 export class CapacityRepository {
@@ -72,13 +75,40 @@ export class CapacityRepository {
     return row;
   }
 
-  /** @param handle encrypted @returns false if the attempt has lost its capacity */
-  async placed(claimId: string, handle: string, platformId: string | null): Promise<boolean> {
-    return (await this.database.query(sql.PLACED, [claimId, handle, platformId])).length > 0;
+  /**
+   * @param handle encrypted
+   * @param platformId in its records, and the same for `own_calls`
+   * @param caller digits of the number that calls; null for that of the attempt
+   * @returns false if the attempt has lost its capacity
+   */
+  async placed(
+    claimId: string,
+    handle: string,
+    platformId: string | null,
+    { ownKey = null, caller = null }: { readonly ownKey?: string | null; readonly caller?: string | null } = {},
+  ): Promise<boolean> {
+    return (await this.database.query(sql.PLACED, [claimId, handle, platformId, ownKey, caller])).length > 0;
   }
 
-  async identified(claimId: string, platformId: string): Promise<void> {
-    await this.database.query(sql.IDENTIFIED, [claimId, platformId]);
+  /** @param ownKey of `own_calls` */
+  async identified(claimId: string, platformId: string, ownKey: string): Promise<void> {
+    await this.database.query(sql.IDENTIFIED, [claimId, platformId, ownKey]);
+  }
+
+  /** Which of these keys are of calls of this service. */
+  async own(keys: readonly string[]): Promise<ReadonlySet<string>> {
+    const rows = await this.database.query<{ key: string }>(sql.OWN, [keys]);
+    return new Set(rows.map(({ key }) => key));
+  }
+
+  /** Whether a call of this service had this number in that time, in Unix milliseconds. */
+  async isOwnNumber(digits: string, from: number, until: number): Promise<boolean> {
+    const [row] = await this.database.query<{ isOwn: boolean }>(sql.OWN_NUMBER, [
+      digits,
+      new Date(from),
+      new Date(until),
+    ]);
+    return row!.isOwn;
   }
 
   async paid(claimId: string, seconds: number): Promise<void> {
@@ -122,6 +152,7 @@ export class CapacityRepository {
   /** Deletes what belongs to no call and is over. */
   async forgetOver(): Promise<void> {
     await this.database.query(sql.FORGET_OVER, []);
+    await this.database.query(sql.FORGET_OWN, [OWN_DAYS]);
   }
 
   /** Calls that the platform may still carry, because it could not be asked to end them. */

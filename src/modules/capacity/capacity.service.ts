@@ -8,8 +8,10 @@ import {
   type FailureCode,
   type JsonValue,
   platformOf,
+  type ProductionCall,
   PROTOCOLS,
 } from '../../../libs/simulation/index.js';
+import { digitsOf } from '../../../libs/sip/index.js';
 import type { AgentProvider } from '../../platform/config/agent-providers.js';
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
@@ -129,6 +131,18 @@ export class CapacityService implements BeforeApplicationShutdown {
     return this.ledgerOf(claimId, endpoint);
   }
 
+  /** Which calls of an account are of this service, by their ids in its records. */
+  async own(credential: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const keys = await this.repository.own(ids.map((id) => ownKey(credential, id)));
+    return new Set(ids.filter((id) => keys.has(ownKey(credential, id))));
+  }
+
+  /** Whether the number of a caller is one with which this service had a call at that time. */
+  async isOwnCaller(number: string, { startedAt, endedAt }: Pick<ProductionCall, 'startedAt' | 'endedAt'>) {
+    const digits = digitsOf(number.replace(/^(sips?|tel):|@.*$/gi, ''));
+    return digits !== undefined && (await this.repository.isOwnNumber(digits, startedAt, endedAt));
+  }
+
   private ledgerOf(claimId: string, endpoint: AgentEndpoint): CallLedger {
     const call: { endpoint: AgentEndpoint; handle?: JsonValue } = { endpoint };
     this.dialled.set(claimId, call);
@@ -136,12 +150,16 @@ export class CapacityService implements BeforeApplicationShutdown {
       placed: async (handle, id) => {
         call.handle = handle;
         const sealed = this.keyRing.encrypt(JSON.stringify(handle), handlePurpose(claimId));
-        if (!(await this.repository.placed(claimId, sealed, id ?? null))) {
+        const own = {
+          ownKey: id === undefined ? null : ownKey(credentialOf(endpoint), id),
+          caller: digitsOf(endpoint.line?.caller ?? '') ?? null,
+        };
+        if (!(await this.repository.placed(claimId, sealed, id ?? null, own))) {
           throw new CallFailure('interrupted', 'its line was lost');
         }
       },
       identified: (id) =>
-        this.repository.identified(claimId, id).catch((error: unknown) => {
+        this.repository.identified(claimId, id, ownKey(credentialOf(endpoint), id)).catch((error: unknown) => {
           this.logger.warn(`The platform's id of attempt ${claimId} could not be stored: ${messageOf(error)}`);
         }),
       paid: (seconds) => this.repository.paid(claimId, seconds),
@@ -258,6 +276,9 @@ export class CapacityService implements BeforeApplicationShutdown {
     return capacity === undefined ? undefined : { credential: credentialOf(endpoint), capacity };
   }
 }
+
+/** Names a call of this service in the records of a platform; without the credential's key it says nothing about either. */
+const ownKey = (credential: string, id: string): string => createHmac('sha256', credential).update(id).digest('hex');
 
 /** Names an account of a platform: agents of the same credential share its capacity, also over both media. */
 export function credentialOf({ number, line, ...endpoint }: Omit<ProviderEndpoint, 'provider'>): string {

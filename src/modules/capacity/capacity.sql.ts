@@ -27,25 +27,52 @@ export const RESERVE = `
   SELECT reserve_for_test($1, $2, $3, $4, $5, $6, $7, $8, $9 * interval '1 millisecond') AS "isReserved"`;
 
 /**
- * $1: claim; $2: handle, encrypted; $3: id in the records of the platform, or null. A later handle, such as that of the end of a
- * call over SIP, does not shorten what is paid.
+ * $1: claim; $2: handle, encrypted; $3: id in the records of the platform, or null; $4: the same for `own_calls`; $5: the number
+ * that calls, or null for the attempt's own. A later handle, such as that of the end of a call over SIP, does not shorten what is paid.
  */
 export const PLACED = `
-  UPDATE platform_calls SET state = 'placed', handle = $2, platform_id = $3, placed_at = coalesce(placed_at, clock_timestamp()), updated_at = now()
-   WHERE claim_id = $1 AND state IN ('dialling', 'placed') RETURNING claim_id`;
+  WITH placed AS (
+    UPDATE platform_calls SET state = 'placed', handle = $2, platform_id = $3, placed_at = coalesce(placed_at, clock_timestamp()), updated_at = now()
+     WHERE claim_id = $1 AND state IN ('dialling', 'placed') RETURNING claim_id, coalesce($5, number) AS number),
+  own AS (
+    INSERT INTO own_calls (key, number)
+    SELECT $4, NULL WHERE $4::text IS NOT NULL
+     UNION ALL SELECT claim_id::text, ltrim(number, '+') FROM placed WHERE number IS NOT NULL
+    ON CONFLICT DO NOTHING)
+  SELECT claim_id FROM placed`;
 
-/** $2: id in the records of the platform. */
-export const IDENTIFIED = `UPDATE platform_calls SET platform_id = $2, updated_at = now() WHERE claim_id = $1`;
+/** $2: id in the records of the platform; $3: the same for `own_calls`. */
+export const IDENTIFIED = `
+  WITH own AS (INSERT INTO own_calls (key) VALUES ($3) ON CONFLICT DO NOTHING)
+  UPDATE platform_calls SET platform_id = $2, updated_at = now() WHERE claim_id = $1`;
+
+/** Which of these keys are of calls of this service. */
+export const OWN = 'SELECT key FROM own_calls WHERE key = ANY ($1::text[])';
+
+/**
+ * Whether a call of this service had this number then, give or take a minute. $1: digits; $2: from; $3: until. The end of one that
+ * was not noted is at most two hours after its start.
+ */
+export const OWN_NUMBER = `
+  SELECT EXISTS (
+    SELECT FROM own_calls WHERE number = $1 AND created_at <= $3::timestamptz + interval '1 minute'
+       AND coalesce(ended_at, least(now(), created_at + interval '2 hours')) >= $2::timestamptz - interval '1 minute') AS "isOwn"`;
+
+/** $1: days. */
+export const FORGET_OWN = `
+  DELETE FROM own_calls WHERE key IN (
+    SELECT key FROM own_calls WHERE created_at < now() - $1 * interval '1 day' LIMIT 1000 FOR UPDATE SKIP LOCKED)`;
 
 export const PAID = `
   UPDATE platform_calls SET paid_seconds = $2, paid_by = 'platform', updated_at = now() WHERE claim_id = $1`;
 
 export const RELEASE = `
+  WITH own AS (UPDATE own_calls SET ended_at = clock_timestamp() WHERE key = $1::text AND ended_at IS NULL)
   UPDATE platform_calls SET state = 'ended', handle = NULL, ended_at = clock_timestamp(), updated_at = clock_timestamp(),
          number_until = CASE WHEN number IS NOT NULL THEN greatest(number_until, clock_timestamp() + interval '30 seconds') END,
          paid_by = coalesce(paid_by, CASE WHEN placed_at IS NOT NULL THEN 'tester' END),
          paid_seconds = coalesce(paid_seconds, extract(epoch FROM clock_timestamp() - placed_at)::double precision)
-   WHERE claim_id = $1 AND state <> 'ended'`;
+   WHERE claim_id = $1::uuid AND state <> 'ended'`;
 
 /** $2: failures after which it is given up; $3: milliseconds until the next try. */
 export const END_FAILED = `

@@ -25,6 +25,7 @@ import { WebhookLinks1796009100000 } from './migrations/1796009100000-webhook-li
 import { AnsweringNumbers1796021000000 } from './migrations/1796021000000-answering-numbers.js';
 import { Alarms1796010000000 } from './migrations/1796010000000-alarms.js';
 import { HeartbeatErrors1796010100000 } from './migrations/1796010100000-heartbeat-errors.js';
+import { OwnCalls1796030000000 } from './migrations/1796030000000-own-calls.js';
 import { ReportedCalls1796020000000 } from './migrations/1796020000000-reported-calls.js';
 import { AlarmReminders1796010200000 } from './migrations/1796010200000-alarm-reminders.js';
 import { Dialling1796022000000 } from './migrations/1796022000000-dialling.js';
@@ -71,6 +72,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       ReportedCalls1796020000000,
       AnsweringNumbers1796021000000,
       Dialling1796022000000,
+      OwnCalls1796030000000,
     ],
   });
 }

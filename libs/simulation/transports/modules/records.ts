@@ -42,8 +42,8 @@ export interface ProductionCall {
 /** A call of a list, by its id in the records of the platform. */
 export interface ListedCall {
   readonly id: string;
-  /** Unix milliseconds. */
-  readonly endedAt: number;
+  /** Unix milliseconds; null if it cannot be read. */
+  readonly endedAt: number | null;
 }
 
 /**
@@ -59,7 +59,7 @@ export interface RecordsWindow {
 /** Calls of a window, each id once. */
 export interface ListedCalls {
   readonly items: readonly ListedCall[];
-  /** Entries that cannot be read, such as ones without an id. */
+  /** Entries without an id. */
   readonly malformed: number;
   /** Until when the list is complete: before the end of the window if it has many calls. */
   readonly until: number;

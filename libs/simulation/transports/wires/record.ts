@@ -147,7 +147,7 @@ export function spanOf(started: number | undefined, ended: number | undefined) {
   return { startedAt, endedAt };
 }
 
-/** A page of a list. Undefined: the entry is not about a call that was answered and has ended; null: it cannot be read. */
+/** A page of a list. Undefined: the entry is not about a call that was answered and has ended; null: it has no id. */
 export interface ListPage {
   readonly entries: readonly (ListedCall | undefined | null)[];
   /** What the next page is asked for with; null: there is none. */
@@ -186,9 +186,9 @@ export async function listInParts(
 
 /** An entry of a list. @param isOver whether the call was answered and has ended */
 export function listedCall(id: unknown, endedAt: number | undefined, isOver: boolean): ListedCall | undefined | null {
-  if (!isOver) return undefined;
   const known = idOf(id);
-  return known === undefined || endedAt === undefined ? null : { id: known, endedAt };
+  if (known === undefined) return null;
+  return isOver ? { id: known, endedAt: endedAt ?? null } : undefined;
 }
 
 /** A text of the platform, such as why the call ended; null for none. */

@@ -75,6 +75,16 @@ describe.each(ALL)('the records of calls of %s', (name) => {
     expect(malformed).toBe(2);
   });
 
+  it('are listed although it cannot be read when they ended: their records say more', async () => {
+    const fields = {
+      vapi: { endedAt: 'soon' },
+      retell: { end_timestamp: 'soon' },
+      elevenlabs: { metadata: { start_time_unix_secs: NOON / 1_000 } },
+    }[name];
+    const { list } = await open(name, booked(0, { fields }));
+    expect((await list()).items).toEqual([{ id: 'call_0', endedAt: null }]);
+  });
+
   it('end with an error for a list that has no end', async () => {
     const { list, kept } = await open(name, booked(0), booked(1));
     kept.faults.isEndless = true;

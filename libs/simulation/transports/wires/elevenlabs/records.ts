@@ -1,6 +1,6 @@
 import { READ_LIMITS } from '../../../other-side/read-limits.js';
 import { PlatformApi } from '../../http/platform-api.js';
-import type { ListedCall, ProductionCall, Records, RecordsRequest } from '../../modules/records.js';
+import type { ListedCall, ProductionCall, Records, RecordsRequest, RecordsWindow } from '../../modules/records.js';
 import { argumentsJson, type Json, listOf, objectOf, textOf } from '../fields.js';
 import {
   attemptIn,
@@ -41,7 +41,7 @@ export const elevenlabsRecords: Records = {
       const found = await api.json(PATH, { query, limit: READ_LIMITS.list, signal: request.signal });
       const { conversations, has_more, next_cursor } = objectOf(found);
       if (!Array.isArray(conversations)) throw api.notUnderstood('its list has no conversations');
-      const entries = conversations.map(listed).filter((one) => !one || (one.endedAt >= from && one.endedAt <= until));
+      const entries = conversations.map(listed).filter((one) => !one || isWithin(one, { from, until }));
       return { entries, next: has_more === true ? textOf(next_cursor) : null };
     });
   },
@@ -54,9 +54,11 @@ export const elevenlabsRecords: Records = {
   },
 };
 
+const isWithin = ({ endedAt }: ListedCall, { from, until }: Pick<RecordsWindow, 'from' | 'until'>): boolean =>
+  endedAt === null || (endedAt >= from && endedAt <= until);
+
 function listed(entry: unknown): ListedCall | undefined | null {
   const { conversation_id, status, start_time_unix_secs, call_duration_secs } = objectOf(entry);
-  if (idOf(conversation_id) === undefined) return null;
   const [from, length] = [secondsOf(start_time_unix_secs), secondsOf(call_duration_secs)];
   const endedAt = from === undefined || length === undefined ? undefined : from + length;
   return listedCall(conversation_id, endedAt, status === 'done');

@@ -70,7 +70,6 @@ async function recordOf(api: RetellApi, id: string, request: RecordsRequest): Pr
 
 function listed(entry: unknown): ListedCall | undefined | null {
   const { call_id, call_status, start_timestamp, end_timestamp } = objectOf(entry);
-  if (idOf(call_id) === undefined) return null;
   const isOver = OVER.has(call_status) && figureOf(start_timestamp) !== undefined;
   return listedCall(call_id, figureOf(end_timestamp), isOver);
 }

@@ -75,7 +75,6 @@ export const vapiRecords: Records = {
 
 function listed(entry: unknown): ListedCall | undefined | null {
   const { id, status, startedAt, endedAt } = objectOf(entry);
-  if (idOf(id) === undefined) return null;
   return listedCall(id, dateOf(endedAt), status === 'ended' && startedAt !== undefined && startedAt !== null);
 }
 
