@@ -102,6 +102,7 @@ export type {
   MonitoredAgent,
   ProductionCall,
   ProductionCalls,
+  ProductionSettings,
   ProductionToolCall,
   Records,
   RecordsRequest,

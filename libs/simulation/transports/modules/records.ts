@@ -1,3 +1,4 @@
+import type { PersonalDataKind } from '../../../evaluation-definition/index.js';
 import type { JsonValue } from '../../timeline/text.js';
 import type { TranscriptEntry } from '../../voice/imported/transcript.js';
 import type { PlatformRequest } from './endpoint.js';
@@ -88,8 +89,18 @@ export interface Records {
   readonly recording?: (id: string, request: RecordsRequest, take: TakeSound) => Promise<'taken' | 'awaited' | 'none'>;
 }
 
+/** How production calls of an agent are judged. */
+export interface ProductionSettings {
+  /** Kinds of personal data that are replaced by placeholders in what is stored and sent. */
+  readonly redact: readonly PersonalDataKind[];
+  /** Whether the language model judges criteria, and so gets the words of real callers. */
+  readonly judge: boolean;
+  /** Calls of a day (UTC) whose criteria it judges at most. */
+  readonly maxJudgedPerDay: number;
+}
+
 /** An agent whose production calls are judged. */
-export interface MonitoredAgent {
+export interface MonitoredAgent extends ProductionSettings {
   readonly id: string;
   readonly workspaceId: string;
 }
