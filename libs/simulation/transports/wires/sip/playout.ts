@@ -41,10 +41,17 @@ export class Playout {
    */
   private isLeftOut = false;
   /** Until when sound was taken. */
-  private takenUntilMs = -Infinity;
+  private takenUntilMs: number;
+  private hasSound = false;
+  private droppedBefore = 0;
+
+  /** @param startMs what is heard before it is not played, but shows how far the sender is ahead */
+  constructor(private readonly startMs = -Infinity) {
+    this.takenUntilMs = startMs + LAG_MS;
+  }
 
   get dropped(): number {
-    return this.anchor.dropped;
+    return this.anchor.dropped - this.droppedBefore;
   }
 
   /** @param source changes with the address of the sender */
@@ -52,6 +59,7 @@ export class Playout {
     // As the recording keeps it.
     const payload = encoding === 'mulaw' ? packet.payload : encodeMulaw(decodeAudio({ encoding }, packet.payload));
     this.place(this.anchor.receive({ ...packet, payload }, now, source));
+    if (now < this.startMs) this.droppedBefore = this.anchor.dropped;
   }
 
   /** A packet of the stream that has no sound. */
@@ -68,8 +76,9 @@ export class Playout {
       const placed = this.due.shift()!;
       const { atMs, pcm } = placed;
       const passed = Math.max(0, Math.round((this.takenUntilMs - atMs) * SAMPLES_PER_MS));
+      if (passed < pcm.length && this.hasSound) this.noteGap(placed);
+      this.hasSound = true;
       if (passed >= pcm.length) continue;
-      this.noteGap(placed);
       const startMs = Math.max(atMs, this.takenUntilMs);
       this.takenUntilMs = atMs + pcm.length / SAMPLES_PER_MS;
       if (!this.isLeftOut) taken.push({ atMs: startMs, pcm: pcm.subarray(passed) });
@@ -83,7 +92,7 @@ export class Playout {
 
   private place(placements: readonly Placement[]): void {
     for (const { packet, heardMs, silenceMs } of placements) {
-      this.leavesOutSilence ||= silenceMs > FRAME_MS;
+      this.leavesOutSilence ||= silenceMs > FRAME_MS && heardMs - silenceMs >= this.startMs;
       const atMs = heardMs + LAG_MS;
       const before = this.due.findLastIndex((one) => one.atMs <= atMs);
       this.due.splice(before + 1, 0, { atMs, pcm: decodeMulaw(packet.payload), silenceMs });
@@ -93,6 +102,6 @@ export class Playout {
   /** What is missing before a sound, but for what the sender left out, was lost, came too late, or its times have moved. */
   private noteGap({ atMs, silenceMs }: PlacedSound): void {
     const ms = atMs - this.takenUntilMs - silenceMs;
-    if (ms > 1 && Number.isFinite(ms)) this.gaps.push({ atMs: this.takenUntilMs, ms });
+    if (ms > 1) this.gaps.push({ atMs: this.takenUntilMs, ms });
   }
 }

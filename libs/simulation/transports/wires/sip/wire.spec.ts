@@ -199,6 +199,31 @@ describe('the wire of SIP', () => {
     expect(line.codes.sort()).toEqual(['foreign_packets', 'line_gaps', 'malformed_packet', 'unknown_payload_type']);
   });
 
+  // pjsip/pjproject#4005: media is sent before the 200. roomkit-live/roomkit#36: sound is sent 240 ms ahead.
+  it('learns from packets before the answer that the sender is ahead, and hears its sound when it is due', () => {
+    const line = new Line(WAITS, { answeredAt: performance.timeOrigin + 300 }).run(280);
+    const silence = encodeMulaw(new Int16Array(160));
+    for (let n = 0; n < 12; n++) line.packet(silence);
+    for (let n = 12; n < 51; n++) line.packet(silence).run(20);
+    line.says(speech(1_000)).says(SILENCE);
+    line.media.abort(line.now);
+    const { agent, timing } = line.media.facts();
+    // The 52nd packet of 20 ms is due 1,020 ms after the first one, which came 20 ms before the answer.
+    expect(agent).toMatchObject([{ startMs: expect.closeTo(1_000, -1) as number }]);
+    expect(timing.lineGaps).toBeUndefined();
+    expect(line.codes).toEqual([]);
+  });
+
+  it('is lost after 15 s without a packet, also if the ring tone left out silence', () => {
+    const line = new Line(WAITS, { answeredAt: performance.timeOrigin + 2_000 });
+    const ring = encodeMulaw(speech(20));
+    for (let n = 0; n < 50; n++) {
+      line.packet(ring, 0, { timestamp: 160 * (n < 25 ? n : n + 25) }).run(n === 24 ? 520 : 20);
+    }
+    line.run(500).says(SILENCE).run(17_000);
+    expect(line.media.facts().failure).toMatchObject({ code: 'line_lost' });
+  });
+
   it('leaves out what came before the answer: it rang', () => {
     const line = new Line(WAITS, { answeredAt: performance.timeOrigin + 1_000 }).says(speech(1_000)).says(SILENCE);
     line.run(500).media.abort(line.now);

@@ -38,7 +38,7 @@ export default sipWire;
 /** Our side of the media of a telephone call. */
 class SipWire implements Wire {
   readonly lagMs = LAG_MS;
-  private readonly playout = new Playout();
+  private playout = new Playout();
   private readonly keys = new KeyReceiver();
   private readonly agent: OtherSide;
   private sender!: RtpSender;
@@ -67,6 +67,8 @@ class SipWire implements Wire {
   open(now: number): void {
     const { answeredAt, messages } = this.state;
     this.answeredAt = answeredAt === null ? now : answeredAt - performance.timeOrigin;
+    // Before the answer it rings; senders may be ahead from there on.
+    this.playout = new Playout(this.answeredAt);
     this.openedAt = this.heardAt = now;
     const random = randomBytes(10);
     const [ssrc, sequence, timestamp] = [random.readUInt32BE(0), random.readUInt16BE(4), random.readUInt32BE(6)];
@@ -82,7 +84,7 @@ class SipWire implements Wire {
       this.side.ready(this.answeredAt + LAG_MS, { toAgent: format, fromAgent: format });
     }
     if (!this.isReady) this.sender.silence(now);
-    for (const { atMs, pcm } of this.playout.take(now)) if (this.isReady) this.side.play(atMs, pcm);
+    for (const { atMs, pcm } of this.playout.take(now)) this.side.play(atMs, pcm);
     this.note(now, this.keys.advance(now));
     this.sender.report(now);
     if (this.ending && now >= this.ending.atMs + LAG_MS) return this.side.hangUp(now, this.ending.reason);
@@ -115,8 +117,6 @@ class SipWire implements Wire {
     const isSound = payloadType === this.media.payloadType;
     const encoding = isSound ? CODECS[this.media.codec] : STATIC[payloadType];
     if (encoding) {
-      // Before the answer it rings.
-      if (now < this.answeredAt) return;
       this.sender.rtcp.count(packet, Math.max(0, now));
       return this.playout.receive(packet, encoding, now, String(this.source));
     }
