@@ -322,14 +322,6 @@ describe('an answered call', () => {
     expect((await farSide.until(status)).header('CSeq')).toBe(`1 ${method}`);
   });
 
-  it('reports hold and another media address, and answers with the same description', async () => {
-    const media = jest.fn(() => true);
-    const { send, invite, farSide } = await answered({ media });
-    send(requestIn(invite, 'INVITE', 1, [CONTACT], ANSWER.replace('c=IN IP4 127.0.0.1', 'c=IN IP4 0.0.0.0')));
-    expect((await farSide.until('200')).text).toContain(OFFER);
-    expect(media).toHaveBeenCalledWith(expect.objectContaining({ hold: true }));
-  });
-
   it('refuses a media address that is not wanted', async () => {
     const { send, invite, farSide } = await answered({ media: () => false });
     send(requestIn(invite, 'INVITE', 1, [CONTACT], ANSWER.replace('c=IN IP4 127.0.0.1', 'c=IN IP4 10.0.0.1')));

@@ -11,6 +11,8 @@ export interface MediaOffer {
   readonly port: number;
   /** Names the session; the same in every answer to a re-INVITE. */
   readonly session: number;
+  /** Counts the changes of what is described. Default: 1. */
+  readonly version?: number;
   /** Master key and salt (30 bytes, base64). Present: SRTP is required (RFC 4568). */
   readonly srtpKey?: string;
 }
@@ -35,9 +37,9 @@ const audioLine = ({ port, srtpKey }: MediaOffer, line: AudioLine): string[] => 
   `a=${line.direction}`,
 ];
 
-function description({ address, session }: MediaOffer, media: readonly string[]): string {
+function description({ address, session, version = 1 }: MediaOffer, media: readonly string[]): string {
   const family = isIP(address) === 6 ? 'IP6' : 'IP4';
-  const head = [`o=- ${session} 1 IN ${family} ${address}`, 's=-', `c=IN ${family} ${address}`, 't=0 0'];
+  const head = [`o=- ${session} ${version} IN ${family} ${address}`, 's=-', `c=IN ${family} ${address}`, 't=0 0'];
   return ['v=0', ...head, ...media, ''].join('\r\n');
 }
 
@@ -79,6 +81,32 @@ export function mediaAnswer(sdp: string, own: MediaOffer): string | MediaRefusal
     mediaLines.flatMap((line, index) => (index === chosen ? ours : [refused(line)])),
   );
 }
+
+/** What we described, so that a later description keeps its address, port and key. */
+function ownOf(described: string): MediaOffer & { readonly version: number } {
+  const found = (pattern: RegExp): string | undefined => pattern.exec(described)?.[1];
+  const srtpKey = found(/^a=crypto:\S+ \S+ inline:(\S+)/m);
+  return {
+    address: found(/^c=IN IP[46] (\S+)/m) ?? '',
+    port: Number(found(/^m=audio ([1-9]\d*)/m)),
+    session: Number(found(/^o=- (\d+)/m)),
+    version: Number(found(/^o=- \d+ (\d+)/m)),
+    ...(srtpKey !== undefined && { srtpKey }),
+  };
+}
+
+/** The answer to an offer within a call. A description that changes has the next version (RFC 3264, section 8). */
+export function nextAnswer(sdp: string, described: string): string | MediaRefusal {
+  const own = ownOf(described);
+  const answer = mediaAnswer(sdp, own);
+  return typeof answer !== 'string' || answer === described
+    ? answer
+    : mediaAnswer(sdp, { ...own, version: own.version + 1 });
+}
+
+/** The offer of before, within a call: all that we can, also after a hold. */
+export const nextOffer = (offer: string, described: string): string =>
+  offer === described ? offer : offer.replace(/^(o=- \d+) \d+/m, `$1 ${ownOf(described).version + 1}`);
 
 export interface MediaAnswer {
   /** Where they receive sound: an address or a host name, not yet filtered. */

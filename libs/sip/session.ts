@@ -2,7 +2,7 @@ import type { Session } from 'sip.js/lib/core/index.js';
 import type { SipEndpoint } from './endpoint.js';
 import { printable, reasonOf } from './failures.js';
 import { ALLOW } from './guard.js';
-import { type MediaAnswer, readMedia } from './sdp.js';
+import { type MediaAnswer, nextAnswer, nextOffer, readMedia } from './sdp.js';
 
 export interface SessionEvents {
   /** A re-INVITE: hold, its end, or another media address. `false` refuses it with 488. */
@@ -22,6 +22,7 @@ export function followSession(
 ): Promise<void> {
   let acknowledge: () => void;
   const acknowledged = new Promise<void>((resolve) => (acknowledge = resolve));
+  let described = offer;
   /** Whether the description can be used, and is wanted. */
   const usable = (sdp: string): boolean => {
     const media = readMedia(sdp, { srtp, mayHold: true });
@@ -34,11 +35,13 @@ export function followSession(
     },
     onInvite(request) {
       const sdp = request.message.body;
-      if (sdp !== '' && !usable(sdp)) return void request.reject({ statusCode: 488 });
+      const ours = sdp === '' ? nextOffer(offer, described) : nextAnswer(sdp, described);
+      if (typeof ours !== 'string' || (sdp !== '' && !usable(sdp))) return void request.reject({ statusCode: 488 });
+      described = ours;
       request.accept({
         statusCode: 200,
         extraHeaders: [`Contact: ${endpoint.contact}`, ALLOW],
-        body: { contentDisposition: 'session', contentType: 'application/sdp', content: offer },
+        body: { contentDisposition: 'session', contentType: 'application/sdp', content: ours },
       });
     },
     onAckTimeout() {
