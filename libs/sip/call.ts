@@ -12,7 +12,7 @@ import { SipFramingError } from './framing.js';
 import { ALLOW } from './guard.js';
 import { type CallHandle, confirmedBy } from './handle.js';
 import { type MediaAnswer, type MediaRefusal, readMedia } from './sdp.js';
-import { followSession, type SessionEvents } from './session.js';
+import { type EndedBy, followSession, type SessionEvents } from './session.js';
 
 export interface CallOptions {
   readonly target: SipAddress;
@@ -247,7 +247,7 @@ export class SipCall {
     this.#over({ failure, reason, mayBeOpen: this.#written }, this.#state === 'answered' ? 'answered' : 'over');
   }
 
-  #hungUp(by: 'other side' | 'connection', reason: string): void {
+  #hungUp(by: EndedBy, reason: string): void {
     if (this.#state !== 'answered') return;
     this.#state = 'over';
     // BYE may come before our ACK is sent.

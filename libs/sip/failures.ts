@@ -78,6 +78,22 @@ export function reasonOf(message: Headers, phrase = ''): string {
   return printable([...new Set(said.filter((text) => text.trim() !== ''))].join('; ') || phrase);
 }
 
+/** Causes of Q.850 that a network gives, not who is called: out of order, congested, without circuit, or a timer that expired. */
+const NETWORK_CAUSES: ReadonlySet<number> = new Set([27, 34, 38, 41, 42, 43, 44, 46, 47, 102]);
+
+/**
+ * Whether a Reason (RFC 3326) of BYE says that a network ended the call: by its cause, by a status of 408 or 5xx, or because
+ * no media came.
+ */
+export const isNetworkFault = (message: Headers): boolean =>
+  message.getHeaders('reason').some((value) => {
+    if (/\b(?:rtp|media)[ _-]?time-?out/i.test(value)) return true;
+    const [, protocol, cause] = /^\s*(SIP|Q\.850)\b.*?;\s*cause\s*=\s*(\d{1,3})\b/i.exec(value) ?? [];
+    if (protocol === undefined) return false;
+    const number = Number(cause);
+    return /^sip$/i.test(protocol) ? number === 408 || (number >= 500 && number < 600) : NETWORK_CAUSES.has(number);
+  });
+
 /** Without control characters, at most 300 characters. */
 export const printable = (text: string): string =>
   text

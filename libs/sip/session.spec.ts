@@ -24,6 +24,23 @@ async function answered(events: CallEvents) {
 }
 
 describe('requests of the other side within a call', () => {
+  // RFC 3326 and Q.850: a carrier that lost the call says so; the agent has not hung up then.
+  it.each([
+    ['Q.850;cause=41;text="Temporary Failure"', 'network'],
+    ['Q.850 ;cause=102', 'network'],
+    ['SIP;cause=408;text="Session timeout"', 'network'],
+    // versatica/JsSIP#233.
+    ['SIP ;cause=200; text="RTP Timeout"', 'network'],
+    ['SIP;cause=200;text="Call completed elsewhere"', 'other side'],
+    ['Q.850;cause=16;text="Normal Clearing"', 'other side'],
+  ])('that end it with the Reason %s come from the %s', async (reason, by) => {
+    const ends = jest.fn();
+    const { send, invite, farSide } = await answered({ ended: ends });
+    send(requestIn(invite, 'BYE', 1, [`Reason: ${reason}`]));
+    await farSide.until('200');
+    expect(ends).toHaveBeenCalledWith(by, expect.any(String));
+  });
+
   it('reports hold, and answers in the old form of it with our own address', async () => {
     const media = jest.fn(() => true);
     const { send, invite, farSide } = await answered({ media });

@@ -1,6 +1,6 @@
 import type { Session } from 'sip.js/lib/core/index.js';
 import type { SipEndpoint } from './endpoint.js';
-import { printable, reasonOf } from './failures.js';
+import { isNetworkFault, printable, reasonOf } from './failures.js';
 import { ALLOW } from './guard.js';
 import { type MediaAnswer, nextAnswer, nextOffer, readMedia } from './sdp.js';
 
@@ -9,9 +9,14 @@ export interface SessionEvents {
   media?(media: MediaAnswer): boolean;
   /** REFER, accepted and reported as done: where the other side wants to transfer us to. End the call. */
   transfer?(target: string): void;
-  /** BYE, with its Reason, or the end of the connection; after that the call may still be open there. */
-  ended?(by: 'other side' | 'connection', reason: string): void;
+  /**
+   * BYE, with its Reason, which may say that a network between ended the call; or the end of the connection: after that the
+   * call may still be open there.
+   */
+  ended?(by: EndedBy, reason: string): void;
 }
+
+export type EndedBy = 'other side' | 'network' | 'connection';
 
 /** Answers what comes within a call. Resolves at the ACK of a 200 that we sent. */
 export function followSession(
@@ -31,7 +36,8 @@ export function followSession(
   session.delegate = {
     onBye(request) {
       request.accept();
-      events.ended?.('other side', reasonOf(request.message));
+      const by = isNetworkFault(request.message) ? 'network' : 'other side';
+      events.ended?.(by, reasonOf(request.message));
     },
     onInvite(request) {
       const sdp = request.message.body;
@@ -47,7 +53,7 @@ export function followSession(
     onAckTimeout() {
       session.bye();
       acknowledge();
-      events.ended?.('other side', 'no ACK in time');
+      events.ended?.('network', 'no ACK in time');
     },
     onAck({ message }) {
       acknowledge();

@@ -12,6 +12,7 @@ import { httpUrl } from './connect.js';
 import { masked } from './masked.js';
 import type { LoggedMessage, SipSignal, SipState } from './state.js';
 
+const ENDINGS = { 'other side': 'ended', network: 'lost', connection: 'disconnected' } as const;
 /** Messages before the answer that are kept for the wire log. */
 const MOST_MESSAGES = 200;
 
@@ -52,8 +53,7 @@ export class AnsweredCall {
   readonly events: SessionEvents = {
     media: (media) => this.moved(media),
     transfer: (target) => this.signal({ type: 'transfer', target: this.redaction.clean(shownTarget(target)) }),
-    ended: (by, reason) =>
-      this.signal({ type: by === 'connection' ? 'disconnected' : 'ended', reason: this.redaction.clean(reason) }),
+    ended: (by, reason) => this.signal({ type: ENDINGS[by], reason: this.redaction.clean(reason) }),
   };
 
   signal(message: SipSignal, target?: DatagramTarget): void {

@@ -29,7 +29,7 @@ export interface SipState extends WireState {
 
 /** What signalling says of a call that was answered. */
 export type SipSignal =
-  | { readonly type: 'ended' | 'disconnected'; readonly reason: string }
+  | { readonly type: 'ended' | 'lost' | 'disconnected'; readonly reason: string }
   | { readonly type: 'transfer'; readonly target: string }
   | { readonly type: 'media'; readonly hold: boolean; readonly isElsewhere: boolean; readonly media: SipMedia }
   | { readonly type: 'next_hop'; readonly address: string }

@@ -186,6 +186,11 @@ describe('the wire of SIP', () => {
     expect(agent[0]!.endMs).toBeCloseTo(2_000, -1);
   });
 
+  it('is lost if the network ended it: the agent did not hang up', () => {
+    const line = new Line(WAITS).says(SILENCE).signal({ type: 'lost', reason: 'Temporary Failure' });
+    expect(line.run(500).media.facts().failure).toMatchObject({ code: 'line_lost', fault: 'infrastructure' });
+  });
+
   it('lists what the line lost, and what the packets have that they should not', () => {
     const line = new Line(WAITS).says(speech(1_000));
     for (let n = 0; n < 20; n++)

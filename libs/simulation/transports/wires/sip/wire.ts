@@ -140,6 +140,8 @@ class SipWire implements Wire {
         return this.log(now, signal.direction, { sip: signal.text });
       case 'ended':
         return this.endAt(now, signal.reason === '' ? 'The agent hung up' : `The agent hung up: ${signal.reason}`);
+      case 'lost':
+        return this.side.failed(now, failure('line_lost', `the network ended the call: ${signal.reason}`));
       case 'transfer':
         this.event(now, 'transfer', signal.target);
         return this.endAt(now, `The agent transferred the call to ${signal.target}`);
