@@ -19,6 +19,8 @@ import type { Records } from './records.js';
 export interface ProtocolOption {
   /** Encrypted where it is stored, and never shown. */
   readonly isSecret: boolean;
+  /** Whether it names a host that gets the secrets of the connection, beside that of its url. */
+  readonly receivesSecrets?: true;
   /** For the API documentation: what it does, as the rest of a sentence that begins with its name. */
   readonly description: string;
   /** What is wrong with a value, as the rest of a sentence about the option; undefined if nothing is. */

@@ -42,6 +42,22 @@ describe('the rules of a connection', () => {
     ]);
   });
 
+  it('keep a secret only while each option that gets it stays the same', () => {
+    const trigger = { isSecret: false, receivesSecrets: true as const, description: '', violation: () => undefined };
+    const protocol = { ...PROTOCOL, options: { ...PROTOCOL.options, trigger } };
+    const checked = (given: Record<string, unknown>) => {
+      const input = { url: URL, headers: { 'X-Token': null }, options: { ...given, authToken: null } };
+      const stored = { ...STORED, options: { trigger: 'https://hook.example.com' } };
+      return messagesOf(new ConnectionCheck(input, protocol, new OutboundClient(), stored));
+    };
+    expect(checked({ trigger: 'https://hook.example.com' })).toEqual([]);
+    expect(checked({})).toEqual([]);
+    expect(checked({ trigger: 'https://elsewhere.example' })).toEqual([
+      'headers.X-Token must be given again: a stored value is kept only while the option trigger stays the same',
+      'options.authToken must be given again: a stored value is kept only while the option trigger stays the same',
+    ]);
+  });
+
   it.each<[string, Record<string, unknown>, string]>([
     ['an unknown option', { colour: 'red' }, 'options.colour is not an option of the protocol'],
     ['a misspelt option', { samplerate: 8_000 }, 'is not an option of the protocol; did you mean sampleRate?'],

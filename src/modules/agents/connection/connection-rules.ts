@@ -31,6 +31,8 @@ export interface ConnectionInput {
 /** The connection that is replaced. */
 export interface StoredConnection {
   readonly url: string;
+  /** Without secret ones. */
+  readonly options?: Readonly<Record<string, unknown>>;
   readonly secrets: ConnectionSecrets;
 }
 
@@ -44,7 +46,8 @@ export class ConnectionCheck {
     headers: {},
     options: {},
   };
-  private readonly isSameOrigin: boolean;
+  /** What leads elsewhere now, so that stored secrets are not sent there. */
+  private readonly moved: string | undefined;
 
   /** @param stored the connection that `input` replaces */
   constructor(
@@ -55,7 +58,8 @@ export class ConnectionCheck {
   ) {
     const violation = addressViolation(input.url, protocol.schemes, outbound);
     if (violation !== undefined) this.issues.push(about('url', violation));
-    this.isSameOrigin = violation === undefined && stored !== undefined && originOf(stored.url) === originOf(input.url);
+    const isSameHost = violation === undefined && stored !== undefined && originOf(stored.url) === originOf(input.url);
+    this.moved = isSameHost ? this.movedOption(input.options) : 'scheme, host and port of url stay';
     this.checkHeaders(input.headers);
     for (const [name, value] of Object.entries(input.options)) this.checkOption(name, value);
   }
@@ -103,12 +107,18 @@ export class ConnectionCheck {
     else issue(violation);
   }
 
+  private movedOption(options: ConnectionInput['options']): string | undefined {
+    const name = Object.entries(this.protocol.options).find(
+      ([one, { receivesSecrets }]) =>
+        receivesSecrets && options[one] !== undefined && options[one] !== this.stored?.options?.[one],
+    )?.[0];
+    return name && `the option ${name} stays`;
+  }
+
   /** Why a stored secret cannot be kept: it must not be sent to another server than the one that it was given for. */
   private keepingViolation(kept: unknown): string | undefined {
     if (kept === undefined) return 'must not be null: there is no stored value to keep';
-    return this.isSameOrigin
-      ? undefined
-      : 'must be given again: a stored value is kept only while scheme, host and port of url stay the same';
+    return this.moved && `must be given again: a stored value is kept only while ${this.moved} the same`;
   }
 }
 

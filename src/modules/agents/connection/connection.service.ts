@@ -87,7 +87,7 @@ export class ConnectionService {
       const reached = this.dialling.reach(agent.provider, url);
       if (!reached) throw invalidInput(about('url', withoutTrunk(agent.provider)));
       const before = stored && this.dialling.reach(agent.provider, stored.url);
-      const previous = before && { url: before.url, secrets: this.open(stored) };
+      const previous = before && { url: before.url, options: stored.options, secrets: this.open(stored) };
       const given = { url: reached.url, headers, options };
       const checked = new ConnectionCheck(given, PROTOCOLS.of(protocol), this.outbound, previous);
       const [issue, ...more] = checked.issues;

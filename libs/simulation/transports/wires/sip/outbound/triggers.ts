@@ -113,6 +113,7 @@ function parsed(trigger: unknown): { readonly platform?: Platform; readonly url:
 export const TRIGGER_OPTIONS: Readonly<Record<'trigger' | 'triggerSecret', ProtocolOption>> = {
   trigger: {
     isSecret: false,
+    receivesSecrets: true,
     description: `of an agent of type OUTBOUND: who is asked to let it call. ${NAMES.map((name) => `\`${name}\``).join(', ')}: the platform, with the apiKey of the agent; another address of its API follows after a colon (\`vapi:https://api.eu.vapi.ai\`). An address (\`https://…\`) gets a POST with \`callId\`, \`to\`, \`from\` and \`variables\``,
     violation: (value) =>
       parsed(value) ? undefined : `must be ${NAMES.join(', ')}, or an address that begins with https:// or http://`,
