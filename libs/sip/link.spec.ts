@@ -9,7 +9,7 @@ afterEach(() => {
 });
 
 /** A link, the socket at its other end, and what happens at both. */
-async function linked(times: { partialMessage: number; keepAlive: number }) {
+async function linked(times: { partialMessage: number; keepAlive: number; closing: number }) {
   const server = createServer();
   const far = new Promise<Socket>((resolve) => server.once('connection', resolve));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -24,10 +24,10 @@ async function linked(times: { partialMessage: number; keepAlive: number }) {
   open.push(link, server);
   const other = await far;
   const received = new Promise<string>((resolve) => other.once('data', (chunk: Buffer) => resolve(chunk.toString())));
-  return { link, other, messages, received, closed };
+  return { link, socket, other, messages, received, closed };
 }
 
-const LONG = { partialMessage: 60_000, keepAlive: 60_000 };
+const LONG = { partialMessage: 60_000, keepAlive: 60_000, closing: 60_000 };
 
 describe('SipLink', () => {
   it('answers keep-alives, and sends its own', async () => {
@@ -55,6 +55,17 @@ describe('SipLink', () => {
     other.write(MESSAGE + 'x'.repeat(1_000_000));
     expect((await closed)?.message).toBe('message over 16 KiB');
     expect(messages).toEqual([MESSAGE]);
+  });
+
+  // thevoiceguy/siphon-ai#381: sockets stay for ever if only one side closes them.
+  it('is over soon after it was closed, also if the other side keeps the connection open', async () => {
+    const { link, socket, other } = await linked({ ...LONG, closing: 50 });
+    other.allowHalfOpen = true;
+    const over = new Promise((resolve) => socket.once('close', resolve));
+    link.close();
+    await over;
+    expect(socket.destroyed).toBe(true);
+    other.destroy();
   });
 
   it('closes without a fault if the other side does', async () => {

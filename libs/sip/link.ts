@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import type { SipTransport } from './address.js';
 import { KEEP_ALIVE, SipFraming, SipFramingError } from './framing.js';
 
-/** Milliseconds: how long a message may take to arrive, and how often CRLF CRLF is sent. */
-const LINK_TIMES = { partialMessage: 10_000, keepAlive: 25_000 };
+/** Milliseconds: how long a message may take to arrive, how often CRLF CRLF is sent, and how long a close may take. */
+const LINK_TIMES = { partialMessage: 10_000, keepAlive: 25_000, closing: 5_000 };
 
 export interface LinkHandlers {
   message(text: string): void;
@@ -49,9 +49,10 @@ export class SipLink {
     this.#write(text);
   }
 
-  /** Sends what is waiting, then closes. */
+  /** Sends what is waiting, then closes, also if the other side does not. */
   close(): void {
     this.socket.end();
+    setTimeout(() => this.socket.destroy(), this.times.closing).unref();
     this.#close(undefined);
   }
 
