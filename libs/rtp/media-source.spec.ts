@@ -44,6 +44,13 @@ describe('MediaSource', () => {
     expect(media.accept(at('1.1.1.1', 5), 40, 1)).toBe('foreign_address');
   });
 
+  // bluenviron/gortsplib#687 and sipwise/rtpengine#2166: senders change their SSRC again and again.
+  it('takes any number of sources that follow one another', () => {
+    const media = source(at('1.1.1.1'));
+    const results = Array.from({ length: 100 }, (_, ssrc) => media.accept(at('1.1.1.1'), 2_000 * ssrc, ssrc));
+    expect(new Set(results)).toEqual(new Set(['accepted']));
+  });
+
   it('refuses the 21st source', () => {
     const media = source(at('1.1.1.1'));
     const results = Array.from({ length: 1_000 }, (_, ssrc) => media.accept(at('1.1.1.1'), ssrc, ssrc));

@@ -7,7 +7,9 @@ export type SourceRefusal = 'foreign_address' | 'refused_address' | 'too_many_so
 
 /** So long without a packet from its address, the media may come from another one, once. */
 const ABSENT_MS = 2_000;
+/** At once: within this time of each other. */
 const MOST_SOURCES = 20;
+const SOURCES_MS = 5_000;
 /** Packets that are sent to an address that has not answered: 5 s of sound. */
 const UNANSWERED_PACKETS = 250;
 
@@ -21,7 +23,8 @@ export class MediaSource {
   private lastMs: number;
   private hasChanged = false;
   private sentUnanswered = 0;
-  private readonly ssrcs = new Set<number>();
+  /** Senders, and when each of them was heard last. */
+  private readonly ssrcs = new Map<number, number>();
 
   /**
    * @param expected the address of the SDP first, then others at which media may come, such as the peer's
@@ -59,8 +62,8 @@ export class MediaSource {
     if (!isExpected && (this.hasChanged || !isAbsent || ssrc === undefined)) return 'foreign_address';
     if (!isExpected && !this.permits(from.address)) return 'refused_address';
     if (ssrc !== undefined) {
-      if (!this.ssrcs.has(ssrc) && this.ssrcs.size >= MOST_SOURCES) return 'too_many_sources';
-      this.ssrcs.add(ssrc);
+      if (!this.ssrcs.has(ssrc) && !this.hasRoom(nowMs)) return 'too_many_sources';
+      this.ssrcs.set(ssrc, nowMs);
       // RTCP has a port of its own, which is not that of the sound.
       if (!this.latched || !isExpected || isAbsent) this.latched = from;
     }
@@ -69,6 +72,12 @@ export class MediaSource {
     if (isExpected) return 'accepted';
     this.hasChanged = true;
     return 'changed';
+  }
+
+  private hasRoom(nowMs: number): boolean {
+    if (this.ssrcs.size < MOST_SOURCES) return true;
+    for (const [ssrc, heardMs] of this.ssrcs) if (nowMs - heardMs > SOURCES_MS) this.ssrcs.delete(ssrc);
+    return this.ssrcs.size < MOST_SOURCES;
   }
 
   /** Whether one more packet may be sent; counts it. Sending never stops after a packet was received. */

@@ -30,7 +30,7 @@ export const SIP_FINDINGS = {
   },
   too_many_sources: {
     severity: 'warning',
-    meaning: 'The packets name more than 20 senders (SSRC); those of further ones are ignored',
+    meaning: 'The packets name more than 20 senders (SSRC) at once; those of further ones are ignored',
     source: 'RFC 3550, section 8.2: a source that changes its SSRC all the time disturbs a session',
   },
   too_many_packets: {
