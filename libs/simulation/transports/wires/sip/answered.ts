@@ -37,6 +37,8 @@ export class AnsweredCall {
   private readonly messages: LoggedMessage[] = [];
   private readonly redaction: Redaction;
   private media: MediaAnswer | undefined;
+  /** The host that they described at first, and its address. */
+  private first = { host: '', address: '' };
 
   constructor(private readonly options: AnsweredOptions) {
     this.redaction = new Redaction(options.secrets);
@@ -73,6 +75,7 @@ export class AnsweredCall {
     const addresses = await addressesOf(client, httpUrl({ host: media.address, port: media.port }), agent);
     const address = addresses.find((one) => isIP(one) === isIP(this.peer)) ?? addresses[0]!;
     this.media = { ...media, address };
+    this.first = { host: media.address, address };
     const { codec, payloadType, eventPayloadType = null } = media;
     return {
       media: this.target(this.media),
@@ -106,7 +109,8 @@ export class AnsweredCall {
     const before = this.media;
     if (!before) return false;
     const isNowhere = media.hold && /^[0:.]+$/.test(media.address);
-    const next = isNowhere ? { ...media, address: before.address } : media;
+    const known = media.address === this.first.host ? this.first.address : media.address;
+    const next = { ...media, address: isNowhere ? before.address : known };
     if (next.address !== before.address && !this.permits(next)) return false;
     this.media = next;
     const { codec, payloadType, eventPayloadType = null, hold } = next;
@@ -116,7 +120,7 @@ export class AnsweredCall {
     return true;
   }
 
-  /** Names are not looked up within a call. */
+  /** Other names than the first are not looked up within a call. */
   private permits({ address, port }: MediaAnswer): boolean {
     return isIP(address) !== 0 && this.options.client.check(httpUrl({ host: address, port })) === undefined;
   }
