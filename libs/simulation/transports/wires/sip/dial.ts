@@ -37,6 +37,8 @@ export class SipSession implements WireSession<SipState> {
   readonly secrets: SentSecrets;
   readonly skippedSteps = {};
   private handle: CallHandle | undefined;
+  /** Why the ledger does not take the call, such as the limits of the day. */
+  private refusal: Error | undefined;
   private end: (() => Promise<void>) | undefined;
   private ringing: { readonly atMs: number; hasSound: boolean } | undefined;
 
@@ -110,14 +112,17 @@ export class SipSession implements WireSession<SipState> {
         },
       );
       this.end = async () => {
-        if ((await call.hangUp()) === 'ended') await this.closed();
-        sip.close();
+        try {
+          if ((await call.hangUp()) === 'ended' && !this.refusal) await this.closed();
+        } finally {
+          sip.close();
+        }
       };
       const onAbort = () => void call.hangUp().catch(() => undefined);
       signal.addEventListener('abort', onAbort, { once: true });
       const result = await call.result;
       signal.removeEventListener('abort', onAbort);
-      if (!('media' in result)) throw new CallFailure(failureOfSip(agent, result, isSecure));
+      if (!('media' in result)) throw this.refusal ?? new CallFailure(failureOfSip(agent, result, isSecure));
       onStep('accepted');
       return await answered.dialled(result, { events: this.ring(invitedAt), isTest: options.isTest === true });
     } catch (error) {
@@ -144,7 +149,12 @@ export class SipSession implements WireSession<SipState> {
 
   private async placed(handle: CallHandle): Promise<void> {
     this.handle = handle;
-    await this.call.ledger?.placed(handle as unknown as JsonValue, handle.callId);
+    try {
+      await this.call.ledger?.placed(handle as unknown as JsonValue, handle.callId);
+    } catch (cause) {
+      this.refusal = cause as Error;
+      throw cause;
+    }
   }
 
   /** There is nothing left to end. */
