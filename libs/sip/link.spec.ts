@@ -57,7 +57,7 @@ describe('SipLink', () => {
     expect(messages).toEqual([MESSAGE]);
   });
 
-  // thevoiceguy/siphon-ai#381: sockets stay for ever if only one side closes them.
+  // thevoiceguy/siphon-ai#381: sockets stay open if only one side closes them.
   it('is over soon after it was closed, also if the other side keeps the connection open', async () => {
     const { link, socket, other } = await linked({ ...LONG, closing: 50 });
     other.allowHalfOpen = true;
