@@ -102,7 +102,7 @@ export type {
   MonitoredAgent,
   ProductionCall,
   ProductionCalls,
-  ProductionSettings,
+  ProductionJudging,
   ProductionToolCall,
   Records,
   RecordsRequest,

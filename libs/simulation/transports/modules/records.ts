@@ -89,20 +89,22 @@ export interface Records {
   readonly recording?: (id: string, request: RecordsRequest, take: TakeSound) => Promise<'taken' | 'awaited' | 'none'>;
 }
 
-/** How production calls of an agent are judged. */
-export interface ProductionSettings {
-  /** Kinds of personal data that are replaced by placeholders in what is stored and sent. */
-  readonly redact: readonly PersonalDataKind[];
-  /** Whether the language model judges criteria, and so gets the words of real callers. */
-  readonly judge: boolean;
-  /** Calls of a day (UTC) whose criteria it judges at most. */
-  readonly maxJudgedPerDay: number;
-}
-
 /** An agent whose production calls are judged. */
-export interface MonitoredAgent extends ProductionSettings {
+export interface MonitoredAgent {
   readonly id: string;
   readonly workspaceId: string;
+  /** By default no criteria are judged, and all kinds are redacted. */
+  readonly judging?: ProductionJudging;
+}
+
+/** How production calls are judged. */
+export interface ProductionJudging {
+  /** Whether criteria are sent to the language model, with the redacted words. */
+  readonly judge: boolean;
+  /** Calls of a day (UTC) whose criteria are judged. */
+  readonly maxJudgedPerDay: number;
+  /** What is redacted. */
+  readonly redact: readonly PersonalDataKind[];
 }
 
 /** What became of a call: it is judged, was judged before, fits no evaluation, or is one too many. */
