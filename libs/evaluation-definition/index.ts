@@ -21,13 +21,14 @@ export type { Need, OfType } from './checks/kind.js';
 export { CHECK_DEFINITIONS } from './checks/schema.js';
 export type * from './definition/definition.js';
 export { historyOf } from './definition/history.js';
-export { PERSONAL_DATA_KINDS } from './definition/definition.js';
+export { PERSONAL_DATA_KINDS, SCOPES } from './definition/definition.js';
 export { linesOf, lineText, startsDuringTurnAfter } from './definition/script.js';
 export { LIMITS } from './definition/limits.js';
 export { compileMatcher, compileText } from './matching/matcher.js';
 export { everyCheck, withExpectations } from './expectations.js';
 export { callLanguage, DEFAULT_LANGUAGE, isLanguageTag, languageName } from './definition/language.js';
 export { normalise, normaliseRow } from './schema/normalise.js';
+export { normaliseCondition } from './schema/normalise-check.js';
 export { compilePattern, groupNames } from './matching/pattern.js';
 export {
   type Path,

@@ -348,6 +348,8 @@ describe('authored', () => {
       variables: [],
       history: [],
       toolResults: [],
+      scope: 'tests',
+      appliesTo: null,
       tags: [],
       script: [],
       checks: [

@@ -4,6 +4,8 @@ import type { AuthoredEvaluation, EvaluationInput } from './definition/definitio
 import { definitionViolations, usableParts } from './violations/definition-violations.js';
 import { languageViolations } from './definition/language.js';
 import { normalise, normaliseRow } from './schema/normalise.js';
+import { normaliseCondition } from './schema/normalise-check.js';
+import { appliesToViolations, scopeViolations } from './violations/scope-violations.js';
 import { EVALUATION_BUDGET, FILE_BUDGET, PatternChecker } from './matching/pattern.js';
 import type { InputKind } from './schema/schema.js';
 import { schemaViolations } from './violations/schema-violations.js';
@@ -51,7 +53,8 @@ export function findViolations(
 ): Violation[] {
   const { violations, stopped } = findJsonViolations(value, JSON_LIMITS, budget);
   if (stopped) return violations;
-  const all = [...violations, ...evaluationOrTemplate(kind, value, new PatternChecker(EVALUATION_BUDGET, patterns))];
+  const checker = new PatternChecker(EVALUATION_BUDGET, patterns);
+  const all = [...violations, ...evaluationOrTemplate(kind, value, checker), ...scopeViolations(kind, value)];
   return [...new Map(all.map((violation) => [sentence(violation), violation])).values()];
 }
 
@@ -92,6 +95,7 @@ function violationsOf(
     ...toolResultViolations(value, patterns).filter(({ path }) => !exempt.has(partOf(path))),
     ...languageViolations(value),
     ...timezoneViolations(value),
+    ...appliesToViolations(value, bySchema, patterns),
   ];
 }
 
@@ -106,7 +110,10 @@ export const inputViolations = (kind: InputKind, value: unknown, context?: Valid
 export const evaluationViolations = (evaluation: AuthoredEvaluation): string[] =>
   hasVariables(evaluation) || templateParts(evaluation).size > 0
     ? inputViolations('new', evaluation)
-    : definitionViolations(evaluation, { violationOf: () => undefined }).map(sentence);
+    : [
+        ...definitionViolations(evaluation, { violationOf: () => undefined }),
+        ...scopeViolations('new', evaluation),
+      ].map(sentence);
 
 /** Fills in the defaults of a valid evaluation. @param defaultPhoneNumber number of the agent */
 export function authored(input: EvaluationInput, defaultPhoneNumber: string): AuthoredEvaluation {
@@ -122,6 +129,8 @@ export function authored(input: EvaluationInput, defaultPhoneNumber: string): Au
     language: input.language ?? null,
     timezone: input.timezone ?? null,
     variables: (input.variables ?? []).map(normaliseRow),
+    scope: input.scope ?? 'tests',
+    appliesTo: input.appliesTo ? normaliseCondition(input.appliesTo) : null,
     ...normalise(input),
   };
 }

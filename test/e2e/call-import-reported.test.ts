@@ -52,6 +52,10 @@ describe('what is reported with an imported call', () => {
         { type: 'says', text: 'Good evening' },
       ]),
       evaluation('expects', [], { script: [{ say: 'A table, please.', expect: [{ type: 'says', text: 'booked' }] }] }),
+      evaluation('bookings', [CALLS], { scope: 'both', appliesTo: { type: 'says', speaker: 'caller', text: 'table' } }),
+      evaluation('cancellations', [CALLS], {
+        ...{ scope: 'production', appliesTo: { type: 'calls_tool', tool: 'cancel_table' } },
+      }),
       // What the tester would have returned is not what the tool returned.
       evaluation('own-results', [CALLS], { toolResults: [{ tool: 'book_table', result: { booked: false } }] }),
     ];
@@ -151,6 +155,77 @@ describe('what is reported with an imported call', () => {
     expect((await imported('books', { origin })).call).toMatchObject({ outcome: 'invalid' });
     const failing = { toolCalls: [{ ...BOOKED, arguments: { guests: 3 } }], origin };
     expect((await imported('books', failing)).call).toMatchObject({ outcome: 'failed' });
+  });
+
+  it('judges by no check of an evaluation that does not apply, or for which that is undecided', async () => {
+    const fields = { origin: 'production', toolCalls: [] };
+    const { run, call } = await imported('bookings', fields);
+    expect(call).toMatchObject({ outcome: 'failed', evaluation: { appliesTo: { type: 'says', text: 'table' } } });
+    expect(run).toMatchObject({ exitCode: 1 });
+    const hours = [TRANSCRIPT[0]!, { ...TRANSCRIPT[1]!, text: 'Until when are you open?' }, TRANSCRIPT[2]!];
+    const other = await imported('bookings', { ...fields, transcript: hours });
+    expect(other.call).toMatchObject({ outcome: 'invalid', checks: [], invalidity: { code: 'not_applicable' } });
+    expect(other.call.reason).toMatch(/^The evaluation does not apply to this call: /);
+    // It is about a call of a real caller only.
+    expect((await imported('bookings', { ...fields, origin: 'import' })).call).toMatchObject({ outcome: 'failed' });
+    expect((await imported('cancellations', { origin: 'production' })).call).toMatchObject({
+      ...{ outcome: 'invalid', invalidity: { code: 'not_applicable' } },
+    });
+  });
+
+  it('leaves evaluations of production calls out of runs', async () => {
+    const { client, agentId } = subject;
+    const plan = (request: object) => client.post(`/agents/${agentId}/runs`, { ...request, dryRun: true });
+    const names = (response: any) => response.body.data.evaluations.map(({ key }: any) => key);
+    expect(names(await plan({}))).toEqual(Object.keys(ids).filter((key) => key !== 'cancellations'));
+    expect(names(await plan({ evaluationKeys: ['bookings', 'cancellations'] }))).toEqual(['bookings']);
+    expect(await plan({ evaluationKeys: ['cancellations'] })).toMatchObject({
+      ...{ status: 409, body: { message: expect.stringContaining('have the scope production') } },
+    });
+  });
+
+  it.each([
+    [{ scope: 'both' }, /^appliesTo must be given with the scope both/],
+    [{ scope: 'some' }, /^scope must be one of/],
+    [{ scope: 'production', variables: [{ a: 1 }, { a: 2 }], name: '{{a}}' }, /^variables must have at most one row/],
+    [{ appliesTo: { type: 'says' } }, /^appliesTo/],
+    [{ appliesTo: { type: 'nothing' } }, /^appliesTo/],
+    [{ appliesTo: { type: 'says', pattern: '(' } }, /^appliesTo.pattern/],
+    [
+      { appliesTo: { type: 'criterion', criterion: 'It is about a table.' } },
+      /^appliesTo must not contain a criterion/,
+    ],
+    [
+      { appliesTo: { type: 'not', check: { type: 'criterion', criterion: 'It is about a table.' } } },
+      /^appliesTo must not contain a criterion/,
+    ],
+  ])('refuses an evaluation with %j', async (fields, message) => {
+    const { client, agentId } = subject;
+    const { body } = await client.get(`/agents/${agentId}/evaluations`);
+    const { personalityId } = body.data[0];
+    const given = { name: 'a', scenarioText: 'b {{a}}', personalityId, ...fields };
+    const whole = { ...given, scenarioText: 'variables' in fields ? given.scenarioText : 'b' };
+    const response = await client.post(`/agents/${agentId}/evaluations`, whole);
+    expect(response).toMatchObject({ status: 400 });
+    expect(response.body.issues.map((issue: any) => issue.message)).toContainEqual(expect.stringMatching(message));
+  });
+
+  it('keeps scope and condition in files of every format, and validates a change with what is stored', async () => {
+    const { client, agentId } = subject;
+    for (const format of ['json', 'yaml', 'csv']) {
+      const file = await client.get(`/agents/${agentId}/evaluations/export?format=${format}`);
+      const type = { json: 'application/json', yaml: 'application/yaml', csv: 'text/csv' }[format]!;
+      const text = typeof file.body === 'string' ? file.body : JSON.stringify(file.body);
+      const again = await client.post(`/agents/${agentId}/evaluations/import?dryRun=true`, text, {
+        'Content-Type': type,
+      });
+      expect(again).toMatchObject({ status: 200 });
+      expect(again.body.data.items.map(({ action, status }: any) => action ?? status)).toEqual(
+        Object.keys(ids).map(() => 'unchanged'),
+      );
+    }
+    expect(await client.patch(`/evaluations/${ids['bookings']}`, { appliesTo: null })).toMatchObject({ status: 400 });
+    expect(await client.patch(`/evaluations/${ids['fast']}`, { scope: 'both' })).toMatchObject({ status: 400 });
   });
 
   it('does not hold the results of its tools against those of the evaluation', async () => {

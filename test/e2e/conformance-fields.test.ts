@@ -65,6 +65,8 @@ const TESTED_ELSEWHERE = [
   'toolResults',
   'conditions',
   'agentVariables',
+  // call-import-reported.test.ts has it.
+  'appliesTo',
   'evaluationIds',
   'evaluationKeys',
 ];
@@ -87,6 +89,7 @@ const OF_SCHEDULES = ['/agents/{agentId}/schedules', '/schedules/{id}'].map((tem
 /** What a value needs beside it: a protocol has addresses of its own, only callers without a script think. */
 const BESIDE: Readonly<Record<string, object>> = {
   'fillers: true': { script: [] },
+  'scope: both': { appliesTo: { type: 'says', speaker: 'caller', text: 'table' } },
   'links: true': { format: 'slack' },
   'protocol: openai-realtime': { url: 'wss://example.com/v1/realtime?model=gpt-realtime' },
   'protocol: elevenlabs': { url: 'https://example.com' },

@@ -74,6 +74,8 @@ describe('evaluation authoring', () => {
         turnEndMs: 700,
         fillers: false,
         agentVariables: {},
+        scope: 'tests',
+        appliesTo: null,
       });
       expect((await client.get(`/evaluations/${body.data.id}`)).body.data).toEqual(body.data);
       expect((await client.get(`/agents/${agentId}/evaluations`)).body.data).toEqual([body.data]);

@@ -72,6 +72,7 @@ describe('export of evaluations', () => {
           turnEndMs: 700,
           fillers: false,
           agentVariables: {},
+          scope: 'tests',
         },
       ],
     });

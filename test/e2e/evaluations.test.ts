@@ -61,6 +61,8 @@ describe('evaluations', () => {
       turnEndMs: 700,
       fillers: false,
       agentVariables: {},
+      scope: 'tests',
+      appliesTo: null,
     };
     const one = await client.get(`/evaluations/${row.id}`);
     expect(one.status).toBe(200);

@@ -202,6 +202,8 @@ const evaluation = fc.record({
   conditions,
   turnEndMs: fc.integer({ min: 200, max: 3_000 }),
   fillers: fc.constant(false),
+  scope: fc.constant('tests' as const),
+  appliesTo: fc.constant(null),
   agentVariables: fc.dictionary(fc.constantFrom('a', 'customer_name'), fc.oneof(plain, fc.boolean(), fc.integer())),
 });
 

@@ -235,12 +235,19 @@ export interface AuthoredEvaluation extends EvaluationDefinition {
   readonly timezone: string | null;
   /** One object per case, all with the same names; empty for a single case without variables. */
   readonly variables: readonly VariablesRow[];
+  /** Whose calls it judges. */
+  readonly scope: Scope;
+  /** Decides which production calls it judges; null for all. */
+  readonly appliesTo: NestedCheck | null;
 }
+
+export const SCOPES = ['tests', 'production', 'both'] as const;
+export type Scope = (typeof SCOPES)[number];
 
 /** An evaluation in a request or file: fields with defaults are optional. */
 export type EvaluationInput = Pick<AuthoredEvaluation, 'name' | 'scenarioText' | 'personalityId'> &
-  Partial<Omit<AuthoredEvaluation, keyof EvaluationDefinition>> &
-  DefinitionInput;
+  Partial<Omit<AuthoredEvaluation, keyof EvaluationDefinition | 'appliesTo'>> &
+  DefinitionInput & { readonly appliesTo?: Input<NestedCheck> | null };
 
 /** An evaluation in a file: it names its personality by exactly one of `personality` and `personalityId`. */
 export type FileEvaluationInput = Omit<EvaluationInput, 'key' | 'personalityId'> & {

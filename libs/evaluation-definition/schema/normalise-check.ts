@@ -1,5 +1,5 @@
 import { CHECK_DEFINITIONS, checkDefinitions } from '../checks/schema.js';
-import type { Check, CheckInput } from '../definition/definition.js';
+import type { Check, CheckInput, NestedCheck } from '../definition/definition.js';
 import type { JsonSchema } from '../definition/json-schema.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -14,6 +14,10 @@ export function normaliseCheck(check: CheckInput): Check {
   };
   return { ...normalised('Check', check, false), ...ofLine } as unknown as Check;
 }
+
+/** A check without weight: it only decides what applies. */
+export const normaliseCondition = (check: object): NestedCheck =>
+  normalised('Check', check as Fields, true) as unknown as NestedCheck;
 
 /** The checks under a line of a script, whose type does not name them. */
 export const normaliseExpectations = (expect: readonly object[]): Check[] =>

@@ -1,4 +1,5 @@
 import { checkDefinitions } from '../checks/schema.js';
+import { SCOPES } from '../definition/definition.js';
 import { DEFAULTS, LIMITS } from '../definition/limits.js';
 import { historyLineSchema } from './history-schema.js';
 import { LANGUAGE_RULE } from '../definition/language.js';
@@ -261,6 +262,23 @@ export const fields = {
     maxProperties: LIMITS.agentVariables,
     default: {},
     examples: [{}, { customer: 'Rossi', people: '{{people}}' }],
+  },
+  scope: {
+    type: 'string',
+    description:
+      'Whose calls it judges: those of `tests`, those that real callers had (`production`), or `both`. On a production call script, personality and variables play no part. Runs leave out evaluations of `production`',
+    enum: SCOPES,
+    default: 'tests',
+    examples: ['tests'],
+  },
+  appliesTo: {
+    type: ['object', 'null'],
+    description:
+      'A check that decides which production calls it judges: those on which the check is met. Without it, all; required with the scope `both`. A criterion cannot decide it',
+    if: { type: 'null' },
+    else: ref('Check'),
+    default: null,
+    examples: [null, { type: 'says', speaker: 'caller', text: 'table' }],
   },
 } as const satisfies Readonly<Record<string, JsonSchema>>;
 

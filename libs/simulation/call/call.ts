@@ -1,10 +1,5 @@
-import {
-  type Check,
-  criteriaIn,
-  DEFAULT_LANGUAGE,
-  type EvaluationDefinition,
-  historyOf,
-} from '../../evaluation-definition/index.js';
+import type { Check, EvaluationDefinition, NestedCheck } from '../../evaluation-definition/index.js';
+import { criteriaIn, DEFAULT_LANGUAGE, historyOf } from '../../evaluation-definition/index.js';
 import { Redaction } from '../../text/index.js';
 import { eventLoopYielder } from '../time/yield-to-event-loop.js';
 import {
@@ -48,6 +43,7 @@ import { type EndEntry, Timeline, type TimelineEntry } from '../timeline/timelin
 import type { TakeReports } from '../conversation/reported-tools.js';
 import { mistakenResult, withStoredResults } from '../conversation/tool-results.js';
 import type { Transport } from '../conversation/transport.js';
+import { inapplicable } from './applicability.js';
 import { unexercised } from '../validity/exercise.js';
 import { findInvalidity } from '../validity/find-invalidity.js';
 import type { Invalidity } from '../validity/invalidity.js';
@@ -69,6 +65,8 @@ export interface CallOptions {
   readonly judged?: Pick<CallResult, 'checks' | 'criteria' | 'invalidity'>;
   /** Required for a `VoiceTransport`. */
   readonly voice?: VoiceOptions;
+  /** Decides whether a production call is judged at all. */
+  readonly appliesTo?: NestedCheck;
   /** Plays callers without a script and judges criteria. Without a model, criteria are not judged. */
   readonly model?: LanguageModel;
   readonly clock?: Clock;
@@ -202,9 +200,10 @@ class Call {
     const view = CallView.of(entries, stalls, conversation.heard, conversation.unknownTools);
     // If the call broke off before the agent said or did anything, checks would prove nothing.
     const wasAgentSilent = conversation.failure?.fault === 'infrastructure' && !entries.some(isFromAgent);
-    const applicable = wasAgentSilent ? [] : definition.checks;
     const { soundChecks, frameLatenessMs, lagMs, voice = null } = conversation;
-    const broken = this.invalidity(conversation);
+    const left = await inapplicable(this.options.appliesTo, view, this.yielder(), soundChecks);
+    const applicable = wasAgentSilent || left ? [] : definition.checks;
+    const broken = left ?? this.invalidity(conversation);
     const spokeOther = broken?.code === 'no_answer' ? await this.otherLanguage(view, conversation) : undefined;
     const invalidity = spokeOther === undefined ? broken : undefined;
     const judged = await this.judge(conversation, invalidity, voice?.wordsFrom?.source);

@@ -26,6 +26,7 @@ export interface RemeasureOptions {
  */
 export async function remeasure(options: RemeasureOptions): Promise<CallResult> {
   const { definition, scenario, personality, recorded, facts, lane, earlier = [] } = options;
+  if (recorded.invalidity?.code === 'not_applicable') return recorded;
   const { versions, voice, exchange, unusableAnswers } = recorded;
   const result = await executeCall({
     definition,

@@ -61,6 +61,7 @@ export async function judgeCall(call: JudgedCall): Promise<Judgement> {
   });
   const skip = (reason: string, cause?: Failure) => given(statements.map(() => unjudged(reason, cause)));
   if (broken?.fault === 'infrastructure') return skip('The call broke off');
+  if (invalidity?.code === 'not_applicable') return skip('The evaluation does not apply');
   if (invalidity) return skip('The caller broke its role');
   if (areAllWordsUnknown(entries)) return skip('The words of the agent are not known', failure('words_unknown'));
   if (!model) return skip('No language model is configured');

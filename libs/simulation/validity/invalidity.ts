@@ -12,7 +12,9 @@ export type InvalidityCode =
   | 'invented_fact'
   | 'spoke_as_agent'
   | 'repeated_itself'
-  | 'left_role';
+  | 'left_role'
+  // Not of the caller: the evaluation is not about this production call.
+  | 'not_applicable';
 
 export interface Invalidity {
   readonly code: InvalidityCode;

@@ -9,7 +9,7 @@ import type { Tester } from './tester.js';
 const MAX_ROWS = 1_000;
 
 /** What of a snapshot decides, with `agentVariables`, what is asked of the agent; names, tags and the origin of dates do not. */
-const DEFINITION = `e.snapshot - '{key,name,tags,critical,dates}'::text[]`;
+const DEFINITION = `e.snapshot - '{key,name,tags,critical,dates,appliesTo}'::text[]`;
 
 /** The calls of a case, the one first that shows its outcome best. */
 const BEST = `outcome <> 'failed', outcome = 'passed', c.position`;

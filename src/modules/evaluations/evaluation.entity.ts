@@ -1,5 +1,7 @@
 import { Check as Constraint, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { oneOf } from '../../platform/database/checks.js';
 import { SoftDeletedRow } from '../../platform/database/timestamps.js';
+import { SCOPES, type Scope, type NestedCheck } from '../../../libs/evaluation-definition/index.js';
 import type {
   Check,
   Criterion,
@@ -17,6 +19,7 @@ import type {
 @Constraint('evaluations_max_turns_check', 'max_turns BETWEEN 1 AND 200')
 @Constraint('evaluations_turn_end_ms_check', 'turn_end_ms BETWEEN 200 AND 3000')
 @Constraint('evaluations_max_duration_seconds_check', 'max_duration_seconds BETWEEN 1 AND 3600')
+@Constraint('evaluations_scope_check', oneOf('scope', SCOPES))
 @Index('evaluations_list_idx', ['agentId', 'createdAt', 'id'], { where: 'deleted_at IS NULL' })
 @Index('evaluations_agent_idx', ['agentId'])
 export class EvaluationEntity extends SoftDeletedRow {
@@ -108,4 +111,12 @@ export class EvaluationEntity extends SoftDeletedRow {
   /** Dynamic variables for the agent's platform. */
   @Column({ name: 'agent_variables', type: 'jsonb', default: () => `'{}'` })
   agentVariables: VariablesRow;
+
+  /** Whose calls it judges. */
+  @Column({ type: 'text', default: 'tests' })
+  scope: Scope;
+
+  /** Which production calls it judges; null for all. */
+  @Column({ name: 'applies_to', type: 'jsonb', nullable: true })
+  appliesTo: NestedCheck | null;
 }

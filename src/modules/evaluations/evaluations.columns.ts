@@ -6,5 +6,5 @@ export const COLUMNS = `e.id, e.workspace_id AS "workspaceId", e.agent_id AS "ag
   e.max_duration_seconds AS "maxDurationSeconds",
   e.language, e.timezone, e.variables, e.history, e.tool_results AS "toolResults",
   e.conditions, e.turn_end_ms AS "turnEndMs", e.fillers,
-  e.agent_variables AS "agentVariables",
+  e.agent_variables AS "agentVariables", e.scope, e.applies_to AS "appliesTo",
   e.created_at AS "createdAt", e.updated_at AS "updatedAt", e.deleted_at AS "deletedAt"`;

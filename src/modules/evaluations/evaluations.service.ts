@@ -7,6 +7,7 @@ import {
   evaluationViolations,
   type EvaluationInput,
   normalise,
+  normaliseCondition,
   normaliseRow,
 } from '../../../libs/evaluation-definition/index.js';
 import type { Caller } from '../../platform/access/caller.js';
@@ -192,7 +193,9 @@ export function contentOf(row: EvaluationEntity): AuthoredEvaluation {
     language: row.language,
     timezone: row.timezone,
     variables: row.variables.map(normaliseRow),
+    scope: row.scope,
     // jsonb does not preserve the order of properties.
+    appliesTo: row.appliesTo && normaliseCondition(row.appliesTo),
     ...normalise(row),
   };
 }
@@ -200,6 +203,7 @@ export function contentOf(row: EvaluationEntity): AuthoredEvaluation {
 function toResponse(row: EvaluationEntity): Evaluation {
   const { key, critical, tags, script, checks, criteria, maxTurns, maxDurationSeconds, ...more } = contentOf(row);
   const { language, timezone, variables, history, toolResults, conditions, turnEndMs, fillers, agentVariables } = more;
+  const { scope, appliesTo } = more;
   return {
     id: row.id,
     createdAt: row.createdAt.toISOString(),
@@ -229,5 +233,7 @@ function toResponse(row: EvaluationEntity): Evaluation {
     turnEndMs,
     fillers,
     agentVariables,
+    scope,
+    appliesTo,
   };
 }

@@ -89,7 +89,7 @@ export class CallExecutor {
     if (plan.derivedKind === 'remeasure') return this.recordedCalls.remeasure(id, judged, signal);
     if (plan.derivedKind === 'rejudge') return this.rejudge(id, judged, signal);
     const { protocol } = call;
-    if (protocol === RECORDING) return this.import(call, judged, signal);
+    if (protocol === RECORDING) return this.import(call, judged, snapshot, signal);
     return this.metrics.observe(protocol, signal, () => this.call(call, plan, snapshot, signal, events));
   }
 
@@ -165,12 +165,18 @@ export class CallExecutor {
     return call.finally(hungUp);
   }
 
-  private async import(call: ClaimedCall, judged: Judged, signal: AbortSignal): Promise<CallResult> {
+  private async import(
+    call: ClaimedCall,
+    judged: Judged,
+    { appliesTo }: EvaluationSnapshot,
+    signal: AbortSignal,
+  ): Promise<CallResult> {
     const { model } = this;
     const { judgeSamples } = this.settings;
     const transcription = await this.connections.transcription(call.agentId);
     const words = this.words.options({ protocol: RECORDING, transcription }, judged.definition);
-    return this.importedCalls.execute(call, { ...judged, judgeSamples, ...(model && { model }) }, words, signal);
+    const given = { ...judged, judgeSamples, ...(model && { model }), ...(appliesTo && { appliesTo }) };
+    return this.importedCalls.execute(call, given, words, signal);
   }
 
   private async rejudge(callId: string, judged: Judged, signal: AbortSignal): Promise<CallResult> {

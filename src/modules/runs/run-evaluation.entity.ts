@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { DateOrigin, EvaluationDefinition } from '../../../libs/evaluation-definition/index.js';
+import type { DateOrigin, EvaluationDefinition, NestedCheck } from '../../../libs/evaluation-definition/index.js';
 import type { Personality, Scenario } from '../../../libs/simulation/index.js';
 
 /** What a personality's fields say about its voice calls. */
@@ -28,6 +28,8 @@ export interface EvaluationSnapshot extends Required<Omit<Scenario, 'isCalled' |
   /** `voice` is missing in runs of versions without voice calls. */
   readonly personality: Required<Personality> & { readonly id: string; readonly voice?: CallerVoice };
   readonly definition: EvaluationDefinition;
+  /** Present if the evaluation judges only some production calls. */
+  readonly appliesTo?: NestedCheck;
 }
 
 /** An evaluation of a run's plan. */

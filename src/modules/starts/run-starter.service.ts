@@ -204,7 +204,9 @@ export class RunStarterService {
       ...(keys && { keys }),
       ...(tags && { tags }),
     });
-    if (selected.length > 0) return selected;
+    const tests = selected.filter(({ scope }) => scope !== 'production');
+    if (tests.length > 0) return tests;
+    if (selected.length > 0) throw conflict('All selected evaluations have the scope production: runs leave them out');
     if (tags) throw invalidInput(about('tags', 'match no evaluation of the agent'));
     throw conflict('The agent has no evaluations to run');
   }
@@ -219,7 +221,7 @@ export class RunStarterService {
       const callsLanguage = callLanguage(evaluation.language, language);
       const { id, key, name, critical, tags, scenarioText, generalInstructions, vendorCallPhoneNumber } = evaluation;
       const { script, checks, criteria, history, toolResults, maxTurns, maxDurationSeconds, ...further } = evaluation;
-      const { conditions, turnEndMs, fillers, agentVariables } = further;
+      const { conditions, turnEndMs, fillers, agentVariables, appliesTo } = further;
       return {
         id,
         cases: casesOf(evaluation),
@@ -235,6 +237,7 @@ export class RunStarterService {
           hasOwnLanguage: evaluation.language !== null,
           phoneNumber: vendorCallPhoneNumber,
           personality: personalities.get(evaluation.personalityId)!,
+          ...(appliesTo && { appliesTo }),
           definition: withExpectations({
             script,
             checks,

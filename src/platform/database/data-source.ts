@@ -29,6 +29,7 @@ import { OwnCalls1796030000000 } from './migrations/1796030000000-own-calls.js';
 import { ReportedCalls1796020000000 } from './migrations/1796020000000-reported-calls.js';
 import { AlarmReminders1796010200000 } from './migrations/1796010200000-alarm-reminders.js';
 import { Dialling1796022000000 } from './migrations/1796022000000-dialling.js';
+import { EvaluationScopes1796021500000 } from './migrations/1796021500000-evaluation-scopes.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -71,6 +72,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       AlarmReminders1796010200000,
       ReportedCalls1796020000000,
       AnsweringNumbers1796021000000,
+      EvaluationScopes1796021500000,
       Dialling1796022000000,
       OwnCalls1796030000000,
     ],

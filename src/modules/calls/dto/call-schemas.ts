@@ -347,7 +347,7 @@ const SCHEMAS = {
         description: "Whether the language is the evaluation's own, and not the agent's or the default",
       },
       dates: object({ at: text, timezone: text, language: text }),
-      phoneNumber: text,
+      ...{ phoneNumber: text, appliesTo: ref('Check') },
       personality: object(
         {
           id: text,
@@ -374,7 +374,7 @@ const SCHEMAS = {
         description: 'Script, checks, criteria and limits of the evaluation; checks with `step` are from `expect`',
       },
     },
-    ['language', 'hasOwnLanguage', 'dates'],
+    ['language', 'hasOwnLanguage', 'dates', 'appliesTo'],
   ),
   CallAgent: object({ name: or(text), provider: text, assistantId: text, type: or(text) }, ['type']),
 } as const;

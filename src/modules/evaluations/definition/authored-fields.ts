@@ -36,7 +36,9 @@ const criterionText = { type: 'string', minLength: 1, maxLength: LIMITS.criterio
 
 /** Documents a field of an evaluation by the JSON Schema that it is validated with. */
 export function AuthoredField(name: FieldName, presence: Presence): PropertyDecorator {
-  const { default: initially, ...schema }: JsonSchema = forOpenApi(fields[name]);
+  const { default: initially, ...given }: JsonSchema = forOpenApi(fields[name]);
+  const { if: _if, else: check, type: _type, ...described } = given;
+  const schema = name === 'appliesTo' ? { ...described, anyOf: [check, { type: 'null' }] } : given;
   return SchemaField(
     {
       ...schema,

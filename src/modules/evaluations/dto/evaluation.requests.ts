@@ -6,6 +6,7 @@ import {
   type LineConditions,
   type ScriptStep,
   type HistoryLine,
+  type Scope,
   type ToolResult,
   type VariablesRow,
 } from '../../../../libs/evaluation-definition/index.js';
@@ -80,6 +81,12 @@ export class CreateEvaluationRequest implements EvaluationInput {
 
   @AuthoredField('agentVariables', 'optional')
   agentVariables?: VariablesRow;
+
+  @AuthoredField('scope', 'optional')
+  scope?: Scope;
+
+  @AuthoredField('appliesTo', 'optional')
+  appliesTo?: EvaluationInput['appliesTo'];
 }
 
 /** Documents a change; `EvaluationSchemaPipe` validates it. */

@@ -4,6 +4,8 @@ import type {
   LineConditions,
   ScriptStep,
   HistoryLine,
+  NestedCheck,
+  Scope,
   ToolResult,
   VariablesRow,
 } from '../../../../libs/evaluation-definition/index.js';
@@ -103,4 +105,10 @@ export class Evaluation {
 
   @AuthoredField('agentVariables', 'response')
   agentVariables: VariablesRow;
+
+  @AuthoredField('scope', 'response')
+  scope: Scope;
+
+  @AuthoredField('appliesTo', 'response')
+  appliesTo: NestedCheck | null;
 }

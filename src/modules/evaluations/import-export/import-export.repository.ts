@@ -26,6 +26,8 @@ const ROWS = jsonRows({
   turnEndMs: column('turn_end_ms', 'int'),
   fillers: column('fillers', 'boolean'),
   agentVariables: column('agent_variables', 'jsonb'),
+  scope: column('scope', 'text'),
+  appliesTo: column('applies_to', 'jsonb'),
 } satisfies Record<Exclude<FieldName, 'key' | 'personalityId' | 'vendorCallPhoneNumber'>, JsonColumn>);
 
 /** $1: a batch as JSON; $2, $3: its ids and personalities, in the same order; a null id: not this one. */

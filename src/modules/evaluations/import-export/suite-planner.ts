@@ -34,6 +34,8 @@ interface Item extends PlannedEvaluation {
   readonly key: string;
   readonly snapshot: PlannedEvaluation['snapshot'] & Pick<AuthoredEvaluation, 'critical' | 'tags'>;
   readonly hasPersonality: boolean;
+  /** Whether runs have it: those of production calls alone are left out. */
+  readonly isTest: boolean;
 }
 
 /** Says what a run of a file's evaluations would do, before they are stored. */
@@ -64,6 +66,7 @@ export class SuitePlanner {
       const misfitOf =
         'refusal' in choice ? () => ({ reason: choice.refusal }) : misfitsOf(batch, { ...choice, ...engines });
       batch.forEach((item, index) => {
+        if (!item.isTest) return;
         const misfit = misfitOf(index);
         if (misfit) unfit.push({ index: items.length + index, key: item.key, ...misfit });
         evaluations.push(described(item));
@@ -72,13 +75,14 @@ export class SuitePlanner {
       // Other requests are served between the batches of a large file.
       await setImmediate();
     }
+    const tests = items.filter(({ isTest }) => isTest);
     if ('refusal' in choice) return { misfits: unfit, warnings: [], evaluations };
     const ofPlatform = platformWarnings({
       ...{ protocol: choice.protocol, prompt: agent.prompt, isBeforeRun: true, assistantVersion: null },
       connectionOptions: await this.connections.optionsOf(agent.id),
-      variables: items.map(({ snapshot }) => Object.keys(snapshot.definition.agentVariables)),
+      variables: tests.map(({ snapshot }) => Object.keys(snapshot.definition.agentVariables)),
     });
-    const warnings = [...evaluationWarnings(items, { ...choice, ...engines }), ...ofPlatform];
+    const warnings = [...evaluationWarnings(tests, { ...choice, ...engines }), ...ofPlatform];
     return { misfits: unfit, warnings, evaluations };
   }
 
@@ -128,7 +132,7 @@ function itemsOf(
   personalities: ReadonlyMap<string, Personality>,
 ): Item[] {
   return (JSON.parse(json) as AuthoredEvaluation[]).map((evaluation, index) => {
-    const { key, name, critical, tags, variables, timezone, ...definition } = evaluation;
+    const { key, name, critical, tags, variables, timezone, scope, ...definition } = evaluation;
     const language = callLanguage(definition.language, agentLanguage);
     const personality = personalities.get(personalityIds[index] ?? '');
     return {
@@ -144,6 +148,7 @@ function itemsOf(
       },
       cases: (variables.length > 0 ? variables : [null]).map((row) => ({ variables: row })),
       hasPersonality: personality !== undefined,
+      isTest: scope !== 'production',
     };
   });
 }
