@@ -30,6 +30,11 @@ const LISTS: Readonly<Record<string, ListKind>> = {
     rows: 'SELECT id FROM evaluations WHERE agent_id = $1 AND deleted_at IS NULL',
   },
   listRuns: { path: '/agents/{id}/runs', parents: agents, rows: 'SELECT id FROM runs WHERE agent_id = $1' },
+  listAgentCalls: {
+    path: '/agents/{id}/calls',
+    parents: agents,
+    rows: 'SELECT c.id FROM calls c JOIN runs r ON r.id = c.run_id WHERE c.agent_id = $1 AND c.recorded_call_id IS NULL',
+  },
   listCalls: {
     path: '/runs/{id}/calls',
     parents: 'SELECT id FROM runs WHERE workspace_id = $1',

@@ -6,6 +6,7 @@ import {
   evaluation,
   deleteLink,
   get,
+  importedCall,
   link,
   openLink,
   page,
@@ -261,16 +262,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       expect: [404],
     }),
   },
-  importCall: {
-    weight: 1,
-    // A recording takes more time than the other requests together: its import is tested apart.
-    plan: (client) => ({
-      method: 'POST',
-      path: `/agents/${client.base.agentId}/calls/import`,
-      body: {},
-      expect: [415],
-    }),
-  },
+  importCall: importedCall('POST', '/import', 415),
+  deleteImportedCall: importedCall('DELETE', '?externalId=none', 404),
   rejudgeRun: {
     weight: 1,
     plan: (client) => {
@@ -287,6 +280,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       return call && { ...call, expect: [200, 409] };
     },
   },
+  listAgentCalls: { weight: 1, plan: (client) => page(client, `/agents/${client.base.agentId}/calls`) },
   listSchedules: { weight: 1, plan: (client) => page(client, `/agents/${client.base.agentId}/schedules`) },
   createSchedule: {
     weight: 2,

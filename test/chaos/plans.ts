@@ -111,3 +111,12 @@ export const started = (client: VirtualClient, marker: string) => {
   const size = isLong ? { repeat: 20, concurrency: 1 } : { repeat: 1 + client.random.integer(3), concurrency: 3 };
   return { name: marker, evaluationIds: [client.base.evaluationId], ...size };
 };
+
+/** A recording takes more time than the other requests together: imports are tested apart. */
+export const importedCall = (method: 'POST' | 'DELETE', rest: string, status: number) => ({
+  weight: 1,
+  plan: (client: VirtualClient): Call => ({
+    ...{ method, path: `/agents/${client.base.agentId}/calls${rest}`, expect: [status] },
+    ...(method === 'POST' && { body: {} }),
+  }),
+});

@@ -3,6 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { importCall, type ImportFields, STARTED_AT } from '../support/imported-calls.js';
+import { createKey } from '../support/keys.js';
 import { callEnv, prepareEvaluations } from '../support/run-app.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
@@ -303,6 +304,49 @@ describe('what is reported with an imported call', () => {
     await writeFile(path.join(folder, 'manifest.json'), '{');
     expect(await vat(command, env)).toMatchObject({ code: 3, stderr: expect.stringContaining('not valid JSON') });
   }, 60_000);
+
+  describe('in the list of the calls of its agent', () => {
+    const list = (query: string) => subject.client.get(`/agents/${subject.agentId}/calls${query}`);
+    const idsOf = async (query: string) => (await list(query)).body.data.map(({ externalId }: any) => externalId);
+
+    it('is found by origin, outcome, begin and external id', async () => {
+      const failing = {
+        origin: 'production',
+        externalId: 'listed-1',
+        toolCalls: [],
+        startedAt: '2026-11-25T10:00:00Z',
+      };
+      await imported('books', failing);
+      await imported('books', { externalId: 'listed-2', toolCalls: [BOOKED] });
+      expect((await list('?externalId=listed-1')).body).toMatchObject({
+        meta: { total: 1 },
+        data: [{ origin: 'production', outcome: 'failed', externalId: 'listed-1' }],
+      });
+      expect(await idsOf('?externalId=listed-2&origin=import&outcome=passed')).toEqual(['listed-2']);
+      expect(await idsOf('?externalId=listed-2&origin=production')).toEqual([]);
+      expect(await idsOf('?from=2026-11-25')).toEqual(['listed-1']);
+      expect(await idsOf('?from=2026-11-26')).toEqual([]);
+      expect(await idsOf('?origin=test')).toEqual([]);
+      expect(await list('?origin=other')).toMatchObject({ status: 400 });
+    });
+
+    it('is deleted for good by its external id, with the runs that judged it again, by an ADMIN', async () => {
+      const { run, call } = await imported('books', { externalId: 'gone', toolCalls: [BOOKED] });
+      const path = `/agents/${subject.agentId}/calls?externalId=gone`;
+      const editor = subject.client.as((await createKey(app, subject, 'EDITOR')).value);
+      expect(await editor.delete(path)).toMatchObject({ status: 403 });
+      expect(await subject.client.delete(path)).toMatchObject({
+        status: 200,
+        body: { message: 'Call deleted successfully' },
+      });
+      for (const gone of [`/runs/${run.id}`, `/calls/${call.id}`]) {
+        expect(await subject.client.get(gone)).toMatchObject({ status: 404 });
+      }
+      expect(await idsOf('?externalId=gone')).toEqual([]);
+      expect(await subject.client.delete(path)).toMatchObject({ status: 404 });
+      expect(await subject.client.delete(`/agents/${subject.agentId}/calls`)).toMatchObject({ status: 400 });
+    });
+  });
 
   it('refuses a recording, but no transcript, while recordings are switched off', async () => {
     expect(await send('books', { recording: new Uint8Array(44), channels: 'caller-agent' })).toMatchObject({

@@ -3,8 +3,8 @@ import { CurrentCaller } from '../../platform/access/access.decorators.js';
 import type { Caller } from '../../platform/access/caller.js';
 import type { Page } from '../../platform/database/page.js';
 import { Operation } from '../../platform/openapi/operation.decorator.js';
-import { Call, CallDetails } from './dto/call.responses.js';
-import { ListCallsQuery } from './dto/list-calls.query.js';
+import { AgentCall, Call, CallDetails } from './dto/call.responses.js';
+import { AgentCallsQuery, ListCallsQuery } from './dto/list-calls.query.js';
 import { CallsService } from './calls.service.js';
 
 const tag = 'Runs';
@@ -29,6 +29,24 @@ export class CallsController {
     @Query() query: ListCallsQuery,
   ): Promise<Page<Call>> {
     return this.service.list(caller, id, query);
+  }
+
+  @Operation({
+    summary: 'List the calls of an agent',
+    description: 'Newest first, without those of derived runs, which judge other calls again.',
+    tag,
+    access: 'VIEWER',
+    path: { id: 'Identifier of the agent' },
+    query: true,
+    response: { shape: 'page', type: AgentCall, message: 'Calls retrieved successfully' },
+  })
+  @Get('agents/:id/calls')
+  listAgentCalls(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Query() query: AgentCallsQuery,
+  ): Promise<Page<AgentCall>> {
+    return this.service.listOfAgent(caller, id, query);
   }
 
   @Operation({

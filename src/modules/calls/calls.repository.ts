@@ -7,6 +7,7 @@ import { notErased } from '../../platform/database/erased-agents.js';
 import { readPage } from '../../platform/database/page-query.js';
 import type { RecordingFacts } from '../recordings/recordings.service.js';
 import type { ImportFacts } from './dto/call.responses.js';
+import type { AgentCallsQuery, ListedOrigin } from './dto/list-calls.query.js';
 import type { CallEntity } from '../runs/call.entity.js';
 import type { AttemptResult } from '../runs/call-attempt.entity.js';
 import type { EvaluationSnapshot } from '../runs/run-evaluation.entity.js';
@@ -14,6 +15,9 @@ import type { AgentSnapshot, RunEntity } from '../runs/run.entity.js';
 
 /** A call in a list. */
 export type CallRow = CallEntity & { readonly evaluationName: string };
+
+/** A call in the list of its agent. */
+export type AgentCallRow = CallRow & Pick<ImportFacts, 'externalId'> & { readonly origin: ListedOrigin };
 
 export type CallWithResult = CallRow & {
   /** Null until the call has ended, and for calls that ended without a result. */
@@ -88,6 +92,17 @@ const LIST = {
 };
 const LIST_BY_OUTCOME = { ...LIST, where: 'c.run_id = $1 AND c.outcome = $2' };
 
+/** $2: outcome, $3: origin, $4: begin and $5: external id, or null. Derived calls are those of other calls. */
+const LIST_OF_AGENT = {
+  columns: `${COLUMNS}, coalesce(i.origin, 'test') AS origin, i.external_id AS "externalId"`,
+  from: 'calls c',
+  joins: `${EVALUATION} LEFT JOIN call_imports i ON i.call_id = c.id`,
+  where: `c.agent_id = $1 AND c.recorded_call_id IS NULL AND EXISTS (SELECT 1 FROM runs r WHERE r.id = c.run_id)
+    AND ($2::text IS NULL OR c.outcome = $2) AND ($4::timestamptz IS NULL OR c.started_at >= $4)
+    AND ($3::text IS NULL OR coalesce((SELECT o.origin FROM call_imports o WHERE o.call_id = c.id), 'test') = $3)
+    AND ($5::text IS NULL OR c.id IN (SELECT x.call_id FROM call_imports x WHERE x.agent_id = $1 AND x.external_id = $5))`,
+};
+
 const FIND = `
   SELECT ${COLUMNS}, e.snapshot AS evaluation, r.agent_snapshot - 'dialling' AS agent, r.agent_version AS "agentVersion",
          r.agent_variables AS "agentVariables", r.assistant_version AS "assistantVersion", ${RESULTS},
@@ -149,6 +164,15 @@ export class CallsRepository {
     return outcome === undefined
       ? readPage<CallRow>(this.database, LIST, [runId], page)
       : readPage<CallRow>(this.database, LIST_BY_OUTCOME, [runId, outcome], page);
+  }
+
+  async pageOfAgent(
+    agentId: string,
+    { outcome, origin, from, externalId }: Omit<AgentCallsQuery, 'page' | 'limit'>,
+    page: { limit: number; offset: number },
+  ): Promise<{ rows: AgentCallRow[]; total: number }> {
+    const values = [agentId, outcome ?? null, origin ?? null, from ?? null, externalId ?? null];
+    return readPage<AgentCallRow>(this.database, LIST_OF_AGENT, values, page);
   }
 
   async find(id: string): Promise<WholeCall | undefined> {

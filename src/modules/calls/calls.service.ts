@@ -11,12 +11,15 @@ import type { Caller } from '../../platform/access/caller.js';
 import { requireOwned } from '../../platform/access/ownership.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
 import { listPage, type Page, type PageRequest } from '../../platform/database/page.js';
-import type { Call, CallAttempt, CallAttemptDetails, CallDetails } from './dto/call.responses.js';
+import { AgentsService } from '../agents/agents.service.js';
+import type { AgentCallsQuery } from './dto/list-calls.query.js';
+import type { AgentCall, Call, CallAttempt, CallAttemptDetails, CallDetails } from './dto/call.responses.js';
 import type { AttemptResult } from '../runs/call-attempt.entity.js';
 import type { RunEntity } from '../runs/run.entity.js';
 import { RunsService } from '../runs/runs.service.js';
 import { toRecord } from './call-record.js';
 import {
+  type AgentCallRow,
   type CallFigures,
   type CallRow,
   CallsRepository,
@@ -34,12 +37,20 @@ export class CallsService {
   constructor(
     private readonly repository: CallsRepository,
     private readonly runs: RunsService,
+    private readonly agents: AgentsService,
   ) {}
 
   /** @throws DomainError NOT_FOUND or FORBIDDEN for the run */
   async list(caller: Caller, runId: string, query: PageRequest & { readonly outcome?: Outcome }): Promise<Page<Call>> {
     const run = await this.runs.require(caller, runId);
     return listPage(query, toCall, (rows) => this.repository.page(run.id, query.outcome, rows));
+  }
+
+  /** @throws DomainError NOT_FOUND or FORBIDDEN for the agent */
+  async listOfAgent(caller: Caller, agentId: string, query: AgentCallsQuery): Promise<Page<AgentCall>> {
+    await this.agents.require(caller, agentId);
+    const toAgentCall = ({ origin, externalId, ...row }: AgentCallRow) => ({ ...toCall(row), origin, externalId });
+    return listPage(query, toAgentCall, (rows) => this.repository.pageOfAgent(agentId, query, rows));
   }
 
   /** @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's call */

@@ -1,12 +1,33 @@
-import { Controller, Delete, Param } from '@nestjs/common';
+import { Controller, Delete, Param, Query } from '@nestjs/common';
 import { CurrentCaller } from '../../platform/access/access.decorators.js';
 import type { Caller } from '../../platform/access/caller.js';
 import { Operation } from '../../platform/openapi/operation.decorator.js';
+import { DeleteImportedCallQuery } from './dto/delete-imported-call.query.js';
 import { RunDeletionService } from './run-deletion.service.js';
 
 @Controller()
 export class RetentionController {
   constructor(private readonly deletion: RunDeletionService) {}
+
+  @Operation({
+    summary: 'Delete an imported call',
+    description:
+      'Permanently deletes the call that was imported with an external id: its run, the runs that judged it again, transcript, recording and report links, and the stored responses to requests about its agent with an `Idempotency-Key`.',
+    tag: 'Runs',
+    access: 'ADMIN',
+    path: { id: 'Identifier of the agent' },
+    query: true,
+    response: { shape: 'message', message: 'Call deleted successfully' },
+    errors: ['CONFLICT'],
+  })
+  @Delete('agents/:id/calls')
+  deleteImportedCall(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Query() { externalId }: DeleteImportedCallQuery,
+  ): Promise<void> {
+    return this.deletion.deleteImported(caller, id, externalId);
+  }
 
   @Operation({
     summary: 'Delete a run',

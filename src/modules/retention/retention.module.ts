@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { IdempotencyRepository } from '../../platform/idempotency/idempotency.repository.js';
 import { AgentsModule } from '../agents/agents.module.js';
 import { EvaluationsModule } from '../evaluations/evaluations.module.js';
 import { CaseHistoryModule } from '../case-history/case-history.module.js';
@@ -16,7 +17,15 @@ import { TranscriptsRepository } from './transcripts.repository.js';
 @Module({
   imports: [AgentsModule, CaseHistoryModule, EvaluationsModule, RecordingsModule, RunsModule, WebhooksModule],
   controllers: [RetentionController],
-  providers: [RunDeletionService, RunPruner, TranscriptPruner, TranscriptsRepository, AgentEraser, RetentionRepository],
+  providers: [
+    IdempotencyRepository,
+    RunDeletionService,
+    RunPruner,
+    TranscriptPruner,
+    TranscriptsRepository,
+    AgentEraser,
+    RetentionRepository,
+  ],
   exports: [RunDeletionService],
 })
 export class RetentionModule {}

@@ -49,6 +49,13 @@ const DELETE_EVALUATIONS = `
   DELETE FROM run_evaluations WHERE run_id = $1 AND evaluation_id = ANY (ARRAY(
     SELECT evaluation_id FROM run_evaluations WHERE run_id = $1 LIMIT $2)) RETURNING evaluation_id`;
 
+/** The runs that judged a call again first, so that a failure leaves the call. */
+const RUNS_OF_IMPORT = `
+  WITH RECURSIVE found AS (
+    SELECT r.id, 0 AS depth FROM call_imports i JOIN runs r ON r.id = i.run_id WHERE i.agent_id = $1 AND i.external_id = $2
+     UNION SELECT r.id, f.depth + 1 FROM runs r JOIN found f ON r.derived_from = f.id WHERE r.agent_id = $1)
+  SELECT id FROM found ORDER BY depth DESC`;
+
 const FORGET_DELETED_RUN = 'DELETE FROM deleted_runs WHERE id = $1';
 
 /** SQL for deleting runs. A deleted run is gone for all readers at once; the rest of its rows follow in batches. */
@@ -62,6 +69,11 @@ export class RetentionRepository {
   /** Deletes an ended run. @returns false if it has not ended or does not exist */
   async delete(id: RunEntity['id']): Promise<boolean> {
     return (await this.database.query(DELETE_RUN, [id])).length > 0;
+  }
+
+  /** The run of an imported call, after the runs derived from it. */
+  async runsOfImport(agentId: string, externalId: string): Promise<string[]> {
+    return (await this.database.query<{ id: string }>(RUNS_OF_IMPORT, [agentId, externalId])).map(({ id }) => id);
   }
 
   /** Deletes a batch of runs that ended more than `days` ago. @returns the number of deleted runs */

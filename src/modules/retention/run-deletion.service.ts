@@ -2,6 +2,8 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { Caller } from '../../platform/access/caller.js';
 import { Database } from '../../platform/database/database.js';
 import { conflict, notFound } from '../../platform/errors/domain-error.js';
+import { IdempotencyRepository } from '../../platform/idempotency/idempotency.repository.js';
+import { AgentsService } from '../agents/agents.service.js';
 import { Queue } from '../../platform/queue/queue.js';
 import { CaseHistoryService } from '../case-history/case-history.service.js';
 import { hasEnded, RunsService } from '../runs/runs.service.js';
@@ -19,11 +21,28 @@ export class RunDeletionService {
     private readonly repository: RetentionRepository,
     private readonly runs: RunsService,
     private readonly history: CaseHistoryService,
+    private readonly agents: AgentsService,
+    private readonly responses: IdempotencyRepository,
   ) {}
 
   /** Whether no call of the run has been deleted. */
   isComplete(runId: string): Promise<boolean> {
     return this.repository.isComplete(runId);
+  }
+
+  /**
+   * Deletes an imported call for good: its run, the runs that judged it again, and stored responses about its agent.
+   * @throws DomainError NOT_FOUND or FORBIDDEN for the agent, NOT_FOUND for the call; CONFLICT if one of its runs has not ended
+   */
+  async deleteImported(caller: Caller, agentId: string, externalId: string): Promise<void> {
+    await this.database.transaction(async () => {
+      // The lock prevents that the same call is imported concurrently.
+      const agent = await this.agents.describe(caller, agentId, { lock: true });
+      const runs = await this.repository.runsOfImport(agent.id, externalId);
+      if (runs.length === 0) throw notFound();
+      for (const id of runs) await this.delete(caller, id);
+      await this.responses.erase(agent.id);
+    });
   }
 
   /**

@@ -18,6 +18,7 @@ export type { Medium };
 @Entity('calls')
 @Index('calls_position_key', ['runId', 'position'], { unique: true })
 @Index('calls_list_idx', ['runId', 'createdAt', 'id'])
+@Index('calls_agent_idx', ['agentId', 'createdAt', 'id'])
 @Index('calls_changed_idx', ['runId', 'changedIn'])
 @Index('calls_queued_idx', ['runId', 'medium', 'position'], { where: `status = 'QUEUED'` })
 @Index('calls_running_idx', ['workspaceId', 'agentId', 'medium'], { where: `status = 'RUNNING'` })

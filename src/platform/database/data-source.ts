@@ -30,6 +30,7 @@ import { ReportedCalls1796020000000 } from './migrations/1796020000000-reported-
 import { AlarmReminders1796010200000 } from './migrations/1796010200000-alarm-reminders.js';
 import { Dialling1796022000000 } from './migrations/1796022000000-dialling.js';
 import { EvaluationScopes1796021500000 } from './migrations/1796021500000-evaluation-scopes.js';
+import { CallsOfAgents1796022500000 } from './migrations/1796022500000-calls-of-agents.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -74,6 +75,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       AnsweringNumbers1796021000000,
       EvaluationScopes1796021500000,
       Dialling1796022000000,
+      CallsOfAgents1796022500000,
       OwnCalls1796030000000,
     ],
   });

@@ -39,6 +39,7 @@ import type { EvaluationSnapshot } from '../../runs/run-evaluation.entity.js';
 import type { AgentSnapshot } from '../../runs/run.entity.js';
 import { CALL_STATUSES, MEDIA, OUTCOMES } from '../../runs/runs.service.js';
 import { AgentVariablesField, AssistantVersionField, variablesRow } from '../../runs/dto/agent-variables.field.js';
+import { LISTED_ORIGINS, type ListedOrigin } from './list-calls.query.js';
 import { ListField, NullableField, NullableListField, refTo } from './call-schemas.js';
 
 /** One attempt at a call. */
@@ -196,6 +197,15 @@ export class Call {
 
   @TimestampField({ description: 'When it last changed' })
   updatedAt: string;
+}
+
+/** A call in the list of its agent. */
+export class AgentCall extends Call {
+  @EnumField(LISTED_ORIGINS, { description: 'Whose call it was', example: 'test' })
+  origin: ListedOrigin;
+
+  @StringField({ description: 'Its name where it was recorded', maxLength: 255, nullable: true, example: null })
+  externalId: string | null;
 }
 
 /** What is recorded of one attempt. Without a result, the fields are null or empty. */
