@@ -34,6 +34,7 @@ import {
   cancelRuns,
   collectionOf,
   NAMED_ALIKE,
+  importDeletable,
   pathFor,
   type WorkspaceWithKey,
   WITHOUT_WORKER,
@@ -80,7 +81,11 @@ describe('every response conforms to the served OpenAPI document', () => {
 
   const { request, rejectedRequest, retryableRequest } = exampleRequests(() => ({ app, owner }));
 
-  const withQuery = (path: string, query: Record<string, string>) => `${path}?${new URLSearchParams(query).toString()}`;
+  const withQuery = (path: string, query: Record<string, string>) => {
+    const [base, given = ''] = path.split('?');
+    const all = { ...Object.fromEntries(new URLSearchParams(given)), ...query };
+    return `${base}?${new URLSearchParams(all).toString()}`;
+  };
 
   it('covers all operations of the service', () => {
     expect([...validator.operations.keys()].sort()).toEqual(operations.map(({ name }) => name).sort());
@@ -134,6 +139,7 @@ describe('every response conforms to the served OpenAPI document', () => {
           const query: Record<string, string> = { [parameter.name]: value, ...QUERY_BESIDE[parameter.name] };
           const isPermanent = query['permanently'] === 'true';
           if (isPermanent) await cancelRuns(app, owner, path);
+          if (parameter.required) await importDeletable(app, owner, path, value);
           const success = successStatus(operation, isPermanent);
           await prober.expect(operation, success, { ...rest, path: withQuery(path, query) });
         }
@@ -267,7 +273,8 @@ describe('every response conforms to the served OpenAPI document', () => {
       async (operation) => {
         const existing = await rejectedRequest(operation);
         for (const id of UNKNOWN_IDS) {
-          const path = operation.template.replace(/\{\w+\}/, encodeURIComponent(id));
+          const query = /\?.*/.exec(existing.path)?.[0] ?? '';
+          const path = operation.template.replace(/\{\w+\}/, encodeURIComponent(id)) + query;
           const response = await prober.expect(operation, 404, { ...existing, path });
           expect(response.body).toEqual({ code: 'NOT_FOUND', message: 'Not found' });
         }

@@ -39,6 +39,8 @@ const EXPECTED: Readonly<Record<string, number>> = {
   // Likewise, it has no recording.
   remeasureRun: 409,
   importCall: 202,
+  // The call of the example is imported after this.
+  deleteImportedCall: 404,
   // The connection of the examples lacks the option `toolCalls`, and the call has ended.
   reportToolCall: 404,
   // No language model is configured.

@@ -18,6 +18,7 @@ import {
   createWithChildren,
   NAMED_ALIKE,
   pathFor,
+  requestPath,
   type WorkspaceWithKey,
   withExistingPersonality,
   WITHOUT_WORKER,
@@ -45,7 +46,7 @@ let app: TestApp;
 let owner: Member;
 let foreign: Member;
 
-const pathOf = ({ template }: DocumentedOperation, member: Member): Promise<string> => pathFor(app, member, template);
+const pathOf = (operation: DocumentedOperation, member: Member): Promise<string> => requestPath(app, member, operation);
 
 const createMember = async (): Promise<Member> => {
   const subject = await app.createWorkspace();

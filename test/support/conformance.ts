@@ -85,7 +85,8 @@ export const IGNORED_BODIES: readonly { readonly body: string | Buffer; readonly
 
 /** Whether only an ADMIN may use the operation, even to read: the workspace settings. The document does not say this. */
 export const requiresAdmin = ({ name, template }: { name: string; template: string }): boolean =>
-  name === 'DELETE /runs/{id}' || (/^\/workspace(\/|$)/.test(template) && name !== 'GET /workspace');
+  /^DELETE \/(runs\/\{id\}|agents\/\{id\}\/calls)$/.test(name) ||
+  (/^\/workspace(\/|$)/.test(template) && name !== 'GET /workspace');
 
 /** Whether a VIEWER may not use the operation, although it only reads. The document does not say this. */
 export const requiresEditorToRead = ({ name }: { name: string }): boolean => /^GET .*\/(report|page)-links$/.test(name);
@@ -171,6 +172,7 @@ export interface BodySchema {
 
 /** Whether the resource can be read, by its id or in its list. */
 export async function exists(path: string, client: HttpClient): Promise<boolean> {
+  if (path.includes('?')) return (await client.get<any>(path)).body.data.length > 0;
   const [id, list] = [path.slice(path.lastIndexOf('/') + 1), path.slice(0, path.lastIndexOf('/'))];
   const isRead = path.endsWith('/connection') || operations.some(({ name }) => name === `GET ${list}/{id}`);
   if (isRead) return (await client.get(path)).status === 200;

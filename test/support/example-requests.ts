@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type DocumentedOperation, mediaTypeOf } from './conformance.js';
-import { pathFor, type WorkspaceWithKey, withExistingPersonality } from './resources.js';
+import { requestPath, type WorkspaceWithKey, withExistingPersonality } from './resources.js';
 import type { TestApp } from './test-app.js';
 
 export interface ExampleRequest {
@@ -16,12 +16,12 @@ export function exampleRequests(context: () => { readonly app: TestApp; readonly
 
   /** Creates resources and returns a request on them that succeeds. */
   const request = async (
-    { template, bodies: [body] }: DocumentedOperation,
+    operation: DocumentedOperation,
     subject = context().owner,
-    example = body,
+    example = operation.bodies[0],
   ): Promise<ExampleRequest> => {
     const { app } = context();
-    const path = await pathFor(app, subject, template);
+    const path = await requestPath(app, subject, operation);
     return {
       path,
       body: await withExistingPersonality(app, subject, example?.value, path),

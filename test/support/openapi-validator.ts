@@ -18,6 +18,7 @@ export interface OpenApiOperation {
   readonly parameters?: readonly {
     readonly name: string;
     readonly in: string;
+    readonly required?: boolean;
     readonly schema: object;
     readonly example?: unknown;
   }[];

@@ -16,6 +16,7 @@ import { EXAMPLE_ID } from '../../src/platform/http/dto/example-ids.js';
 import { agentBody, personalityBody, scheduleBody } from '../factories/bodies.js';
 import { insertAlarm, insertCaseResult, insertEvaluation, type Owner } from '../factories/rows.js';
 import { HttpClient } from './http.js';
+import { importCall } from './imported-calls.js';
 import { insertRecording } from './recordings.js';
 
 /** A workspace with an ADMIN key. */
@@ -220,6 +221,50 @@ export async function pathFor(service: Service, workspace: WorkspaceWithKey, tem
   const create = CREATE_BELOW[below];
   if (!create) throw new Error(`Cannot create a member of ${path}: add ${below} to CREATE_BELOW`);
   return path.replace(parameter, await create(service, workspace, id));
+}
+
+/** The path of a request that succeeds, with the query that it needs. */
+export async function requestPath(
+  service: Service,
+  workspace: WorkspaceWithKey,
+  { name, template }: { readonly name: string; readonly template: string },
+): Promise<string> {
+  const path = await pathFor(service, workspace, template);
+  if (name !== 'DELETE /agents/{id}/calls') return path;
+  await importDeletable(service, workspace, path, 'call-1');
+  return `${path}?externalId=call-1`;
+}
+
+/** Imports a call, and cancels its run, which would not end without a worker. @param path of the calls of an agent */
+export async function importDeletable(
+  service: Service,
+  workspace: WorkspaceWithKey,
+  path: string,
+  externalId: string,
+): Promise<void> {
+  const runId = await importOpen(service, workspace, path, externalId);
+  await new HttpClient(service.url, workspace.apiKey).post(`/runs/${runId}/cancel`);
+}
+
+/** Imports a call. @param path of the calls of an agent @returns its run */
+export async function importOpen(
+  service: Service,
+  { apiKey }: WorkspaceWithKey,
+  path: string,
+  externalId: string,
+): Promise<string> {
+  const client = new HttpClient(service.url, apiKey);
+  const agentId = path.split('/')[2]!;
+  const { body: evaluations } = await client.get(`/agents/${agentId}/evaluations`);
+  const transcript = ['caller', 'agent'].map((speaker, at) => ({
+    ...{ speaker, text: 'Good evening', startMs: at * 1_000, endMs: at * 1_000 + 500 },
+  }));
+  const given = { recording: null, channels: null, evaluationId: evaluations.data[0].id, transcript, externalId };
+  const { status, body } = await importCall({ url: service.url, apiKey }, agentId, {
+    ...{ ...given, startedAt: '2026-11-20T09:30:00.000Z' },
+  });
+  expect({ status, body }).toMatchObject({ status: 202 });
+  return body.data.runId;
 }
 
 /**

@@ -4,7 +4,7 @@ import { WebhookPolicy } from '../../src/modules/webhooks/webhook-policy.js';
 import { operationNamed, type DocumentedOperation, type Prober } from './conformance.js';
 import type { ExampleRequest } from './example-requests.js';
 import { HttpClient } from './http.js';
-import { createResource, startReportedCall, type WorkspaceWithKey } from './resources.js';
+import { createResource, importOpen, startReportedCall, type WorkspaceWithKey } from './resources.js';
 import type { TestApp } from './test-app.js';
 
 /** What is needed to provoke a response. */
@@ -113,6 +113,16 @@ export const SPECIAL_RESPONSES: readonly {
       const agent = path.replace('/connection', '');
       await new HttpClient(app.url, owner.apiKey).patch(agent, { isUsingDefaultApiKey: true });
       await prober.expect(operation, 409, { path, key, body: { protocol: 'openai-realtime' } });
+    },
+  },
+  {
+    name: 'DELETE /agents/{id}/calls returns 409 until the run of the call has ended',
+    expectResponse: async ({ app, owner, prober, request }) => {
+      const operation = operationNamed('DELETE /agents/{id}/calls');
+      const { path, key } = await request(operation);
+      const calls = path.split('?')[0]!;
+      await importOpen(app, owner, calls, 'open');
+      await prober.expect(operation, 409, { path: `${calls}?externalId=open`, key });
     },
   },
   {

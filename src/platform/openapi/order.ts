@@ -31,6 +31,7 @@ export const PATHS = [
   '/runs/{id}/rerun',
   '/runs/{id}/remeasure',
   '/runs/{id}/rejudge',
+  '/agents/{id}/calls',
   '/agents/{id}/calls/import',
   '/runs/{id}/report-links',
   '/runs/{id}/report-links/{linkId}',
