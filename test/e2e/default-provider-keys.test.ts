@@ -17,7 +17,9 @@ describe('agents that use the default key of their workspace', () => {
   const usingDefault = { apiKey: undefined, isUsingDefaultApiKey: true };
 
   beforeAll(async () => {
-    app = await createTestApp({ env: { AGENT_PROVIDER_3_PROTOCOL: 'openai-realtime' } });
+    app = await createTestApp({
+      env: { AGENT_PROVIDER_3_PROTOCOL: 'openai-realtime', AGENT_PROVIDER_4_PROTOCOL: 'vapi' },
+    });
   });
   beforeEach(async () => {
     const workspace = await app.createWorkspace();
@@ -114,31 +116,47 @@ describe('agents that use the default key of their workspace', () => {
     expect(both.body.data).toMatchObject({ provider: 'AGENT_PROVIDER_2', apiKey: 'own-2' });
   });
 
-  it('are not connected to a platform other than their provider, to which the default key would be sent', async () => {
-    await putDefault('AGENT_PROVIDER_1', 'default-key-1');
-    await putDefault('AGENT_PROVIDER_3', 'default-key-of-a-platform');
-    const connectionOf = ({ id }: { id: string }) => `/agents/${id}/connection`;
-    const elsewhere = { protocol: 'openai-realtime' };
-    const refused =
-      'The default key of AGENT_PROVIDER_1 is not for OpenAI Realtime: give the agent an apiKey and set isUsingDefaultApiKey to false, or set AGENT_PROVIDER_1_PROTOCOL to openai-realtime';
-    const path = connectionOf(await create(usingDefault));
-    expectError(await client.put(path, elsewhere), 409, 'CONFLICT', refused);
-    expectError(await client.put(path, { ...elsewhere, url: 'wss://evil.example.com/' }), 409, 'CONFLICT', refused);
-    expectInvalid(await client.put(path, { ...elsewhere, options: { colour: 'red' } }), 'options.colour');
-    expectNotFound(await client.get(path));
-    const ofPlatform = connectionOf(await create({ ...usingDefault, provider: 'AGENT_PROVIDER_3' }));
-    expect(await client.put(ofPlatform, elsewhere)).toMatchObject({ status: 200 });
+  it.each<[string, string, object, { readonly protocol: string; readonly options?: object }, AgentProvider]>([
+    [
+      'OpenAI Realtime',
+      'openai-realtime',
+      { url: 'wss://evil.example.com/' },
+      { protocol: 'openai-realtime' },
+      'AGENT_PROVIDER_3',
+    ],
+    [
+      'Vapi',
+      'vapi',
+      { options: { trigger: 'vapi:https://evil.example.com' } },
+      { protocol: 'sip', ...{ url: 'sip:sip.example.com', options: { trigger: 'vapi' } } },
+      'AGENT_PROVIDER_4',
+    ],
+  ])(
+    'are not connected to %s, if it is not their provider: the default key would be sent there',
+    async (title, name, other, elsewhere, provider) => {
+      await putDefault('AGENT_PROVIDER_1', 'default-key-1');
+      await putDefault(provider, 'default-key-of-a-platform');
+      const connectionOf = ({ id }: { id: string }) => `/agents/${id}/connection`;
+      const refused = `The default key of AGENT_PROVIDER_1 is not for ${title}: give the agent an apiKey and set isUsingDefaultApiKey to false, or set AGENT_PROVIDER_1_PROTOCOL to ${name}`;
+      const path = connectionOf(await create(usingDefault));
+      expectError(await client.put(path, elsewhere), 409, 'CONFLICT', refused);
+      expectError(await client.put(path, { ...elsewhere, ...other }), 409, 'CONFLICT', refused);
+      expectInvalid(await client.put(path, { ...elsewhere, options: { colour: 'red' } }), 'options.colour');
+      expectNotFound(await client.get(path));
+      const ofPlatform = connectionOf(await create({ ...usingDefault, provider }));
+      expect(await client.put(ofPlatform, elsewhere)).toMatchObject({ status: 200 });
 
-    const own = await create({ apiKey: 'own-key-1' });
-    expect(await client.put(connectionOf(own), elsewhere)).toMatchObject({ status: 200 });
-    expect(await client.patch(`/agents/${own.id}`, { isUsingDefaultApiKey: true })).toMatchObject({ status: 200 });
-    const endpoint = await app.nest.get(ConnectionService).endpoint(own.id);
-    expect(endpoint).toMatchObject({ protocol: 'openai-realtime' });
-    expect(endpoint).not.toHaveProperty('apiKey');
-    const personalityId = (await client.post('/personalities', personalityBody())).body.data.id;
-    await client.post(`/agents/${own.id}/evaluations`, shortEvaluation({ personalityId }));
-    expectError(await client.post(`/agents/${own.id}/runs`, {}), 409, 'CONFLICT', refused);
-  });
+      const own = await create({ apiKey: 'own-key-1' });
+      expect(await client.put(connectionOf(own), elsewhere)).toMatchObject({ status: 200 });
+      expect(await client.patch(`/agents/${own.id}`, { isUsingDefaultApiKey: true })).toMatchObject({ status: 200 });
+      const endpoint = await app.nest.get(ConnectionService).endpoint(own.id);
+      expect(endpoint).toMatchObject({ protocol: elsewhere.protocol });
+      expect(endpoint).not.toHaveProperty('apiKey');
+      const personalityId = (await client.post('/personalities', personalityBody())).body.data.id;
+      await client.post(`/agents/${own.id}/evaluations`, shortEvaluation({ personalityId }));
+      expectError(await client.post(`/agents/${own.id}/runs`, {}), 409, 'CONFLICT', refused);
+    },
+  );
 
   it('have their default key stored encrypted', async () => {
     await putDefault('AGENT_PROVIDER_1', 'clear-default');

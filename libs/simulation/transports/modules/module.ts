@@ -13,14 +13,17 @@ import type { CallSignal, DatagramTarget } from '../../voice/wire/signalling.js'
 import type { VoiceCallOptions } from '../../voice/wire/voice-transport.js';
 import type { WireState } from '../../voice/wire/wire.js';
 import type { ListAssistants } from './assistants.js';
-import type { AgentCall, AgentEndpoint, FirstSpeaker, PlatformRequest } from './endpoint.js';
+import type { AgentCall, AgentEndpoint, FirstSpeaker, PlatformRequest, ProtocolName } from './endpoint.js';
 import type { Records } from './records.js';
 
 export interface ProtocolOption {
   /** Encrypted where it is stored, and never shown. */
   readonly isSecret: boolean;
-  /** Whether it names a host that gets the secrets of the connection, beside that of its url. */
-  readonly receivesSecrets?: true;
+  /**
+   * Present if it names a host that gets the secrets of the connection, beside that of its url: a protocol of the platform that
+   * a value names, undefined for another host, which gets no apiKey.
+   */
+  readonly receivesSecrets?: (value: unknown) => ProtocolName | undefined;
   /** For the API documentation: what it does, as the rest of a sentence that begins with its name. */
   readonly description: string;
   /** What is wrong with a value, as the rest of a sentence about the option; undefined if nothing is. */

@@ -43,7 +43,7 @@ describe('the rules of a connection', () => {
   });
 
   it('keep a secret only while each option that gets it stays the same', () => {
-    const trigger = { isSecret: false, receivesSecrets: true as const, description: '', violation: () => undefined };
+    const trigger = { isSecret: false, receivesSecrets: () => undefined, description: '', violation: () => undefined };
     const protocol = { ...PROTOCOL, options: { ...PROTOCOL.options, trigger } };
     const checked = (given: Record<string, unknown>) => {
       const input = { url: URL, headers: { 'X-Token': null }, options: { ...given, authToken: null } };

@@ -92,7 +92,7 @@ export class ConnectionService {
       const checked = new ConnectionCheck(given, PROTOCOLS.of(protocol), this.outbound, previous);
       const [issue, ...more] = checked.issues;
       if (issue !== undefined) throw invalidInput(issue, ...more);
-      this.requireKeyFor(agent, protocol);
+      this.requireKeyFor(agent, protocol, checked.options);
       const secrets = this.keyRing.encrypt(JSON.stringify(checked.secrets), connectionSecretsPurpose(agent.id));
       await this.repository.put({ agentId: agent.id, protocol, url, firstSpeaker, options: checked.options, secrets });
       return this.read(agent);
@@ -151,7 +151,7 @@ export class ConnectionService {
     if (!reached) return undefined;
     const secrets = this.open(connection);
     const given = { ...options, ...secrets.options };
-    const isKeyKept = agent.defaultApiKey !== null && this.isElsewhere(provider, protocol);
+    const isKeyKept = agent.defaultApiKey !== null && this.otherPlatform(provider, protocol, options) !== undefined;
     const apiKey = isKeyKept ? undefined : (this.agentSecrets.keyOf(agent) ?? undefined);
     return {
       provider,
@@ -227,7 +227,7 @@ export class ConnectionService {
   async choose(agent: AgentDescription, medium: Medium | null): Promise<PlannedConnection> {
     const { id, provider, assistantId } = agent;
     const connection = await this.repository.find(id);
-    if (connection) this.requireKeyFor(agent, connection.protocol);
+    if (connection) this.requireKeyFor(agent, connection.protocol, connection.options);
     const choice = this.decide(provider, connection?.protocol ?? null, medium);
     const { url } = connection ?? this.addressOf(provider, choice.protocol);
     const reached = url === undefined ? undefined : this.dialling.reach(provider, url);
@@ -276,18 +276,29 @@ export class ConnectionService {
     return { url: url ?? PROTOCOLS.of(protocol).defaultUrl, isVendors: url === undefined };
   }
 
-  /** Whether a protocol belongs to a platform, and that is not the provider's. */
-  private isElsewhere(provider: AgentProvider, protocol: ProtocolName): boolean {
-    if (PROTOCOLS.of(protocol).defaultUrl === undefined) return false;
+  /** A protocol of the platform that would get the apiKey, if that is not the provider's. */
+  private otherPlatform(
+    provider: AgentProvider,
+    protocol: ProtocolName,
+    given: AgentEndpoint['options'],
+  ): ProtocolName | undefined {
+    const { defaultUrl, options } = PROTOCOLS.of(protocol);
+    const receivers = Object.entries(options).map(([name, { receivesSecrets }]) => receivesSecrets?.(given[name]));
     const { protocol: first, textProtocol } = this.settings.agentProviders[provider];
-    return ![first, textProtocol, twinOf(first), twinOf(textProtocol)].includes(protocol);
+    const own = [undefined, first, textProtocol, twinOf(first), twinOf(textProtocol)];
+    return [defaultUrl === undefined ? undefined : protocol, ...receivers].find((one) => !own.includes(one));
   }
 
-  /** @throws DomainError CONFLICT if the agent uses the default key of its provider, and the protocol is another platform's */
-  private requireKeyFor({ provider, isUsingDefaultApiKey }: AgentDescription, protocol: ProtocolName): void {
-    if (!isUsingDefaultApiKey || !this.isElsewhere(provider, protocol)) return;
+  /** @throws DomainError CONFLICT if the agent uses the default key of its provider, and another platform would get it */
+  private requireKeyFor(
+    { provider, isUsingDefaultApiKey }: AgentDescription,
+    protocol: ProtocolName,
+    options: AgentEndpoint['options'],
+  ): void {
+    const other = isUsingDefaultApiKey ? this.otherPlatform(provider, protocol, options) : undefined;
+    if (other === undefined) return;
     throw conflict(
-      `The default key of ${provider} is not for ${PROTOCOLS.of(protocol).title}: give the agent an apiKey and set isUsingDefaultApiKey to false, or set ${provider}_PROTOCOL to ${protocol}`,
+      `The default key of ${provider} is not for ${PROTOCOLS.of(other).title}: give the agent an apiKey and set isUsingDefaultApiKey to false, or set ${provider}_PROTOCOL to ${other}`,
     );
   }
 

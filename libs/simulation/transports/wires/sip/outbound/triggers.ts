@@ -4,7 +4,7 @@ import { CallFailure, type Failure, failureOf } from '../../../../timeline/failu
 import type { JsonValue } from '../../../../timeline/text.js';
 import { PlatformApi } from '../../../http/platform-api.js';
 import { type PlatformRules, Refusals } from '../../../http/platform-rules.js';
-import type { AgentCall, AgentEndpoint, PlatformRequest } from '../../../modules/endpoint.js';
+import type { AgentCall, AgentEndpoint, PlatformRequest, ProtocolName } from '../../../modules/endpoint.js';
 import type { ProtocolOption } from '../../../modules/module.js';
 import { ELEVENLABS_RULES } from '../../elevenlabs/refusals.js';
 import { objectOf, textOf } from '../../fields.js';
@@ -24,6 +24,8 @@ interface Wanted {
 
 /** How a platform is asked to call, and what it then says. */
 interface Platform {
+  /** One of its own. */
+  readonly protocol: ProtocolName;
   readonly rules: PlatformRules;
   readonly url: string;
   /** Which field of the agent names the number from which it calls. */
@@ -39,6 +41,7 @@ interface Platform {
 }
 
 const elevenlabs = (path: string): Platform => ({
+  protocol: 'elevenlabs',
   rules: ELEVENLABS_RULES,
   url: 'https://api.elevenlabs.io',
   callsBy: 'phoneNumberId',
@@ -57,6 +60,7 @@ const elevenlabs = (path: string): Platform => ({
 /** Platforms that are asked by their API to let an agent call, by the names that the option has for them. */
 export const PLATFORMS: Readonly<Record<string, Platform>> = {
   vapi: {
+    protocol: 'vapi',
     rules: VAPI_RULES,
     url: 'https://api.vapi.ai',
     callsBy: 'phoneNumberId',
@@ -67,6 +71,7 @@ export const PLATFORMS: Readonly<Record<string, Platform>> = {
     ended: ({ endedReason }) => endedReason,
   },
   retell: {
+    protocol: 'retell-text',
     rules: RETELL_RULES,
     url: 'https://api.retellai.com',
     callsBy: 'phoneNumber',
@@ -113,7 +118,7 @@ function parsed(trigger: unknown): { readonly platform?: Platform; readonly url:
 export const TRIGGER_OPTIONS: Readonly<Record<'trigger' | 'triggerSecret', ProtocolOption>> = {
   trigger: {
     isSecret: false,
-    receivesSecrets: true,
+    receivesSecrets: (value) => parsed(value)?.platform?.protocol,
     description: `of an agent of type OUTBOUND: who is asked to let it call. ${NAMES.map((name) => `\`${name}\``).join(', ')}: the platform, with the apiKey of the agent; another address of its API follows after a colon (\`vapi:https://api.eu.vapi.ai\`). An address (\`https://…\`) gets a POST with \`callId\`, \`to\`, \`from\` and \`variables\``,
     violation: (value) =>
       parsed(value) ? undefined : `must be ${NAMES.join(', ')}, or an address that begins with https:// or http://`,
