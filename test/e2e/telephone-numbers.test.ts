@@ -176,6 +176,27 @@ describe('telephone numbers', () => {
     expect(await used()).toMatchObject([{ calls: 1 }]);
   });
 
+  // While a call dials, the time to answer runs: 33 calls at once would be no_answer.
+  it('wait for their turn on the trunk before their attempt begins to dial', async () => {
+    const { client, agentId } = await prepare();
+    await executeRun(client, agentId);
+    const before = trunk.connections;
+    const far = `UPDATE trunk_pace SET next_at = now() + interval '1 hour' RETURNING trunk`;
+    expect(await sql(app.databaseUrl, far)).toHaveLength(1);
+    try {
+      const { id } = (await client.post<any>(`/agents/${agentId}/runs`, {})).body.data;
+      const states = () => sql<any>(app.databaseUrl, 'SELECT state FROM platform_calls WHERE run_id = $1', [id]);
+      await until('the call has capacity', async () => (await states()).length > 0);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      expect(await states()).toEqual([{ state: 'reserved' }]);
+      expect(trunk.connections).toBe(before);
+      expect((await client.post(`/runs/${id}/cancel`)).status).toBe(200);
+      await until('its capacity is free', async () => (await states()).every(({ state }) => state === 'ended'));
+    } finally {
+      await sql(app.databaseUrl, 'DELETE FROM trunk_pace');
+    }
+  });
+
   it('are refused when a plan has more calls than the day', async () => {
     const { client, agentId } = await prepare();
     const response = await client.post<any>(`/agents/${agentId}/runs`, { repeat: 6 });

@@ -46,8 +46,9 @@ describe('the limits of calls to telephone numbers', () => {
     };
     return { placed, ledger };
   };
-  const begin = async (service: DialLimitsService, call: DiallingCall) => {
+  const begin = async (service: DialLimitsService, { trunk, ...call }: DiallingCall & { readonly trunk?: string }) => {
     const { ledger, placed } = ledgerOf();
+    await service.turn(trunk === undefined ? {} : { trunk });
     const limited = service.limit(ledger, call);
     await limited.ledger!.placed({});
     return { ...limited, placed };
@@ -121,15 +122,18 @@ describe('the limits of calls to telephone numbers', () => {
     expect(times.at(-1)! - times[0]!).toBeGreaterThan(5 * 50 - 40);
   });
 
-  it('let a call that is cancelled while it waits for its turn dial nothing, and count nothing', async () => {
-    const workspaceId = await workspace();
-    const call = { workspaceId, number: '+390612345678', seconds: 1, trunk: 'sip:slow.example' };
-    await sql(database.url, `INSERT INTO trunk_pace VALUES ($1, now() + interval '1 hour')`, [call.trunk]);
+  it('end the wait for a turn with the call that is cancelled, and refuse a turn that is too far away', async () => {
+    const trunk = 'sip:slow.example';
+    await sql(database.url, `INSERT INTO trunk_pace VALUES ($1, now() + interval '1 hour')`, [trunk]);
+    await expect(limits.turn({ trunk }, undefined, 5_000)).resolves.toBe(false);
+    const [{ wait }] = await sql<any>(database.url, 'SELECT next_at - now() AS wait FROM trunk_pace WHERE trunk = $1', [
+      trunk,
+    ]);
+    expect(wait.minutes).toBe(59);
     const cancelled = new AbortController();
-    const begun = begin(limits, { ...call, signal: cancelled.signal });
+    const waits = limits.turn({ trunk }, cancelled.signal);
     cancelled.abort();
-    await expect(begun).rejects.toThrow();
-    await expect(usage(workspaceId)).resolves.toBeUndefined();
+    await expect(waits).rejects.toThrow();
   });
 
   it('do not count calls to names', async () => {

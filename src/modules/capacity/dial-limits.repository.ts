@@ -24,10 +24,11 @@ const TAKE = `
 const GIVE_BACK = `
   UPDATE dial_usage SET seconds = greatest(0, seconds - $3) WHERE workspace_id = $1 AND day = $2::date`;
 
-/** $2: milliseconds between two calls. */
+/** $2: milliseconds between two calls; $3: the most until the turn, null for any. No row beyond it. */
 const NEXT = `
   INSERT INTO trunk_pace AS t (trunk, next_at) VALUES ($1, clock_timestamp() + $2 * interval '1 millisecond')
   ON CONFLICT (trunk) DO UPDATE SET next_at = greatest(clock_timestamp(), t.next_at) + $2 * interval '1 millisecond'
+  WHERE $3::int IS NULL OR t.next_at <= clock_timestamp() + $3 * interval '1 millisecond'
   RETURNING greatest(0, extract(epoch FROM next_at - clock_timestamp()) * 1000 - $2)::double precision AS "waitMs"`;
 
 /** SQL for what calls to telephone numbers use. */
@@ -52,9 +53,9 @@ export class DialLimitsRepository {
     await this.database.query(GIVE_BACK, [workspaceId, day, seconds]);
   }
 
-  /** The turn of a call over a trunk. @returns milliseconds until then */
-  async next(trunk: string, pauseMs: number): Promise<number> {
-    const [row] = await this.database.query<{ waitMs: number }>(NEXT, [trunk, pauseMs]);
-    return row!.waitMs;
+  /** Takes the turn of a call over a trunk. @returns milliseconds until then; undefined if they are more than `mostMs` */
+  async next(trunk: string, pauseMs: number, mostMs: number | null): Promise<number | undefined> {
+    const [row] = await this.database.query<{ waitMs: number }>(NEXT, [trunk, pauseMs, mostMs]);
+    return row?.waitMs;
   }
 }

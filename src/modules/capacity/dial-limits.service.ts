@@ -11,12 +11,8 @@ export interface DiallingCall {
   readonly workspaceId: string;
   /** Absent if what rings is not a telephone number. */
   readonly number?: string;
-  /** Which trunk carries it; absent without one. */
-  readonly trunk?: string;
   /** The most that it can last. */
   readonly seconds: number;
-  /** Ends the wait for its turn. */
-  readonly signal?: AbortSignal;
 }
 
 /** How many calls to telephone numbers there are: of a trunk in a second, and of a workspace on a day. */
@@ -41,7 +37,20 @@ export class DialLimitsService {
   }
 
   /**
-   * The ledger that lets a call wait for its turn on the trunk, and counts it, before it dials: it throws `dial_limit`.
+   * Waits for the turn of a call on its trunk, before its attempt begins to dial: while it dials, the time to answer runs.
+   * @param mostMs the longest wait; by default any
+   * @returns whether it is its turn @throws the signal's reason
+   */
+  async turn({ trunk }: { readonly trunk?: string }, signal?: AbortSignal, mostMs?: number): Promise<boolean> {
+    if (trunk === undefined) return true;
+    const pauseMs = Math.ceil(1000 / this.settings.telephone.callsPerSecond);
+    const waitMs = await this.repository.next(trunk, pauseMs, mostMs ?? null);
+    if (waitMs !== undefined && waitMs > 0) await sleep(waitMs, undefined, signal && { signal });
+    return waitMs !== undefined;
+  }
+
+  /**
+   * The ledger that counts a call before it dials: it throws `dial_limit`.
    * @returns also what to call when the call has hung up; a second time has no effect
    */
   limit(ledger: CallLedger | undefined, call: DiallingCall): { ledger: CallLedger | undefined; hungUp: () => void } {
@@ -62,12 +71,8 @@ export class DialLimitsService {
     return { ledger: { ...ledger, placed }, hungUp };
   }
 
-  private async begin({ workspaceId, trunk, seconds, signal }: DiallingCall): Promise<Begun> {
-    const { callsPerSecond, callsPerDay, minutesPerDay } = this.settings.telephone;
-    if (trunk !== undefined) {
-      const waitMs = await this.repository.next(trunk, Math.ceil(1000 / callsPerSecond));
-      if (waitMs > 0) await sleep(waitMs, undefined, signal && { signal });
-    }
+  private async begin({ workspaceId, seconds }: DiallingCall): Promise<Begun> {
+    const { callsPerDay, minutesPerDay } = this.settings.telephone;
     const limits = { calls: callsPerDay, seconds: minutesPerDay * 60 };
     const day = await this.repository.take(workspaceId, seconds, limits);
     if (day !== undefined) return { day, startedAt: performance.now() };

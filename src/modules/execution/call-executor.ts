@@ -116,7 +116,8 @@ export class CallExecutor {
     const dialled = this.dialling.dial(endpoint, { ...agent, phoneNumber: snapshot.phoneNumber, callId: claimId });
     if ('refusal' in dialled) return unstartedCall('none', failure('dial_limit', dialled.refusal));
     const judged = judgedBy(agent, snapshot);
-    const dialling = { workspaceId, ...dialled, seconds: judged.definition.maxDurationSeconds, signal };
+    await this.dialLimits.turn(dialled, signal);
+    const dialling = { workspaceId, ...dialled, seconds: judged.definition.maxDurationSeconds };
     const { ledger, hungUp } = this.dialLimits.limit(await this.capacity.dial(claimed, dialled.endpoint), dialling);
     const transport = transportTo(dialled.endpoint, {
       client: this.client,

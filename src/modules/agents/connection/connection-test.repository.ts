@@ -27,7 +27,7 @@ const END = 'UPDATE connection_tests SET running_until = started_at WHERE id = $
 
 /** Why a test must not start, and when it may. */
 export interface RefusedTest {
-  readonly reason: 'running' | 'limit' | 'capacity' | 'numbers';
+  readonly reason: 'running' | 'limit' | 'capacity' | 'numbers' | 'pace';
   readonly retryAfterSeconds: number;
 }
 

@@ -16,6 +16,8 @@ import { type CalledEndpoint, ConnectionService } from './connection.service.js'
 
 /** How much longer than its time-out a test counts as running, if its process dies; in milliseconds. */
 const GRACE_MS = 5_000;
+/** The longest wait for a turn on a trunk; in milliseconds. */
+const TURN_MS = 5_000;
 /** When to try again without capacity. */
 const CAPACITY_RETRY_SECONDS = 10;
 
@@ -47,7 +49,12 @@ export class ConnectionTestService {
       if (!endpoint) throw conflict(this.connections.withoutAddress(agent));
       this.connections.requireNumber(agent, endpoint);
       const { perMinute, timeoutMs } = this.policy;
-      const started = await this.repository.start(agent.workspaceId, agent.id, perMinute, timeoutMs + GRACE_MS);
+      const started = await this.repository.start(
+        agent.workspaceId,
+        agent.id,
+        perMinute,
+        TURN_MS + timeoutMs + GRACE_MS,
+      );
       if (typeof started !== 'string') throw this.refusal(started);
       try {
         return await this.call(agent, endpoint);
@@ -65,6 +72,9 @@ export class ConnectionTestService {
     if ('refusal' in dialled) throw conflict(`The agent is not called: ${dialled.refusal}`);
     const seconds = Math.ceil(timeoutMs / 1000);
     if (dialled.number !== undefined) await this.dialLimits.requireRoom(agent.workspaceId, { calls: 1, seconds });
+    if (!(await this.dialLimits.turn(dialled, undefined, TURN_MS))) {
+      throw this.refusal({ reason: 'pace', retryAfterSeconds: CAPACITY_RETRY_SECONDS });
+    }
     const reserved = await this.capacity.reserve(agent, endpoint, callId, timeoutMs + GRACE_MS);
     if (!reserved) throw this.refusal({ reason: 'capacity', retryAfterSeconds: CAPACITY_RETRY_SECONDS });
     const { workspaceId } = agent;
@@ -94,6 +104,7 @@ export class ConnectionTestService {
       limit: `At most ${this.policy.perMinute} connections of a workspace are tested within a minute`,
       capacity:
         'The agent is busy: its platform carries as many calls of its key as it may (AGENT_PROVIDER_n_CONCURRENCY)',
+      pace: 'The agent is busy: more calls wait for their turn on its trunk than begin within 5 s (SIP_CALLS_PER_SECOND)',
       numbers: 'All numbers of SIP_ACCOUNTS at which the agent can call are in use, or rest for 30 s after a call',
     }[reason];
     return new DomainError('TOO_MANY_REQUESTS', undefined, [issue], { retryAfterSeconds });
