@@ -176,7 +176,7 @@ describe('telephone numbers', () => {
     expect(await used()).toMatchObject([{ calls: 1 }]);
   });
 
-  // While a call dials, the time to answer runs: 33 calls at once would be no_answer.
+  // futel/asteriskserver#123 and #212: Twilio refuses calls beyond one a second. While a call dials, its time to answer runs.
   it('wait for their turn on the trunk before their attempt begins to dial', async () => {
     const { client, agentId } = await prepare();
     await executeRun(client, agentId);

@@ -85,6 +85,7 @@ describe('A call over SIP whose other side attacks', () => {
     expect(codes).toContain('too_many_sources');
   });
 
+  // sipsorcery-org/sipsorcery#536: calls were closed by a BYE of RTCP.
   it('by a BYE of RTCP from its own and from another port goes on', async () => {
     const bye = Buffer.from([0x81, 203, 0, 1, 0, 0, 0, 7]);
     const { result, codes } = await attacked({
@@ -125,6 +126,7 @@ describe('A call over SIP whose other side attacks', () => {
     },
   );
 
+  // restsend/rustpbx#242: a BYE of an unknown call was not answered.
   it('by requests of other calls, and by 1,000 media lines within its own, refuses them and goes on', async () => {
     const lines = ANSWER.replace(/m=audio.*/s, 'm=a 1 a 0\r\n'.repeat(1_000));
     const { result, far } = await attacked({
@@ -141,11 +143,12 @@ describe('A call over SIP whose other side attacks', () => {
     expect(far.methods()).toContain('488');
   });
 
-  it('by REFER while it rings is not transferred', async () => {
+  // pjsip/pjproject#798: far sides also send BYE before their answer.
+  it.each(['REFER', 'BYE'])('by %s while it rings is neither transferred nor ended', async (method) => {
     const { result, far } = await attacked({
       answer: (invite) => {
-        const refer = requestIn(invite, 'REFER', 1, [CONTACT, 'Refer-To: <sip:+19005550100@example.org>']);
-        return invite.reply('180 Ringing', [CONTACT]) + refer + invite.reply('200 OK', [CONTACT], ANSWER);
+        const early = requestIn(invite, method, 1, [CONTACT, 'Refer-To: <sip:+19005550100@example.org>']);
+        return invite.reply('180 Ringing', [CONTACT]) + early + invite.reply('200 OK', [CONTACT], ANSWER);
       },
     });
     expect(result).toMatchObject({ end: { by: 'caller' } });

@@ -1,12 +1,14 @@
-import { isIP } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 import type { OutboundClient } from '../../../../outbound-http/index.js';
 import { type MediaAnswer, numberOf, parseSipAddress, type SessionEvents } from '../../../../sip/index.js';
 import { Redaction } from '../../../../text/index.js';
 import type { OtherSide } from '../../../other-side/other-side.js';
+import { CallFailure } from '../../../timeline/failure.js';
 import type { JsonValue } from '../../../timeline/text.js';
 import type { CallSignal, DatagramTarget } from '../../../voice/wire/signalling.js';
 import type { PlatformEvent } from '../../../voice/facts/facts.js';
 import { addressesOf } from '../../http/outbound-failures.js';
+import type { TelephoneLine } from '../../modules/endpoint.js';
 import type { Dialled, DialOptions } from '../../modules/module.js';
 import { httpUrl } from './connect.js';
 import { masked } from './masked.js';
@@ -34,6 +36,8 @@ export interface AnsweredOptions {
 export class AnsweredCall {
   /** Of the connection, as the other side has it: media may come from there. */
   peer = '';
+  /** Where this call takes media, and where all calls of this service do. */
+  own: ({ readonly address: string; readonly port: number } & TelephoneLine['media']) | undefined;
   private readonly messages: LoggedMessage[] = [];
   private readonly redaction: Redaction;
   private media: MediaAnswer | undefined;
@@ -74,6 +78,9 @@ export class AnsweredCall {
     const { client, agent, secrets } = this.options;
     const addresses = await addressesOf(client, httpUrl({ host: media.address, port: media.port }), agent);
     const address = addresses.find((one) => isIP(one) === isIP(this.peer)) ?? addresses[0]!;
+    if (this.isOwn({ ...media, address })) {
+      throw new CallFailure('address_refused', agent.describe({ what: 'its media address is that of this service' }));
+    }
     this.media = { ...media, address };
     this.first = { host: media.address, address };
     const { codec, payloadType, eventPayloadType = null } = media;
@@ -111,7 +118,7 @@ export class AnsweredCall {
     const isNowhere = media.hold && /^[0:.]+$/.test(media.address);
     const known = media.address === this.first.host ? this.first.address : media.address;
     const next = { ...media, address: isNowhere ? before.address : known };
-    if (next.address !== before.address && !this.permits(next)) return false;
+    if ((next.address !== before.address && !this.permits(next)) || this.isOwn(next)) return false;
     this.media = next;
     const { codec, payloadType, eventPayloadType = null, hold } = next;
     const isElsewhere = next.address !== before.address || next.port !== before.port;
@@ -120,10 +127,29 @@ export class AnsweredCall {
     return true;
   }
 
+  /** Whether sound would come back to this service: to ports of its media, or to its public address, unless the peer shares it. */
+  private isOwn({ address, port, rtcpPort }: MediaAnswer): boolean {
+    if (!this.own) return false;
+    const { address: local, port: bound, publicAddress = local, ports } = this.own;
+    const { first, last } = ports ?? { first: bound, last: bound + 1 };
+    const isOwnPort = [port, rtcpPort].some((one) => one >= first && one <= last);
+    const isPublic = isSame(address, publicAddress);
+    if (isPublic && publicAddress !== local && !isSame(this.peer, publicAddress)) return true;
+    return isOwnPort && (isPublic || isSame(address, local));
+  }
+
   /** Other names than the first are not looked up within a call. */
   private permits({ address, port }: MediaAnswer): boolean {
     return isIP(address) !== 0 && this.options.client.check(httpUrl({ host: address, port })) === undefined;
   }
+}
+
+/** In whatever notation. */
+function isSame(address: string, other: string): boolean {
+  const family = (one: string) => (isIP(one) === 6 ? 'ipv6' : 'ipv4');
+  const list = new BlockList();
+  list.addAddress(other, family(other));
+  return list.check(address, family(address));
 }
 
 const epoch = (): CallSignal['at'] => performance.timeOrigin + performance.now();

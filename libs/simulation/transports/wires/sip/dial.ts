@@ -94,6 +94,7 @@ export class SipSession implements WireSession<SipState> {
       if (local !== answered.peer) await sip.learnContact();
       const { publicAddress, ports } = endpoint.line?.media ?? {};
       const port = await bindMedia!(local, ports);
+      answered.own = { ...endpoint.line?.media, address: local, port };
       signal.throwIfAborted();
       const offer = mediaOffer({ address: publicAddress ?? local, port, session: randomInt(2 ** 31), ...srtpKey });
       const invitedAt = performance.now();

@@ -96,6 +96,7 @@ export class OutboundSession implements WireSession<SipState> {
     signal.throwIfAborted();
     const { media: own = {} } = this.endpoint.line ?? {};
     const port = await options.bindMedia!(local, own.ports);
+    answered.own = { ...own, address: local, port };
     const offer = { address: own.publicAddress ?? local, port, session: randomInt(2 ** 31), ...srtpKey };
     const { user, password } = answersAt.account;
     const handle = { triggered: back.triggered.handle, call: back.incoming.handle, credentials: { user, password } };
