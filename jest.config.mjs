@@ -38,7 +38,7 @@ const LONG = [
   '<rootDir>/test/e2e/{assistants,call-import,compressed-bodies,conformance-fields,erased-agents}.test.ts',
   '<rootDir>/test/e2e/{rate-limits,run-comparison,run-failures,run-outcomes,webhooks-receivers}.test.ts',
   '<rootDir>/test/e2e/{alarm-kills,schedule-kills,schedule-years}.test.ts',
-  '<rootDir>/test/integration/{database-server,database-settings,openapi,sip-attacks,sip-baresip,sip-kills,sip-media,sip-proxy,sip-states,webhook-delivery}.test.ts',
+  '<rootDir>/test/integration/{database-server,database-settings,openapi,sip-attacks,sip-baresip,sip-kills,sip-media,sip-mutations,sip-proxy,sip-states,webhook-delivery}.test.ts',
   '<rootDir>/src/modules/evaluations/import-export/formats.spec.ts',
   '<rootDir>/test/simulators/{agent/voice,openai-realtime}/**/{guide,imported,imported-words,interruptions,hearing,lag,misbehaving-models,replay,speech-failures}.spec.ts',
   '<rootDir>/libs/simulation/call/{faulty-agents,misbehaving-models}.spec.ts',

@@ -188,6 +188,25 @@ describe('a call that is made', () => {
     expect(farSide.methods()).toEqual(['INVITE', 'CANCEL', 'ACK', 'BYE']);
   });
 
+  // The answer comes after 59.9 s, and CANCEL is due after 60 s: whichever is first, no call is left open.
+  it.each([70, 90, 95, 98, 100, 102, 105, 110])(
+    'is answered or ended if the 200 comes after %i ms, and CANCEL is due after 100 ms',
+    async (ms) => {
+      const { call, farSide } = await callTo(
+        (request, send) => {
+          if (request.method === 'INVITE') setTimeout(() => send(request.reply(...ANSWERED)), ms);
+          else if (request.method !== 'ACK' && !/^\d/.test(request.method)) send(request.reply('200 OK'));
+        },
+        { handle: () => new Promise((resolve) => setTimeout(resolve, 5)) },
+        { ringMs: 100 },
+      );
+      const result = await call.result;
+      expect(await call.hangUp()).toBe('ended');
+      if (!('media' in result)) expect(result).toMatchObject({ failure: 'no_answer', mayBeOpen: false });
+      expect(farSide.methods().filter((method) => method === 'ACK' || method === 'BYE')).toEqual(['ACK', 'BYE']);
+    },
+  );
+
   // RFC 3261, 16.7: a forking proxy passes on every 200, also after another final response.
   it('acknowledges and ends a 200 that comes after another final response', async () => {
     const { call, farSide } = await callTo(answering(['486 Busy Here', [], '', 'one'], ANSWERED));

@@ -13,6 +13,8 @@ interface More extends Partial<VoiceCallOptions> {
   readonly call?: Partial<AgentCall>;
 }
 
+export const sessionHere = (endpoint: AgentEndpoint, call: AgentCall) => new SipSession(endpoint, call);
+
 /** A call to a listening address of this machine, whose signalling runs in this thread, so that a test can watch it. */
 export function callHere(
   url: string,
