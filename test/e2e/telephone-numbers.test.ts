@@ -1,7 +1,9 @@
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { executeInProcess } from '../../libs/client/testing/in-process.js';
 import { expectInvalid } from '../support/expect.js';
+import { ALL_PREFIXES, hostileAddresses, hostileNumbers } from '../support/hostile-targets.js';
 import { executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
@@ -138,6 +140,43 @@ describe('telephone numbers', () => {
       }
     }
     expect(trunk.connections).toBe(before);
+  });
+
+  it('and addresses that are hostile begin no call, and bring neither a connection nor a packet to a refused host', async () => {
+    const port = Number((await trunk.address()).split(':').pop());
+    const packets = createSocket('udp4');
+    await new Promise<void>((resolve) => packets.bind(port, '127.0.0.1', resolve));
+    let received = 0;
+    packets.on('message', () => received++);
+    const before = trunk.connections;
+    const common = { AGENT_PROVIDER_1_PROTOCOL: 'sip', AGENT_PROVIDER_1_SIP_TRUNK: await trunk.address() };
+    const env = { ...common, SIP_ALLOWED_PREFIXES: ALL_PREFIXES };
+    const numbers = hostileNumbers(`127.0.0.1:${port}`);
+    let refused = 0;
+    for (const [networks, targets] of [
+      ['127.0.0.1/32', numbers],
+      [undefined, [...numbers, ...hostileAddresses(port)]],
+    ] as const) {
+      const strict = await createTestApp({ env: { ...env, ...(networks && { OUTBOUND_ALLOWED_NETWORKS: networks }) } });
+      try {
+        const { client, agentId, evaluationIds } = await prepareEvaluations(strict, [evaluation()]);
+        for (const vendorCallPhoneNumber of targets) {
+          const changed = await client.patch(`/evaluations/${evaluationIds[0]}`, { vendorCallPhoneNumber });
+          const response = changed.status === 200 ? await client.post(`/agents/${agentId}/runs`, {}) : changed;
+          expect([vendorCallPhoneNumber, response.status]).toEqual([
+            vendorCallPhoneNumber,
+            changed.status === 200 ? 409 : 400,
+          ]);
+          refused += 1;
+        }
+        expect((await client.get<any>(`/agents/${agentId}/runs`)).body.meta.total).toBe(0);
+      } finally {
+        await strict.close();
+      }
+    }
+    packets.close();
+    expect(refused).toBe(26 + 33);
+    expect([trunk.connections - before, received]).toEqual([0, 0]);
   });
 
   it('at a name that leads to a private network get no connection', async () => {

@@ -1,5 +1,6 @@
 import { OutboundClient } from '../../../../libs/outbound-http/index.js';
 import { readSettings } from '../../../platform/config/settings.js';
+import { ALL_PREFIXES, hostileAddresses, hostileNumbers } from '../../../../test/support/hostile-targets.js';
 import type { CalledEndpoint } from './called-endpoint.js';
 import { DiallingService } from './dialling.service.js';
 
@@ -127,33 +128,14 @@ describe('DiallingService', () => {
     else expect(dialled.refusal).toMatch(refusal);
   });
 
-  it.each([
-    ...[
-      '+19005551234',
-      '+449098790000',
-      '+4909001234567',
-      '+390612345678@evil.example',
-      '112',
-      '+39112',
-      '00390612345678',
-    ],
-    ...['sip:+19005551234@sip.platform.example', 'sip:%2B19005551234@sip.platform.example'],
-    ...['sip:1%2D900%2D555%2D1234@sip.platform.example', 'sip:0019005551234@sip.platform.example'],
-    ...['sip:+1(900)5551234;phone-context=x@sip.platform.example', 'sip:%252B19005551234@sip.platform.example'],
-    ...['sip:112@sip.platform.example', 'sip:*112%23@sip.platform.example', 'sip:9112@sip.platform.example'],
-    ...['sip:%31%31%32@sip.platform.example', 'sip:%EF%BC%91%EF%BC%91%EF%BC%92@sip.platform.example'],
-    ...[
-      'sip:1%001%002@sip.platform.example',
-      'sip:%ff112@sip.platform.example',
-      'sip:+390612345678x@sip.platform.example',
-    ],
-    ...['sip:a@127.1', 'sip:a@2130706433', 'sip:a@[::ffff:7f00:1]', 'sip:a@169.254.169.254', 'sip:a@224.0.1.75'],
-    ...['sip:a@0.0.0.0', 'sip:a@255.255.255.255', 'sip:a@x.example?Route=10.0.0.1', 'sip:a@x.example;maddr=10.0.0.1'],
-    ...['sip:a\r\nX-Y: 1@x.example', 'sips:{other}@x.example', 'sip:a@x.example:99999'],
-  ])('dials nothing for the hostile %j', (phoneNumber) => {
-    const env = { ...ALLOWED, SIP_ALLOWED_PREFIXES: '+1,+3,+4,0,1,2,3,4,5,6,7,8,9' };
-    for (const url of [OWN_ADDRESS, '{phoneNumber}']) expect(dial({ url, phoneNumber, env })).toHaveProperty('refusal');
-  });
+  it.each([...hostileNumbers('sip.platform.example'), ...hostileAddresses(5060)])(
+    'dials nothing for the hostile %j',
+    (phoneNumber) => {
+      const env = { ...ALLOWED, SIP_ALLOWED_PREFIXES: ALL_PREFIXES };
+      for (const url of [OWN_ADDRESS, '{phoneNumber}'])
+        expect(dial({ url, phoneNumber, env })).toHaveProperty('refusal');
+    },
+  );
 
   it('dials nothing for a hostile phoneNumber or assistantId in the address of the agent', () => {
     const url = 'sip:{phoneNumber}@sip.platform.example';
