@@ -142,7 +142,7 @@ describe('telephone numbers', () => {
     expect(trunk.connections).toBe(before);
   });
 
-  it('and addresses that are hostile begin no call, and bring neither a connection nor a packet to a refused host', async () => {
+  it('and addresses that are hostile begin no call: a refused host gets neither a connection nor a packet', async () => {
     const port = Number((await trunk.address()).split(':').pop());
     const packets = createSocket('udp4');
     await new Promise<void>((resolve) => packets.bind(port, '127.0.0.1', resolve));

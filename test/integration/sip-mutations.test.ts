@@ -43,9 +43,9 @@ describe('calls over SIP whose other side sends mutated messages', () => {
     const { client, agentId } = await prepareEvaluations(app);
     const { workspaceId } = (await client.get<any>(`/agents/${agentId}`)).body.data;
     const endpoint = {
-      ...{ provider: 'AGENT_PROVIDER_1', protocol: 'sip', url: addressText(far.address) },
-      ...{ headers: {}, firstSpeaker: 'agent', options: {} },
-    } as const;
+      ...({ provider: 'AGENT_PROVIDER_1', protocol: 'sip', firstSpeaker: 'agent' } as const),
+      ...{ url: addressText(far.address), headers: {}, options: {} },
+    };
     const capacity = app.nest.get(CapacityService);
     let results = 0;
     const call = async () => {
