@@ -22,10 +22,14 @@ const PHONE = /(?<![\d.,:])\+?\(?\d(?:[ ().\/-]{0,2}\d){6,14}(?![\d:])/gu;
 const NO_PHONE =
   /^(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./ ]\d{1,2}[-./ ]\d{4}|(?:1[89]|20)\d\d ?[-/] ?(?:1[89]|20)\d\d)$/;
 
-interface Found {
+/** A piece of personal data in a text. */
+export interface PersonalDatum {
   readonly kind: PersonalDataKind;
+  /** As it is written: digits that were spoken as digits. */
   readonly text: string;
   readonly at: number;
+  /** Characters of the text that it takes. */
+  readonly length: number;
 }
 
 export const PERSONAL_DATA = {
@@ -52,9 +56,9 @@ function saysNoPersonalData(
   return saysNone(speaker, finder, search, `The ${speaker} said no personal data`);
 }
 
-/** Personal data in a text, each piece once. */
-function findIn(text: string): Found[] {
-  const found: Found[] = [];
+/** Personal data in a text, each piece once, in order. */
+export function findIn(text: string): PersonalDatum[] {
+  const found: PersonalDatum[] = [];
   let rest = text;
   const take = (
     kind: PersonalDataKind,
@@ -64,7 +68,7 @@ function findIn(text: string): Found[] {
   ) => {
     rest = rest.replace(pattern, (match: string, at: number) => {
       if (!isReal(match)) return match;
-      found.push({ kind, text: read(match), at });
+      found.push({ kind, text: read(match), at, length: match.length });
       return ' '.repeat(match.length);
     });
   };
@@ -98,7 +102,8 @@ const SPOKEN = LANGUAGES.map(({ units, letters, repeats, spokenEmail }) => {
   };
 });
 
-const compact = (text: string): string => text.replace(/[^\p{L}\p{N}]/gu, '').toLowerCase();
+/** The letters and digits of a piece: equal for the same number written in another way. */
+export const compact = (text: string): string => text.replace(/[^\p{L}\p{N}]/gu, '').toLowerCase();
 
 /** The last two letters and digits; the rest is hidden. */
 function mask(text: string): string {
