@@ -32,7 +32,9 @@ export { afterAttempt, type Attempt, attemptOf, isSuspect, type NextStep, wasCut
 export type { CallExchange, UnusableAnswer } from './other-side/call-exchange.js';
 export { unstartedCall } from './call/unstarted-call.js';
 export { executeCall, RECORDING_OMITTED } from './call/call.js';
-export type { CallOptions, CallProgress, CallResult, CallVersions, RecordingOmitted } from './call/call.js';
+export type { CallOptions, CallProgress, CallResult, RecordingOmitted } from './call/call.js';
+export type { CallVersions } from './call/call-versions.js';
+export { PersonalDataRedaction } from './production/personal-data.js';
 export { executeImportedCall, executeTranscribedCall, type ImportedCallOptions, RECORDING } from './call/import.js';
 export { clockOf, LATENCY_CLOCKS, type LatencyClock } from './call/latency-clock.js';
 export { rejudge } from './call/rejudge.js';

@@ -43,7 +43,9 @@ import { type EndEntry, Timeline, type TimelineEntry } from '../timeline/timelin
 import type { TakeReports } from '../conversation/reported-tools.js';
 import { mistakenResult, withStoredResults } from '../conversation/tool-results.js';
 import type { Transport } from '../conversation/transport.js';
+import type { PersonalDataRedaction } from '../production/personal-data.js';
 import { inapplicable } from './applicability.js';
+import type { CallVersions } from './call-versions.js';
 import { unexercised } from '../validity/exercise.js';
 import { findInvalidity } from '../validity/find-invalidity.js';
 import type { Invalidity } from '../validity/invalidity.js';
@@ -67,6 +69,10 @@ export interface CallOptions {
   readonly voice?: VoiceOptions;
   /** Decides whether a production call is judged at all. */
   readonly appliesTo?: NestedCheck;
+  /** Redacts what the judge and the readers of the result get. Checks decide on the words as they were said. */
+  readonly redaction?: PersonalDataRedaction;
+  /** Why there is no model to judge criteria, if not because none is configured. */
+  readonly unjudged?: string;
   /** Plays callers without a script and judges criteria. Without a model, criteria are not judged. */
   readonly model?: LanguageModel;
   readonly clock?: Clock;
@@ -113,19 +119,6 @@ export interface CallResult extends Verdict {
 /** Switched off, the workspace keeps as much as it may, or the recording could not be written. */
 export const RECORDING_OMITTED = ['off', 'quota', 'disk'] as const;
 export type RecordingOmitted = (typeof RECORDING_OMITTED)[number];
-
-export interface CallVersions {
-  readonly simulation: string;
-  readonly transport: string;
-  /** `recorded`: the call was recorded elsewhere. */
-  readonly caller: 'scripted' | 'generated' | 'recorded';
-  /** Null when no language model was used. */
-  readonly model: string | null;
-  readonly callerPrompt: string | null;
-  readonly judgePrompt: string | null;
-  /** The speech engine of the caller with its version; absent for text calls, and in calls of earlier versions. */
-  readonly speech?: string;
-}
 
 /**
  * Runs one call: talks to the agent, evaluates the checks, has the criteria judged and decides the outcome.
@@ -196,26 +189,29 @@ class Call {
     const conversation = this.cleaned(await this.talk());
     this.enter('checking');
     const { entries } = this.timeline;
+    const { redaction } = this.options;
+    const readable = redaction ? await redaction.entries(entries, this.yielder()) : entries;
+    const redacted = <T>(found: T): T => redaction?.findings(found, readable) ?? found;
     const { stalls } = conversation;
     const view = CallView.of(entries, stalls, conversation.heard, conversation.unknownTools);
     // If the call broke off before the agent said or did anything, checks would prove nothing.
     const wasAgentSilent = conversation.failure?.fault === 'infrastructure' && !entries.some(isFromAgent);
     const { soundChecks, frameLatenessMs, lagMs, voice = null } = conversation;
-    const left = await inapplicable(this.options.appliesTo, view, this.yielder(), soundChecks);
+    const left = redacted(await inapplicable(this.options.appliesTo, view, this.yielder(), soundChecks));
     const applicable = wasAgentSilent || left ? [] : definition.checks;
     const broken = left ?? this.invalidity(conversation);
     const spokeOther = broken?.code === 'no_answer' ? await this.otherLanguage(view, conversation) : undefined;
     const invalidity = spokeOther === undefined ? broken : undefined;
-    const judged = await this.judge(conversation, invalidity, voice?.wordsFrom?.source);
+    const judged = await this.judge(conversation, readable, invalidity, voice?.wordsFrom?.source);
     const leaf = judgedLeaf(verdictsOn(criteriaIn(applicable), judged.inChecks));
     const found = await evaluateChecks(applicable, view, this.yielder(), soundChecks, leaf);
-    const checks = await this.confirmed(applicable, found, { view, judged: leaf }, conversation);
+    const checks = redacted(await this.confirmed(applicable, found, { view, judged: leaf }, conversation));
     const isProduction = conversation.end.recorded?.isProduction === true;
     const verdict = decide({
       ...conversation,
       ...judged,
       checks,
-      causes: rootCauses(view),
+      causes: redacted(rootCauses(view)),
       mistaken: mistakenResult(definition.toolResults, entries),
       otherLanguage: spokeOther,
       unexercised: unexercised({ ...definition, view, ...(conversation.sound && { sound: conversation.sound }) }),
@@ -225,12 +221,12 @@ class Call {
     });
     const { by, code, reason } = conversation.end;
     return {
-      ...verdict,
-      timeline: withStoredResults(entries),
-      end: { by, code, reason },
+      ...redacted(verdict),
+      timeline: withStoredResults(readable),
+      end: redacted({ by, code, reason }),
       checks,
       criteria: judged.criteria,
-      measures: measure(entries, testerUsage(this.callerMeter, this.judgeMeter), stalls),
+      measures: redacted(measure(entries, testerUsage(this.callerMeter, this.judgeMeter), stalls)),
       invalidity: judged.invalidity ?? null,
       versions: this.versions(),
       answeredTurns: conversation.answeredTurns,
@@ -352,10 +348,11 @@ class Call {
 
   private async judge(
     { failure: broken }: Pick<ConversationResult, 'failure'>,
+    entries: readonly TimelineEntry[],
     invalidity: Invalidity | undefined,
     wordSource: WordSource | undefined,
   ): Promise<Judgement> {
-    const { definition, model, scenario, judged, judgeSamples: samples } = this.options;
+    const { definition, model, scenario, judged, judgeSamples: samples, unjudged } = this.options;
     const { clock, signal, judgeMeter: meter } = this;
     const isGenerated = this.kind === 'generated';
     // Only a model can tell whether a generated caller kept its role.
@@ -365,7 +362,7 @@ class Call {
       return { criteria, inChecks: recordedVerdicts(this.options.definition.checks, checks), invalidity: broken };
     }
     return judgeCall({
-      ...{ definition, scenario, entries: this.timeline.entries, isGenerated, wordSource, broken, invalidity },
+      ...{ definition, scenario, entries, isGenerated, wordSource, broken, invalidity, unjudged },
       ...{ model, samples, clock, signal, meter },
       onJudging: () => this.enter('judging'),
     });

@@ -57,6 +57,7 @@ export async function rejudge(options: RejudgeOptions): Promise<CallResult> {
     ...recorded,
     ...decide({
       ...{ checks: again, end, failure: undefined, causes: rootCauses(view), mistaken, ...judged },
+      isProduction: view.end?.recorded?.isProduction === true,
       mayHaveLeft: mayHaveLeft(definition.checks, again, view),
     }),
     checks: again,

@@ -61,8 +61,8 @@ export function decide(given: VerdictInput): Verdict {
   if (isFailed && mistaken && !isOwnFault) return erroneous(mistaken.failure, causes);
   const isSettled = isBroken || missed.some(({ required, isFinal }) => required && isFinal);
   const undecided = isSettled ? undefined : whyUndecided(input, counted.length, isFailed);
-  const isUnasked = input.isProduction && (counted.length === 0 || undecided?.code === 'not_exercised');
-  if (isUnasked && (!undecided || UNASKED.has(undecided.code)) && !isFailed) return nothingAsked(undecided);
+  const isNothingAsked = input.isProduction && (counted.length === 0 || undecided?.code === 'not_exercised');
+  if (isNothingAsked && (!undecided || UNASKED.has(undecided.code)) && !isFailed) return nothingAsked(undecided);
   if (undecided) return erroneous(undecided, causes);
   const isExplained = isFailed || input.end.code === 'agent_repeats';
   return {
@@ -76,13 +76,16 @@ export function decide(given: VerdictInput): Verdict {
 /** What a production call does not show is not required of it. */
 const withoutUndecidable = (input: VerdictInput): VerdictInput => ({
   ...input,
-  checks: input.checks.map((check) =>
-    check.undecided === 'evidence' || check.undecided === 'not_exercised' ? { ...check, required: false } : check,
-  ),
+  checks: input.checks.map((check) => (isUnasked(check) ? { ...check, required: false } : check)),
   criteria: input.criteria.map((one) =>
     one.verdict === 'not_judged' && !one.failure ? { ...one, required: false } : one,
   ),
 });
+
+const isUnasked = (check: CheckResult): boolean =>
+  check.undecided === 'evidence' ||
+  check.undecided === 'not_exercised' ||
+  (check.undecided === 'not_judged' && !judgeFailure(check));
 
 /** Failures of calls on which nothing could be decided. */
 const UNASKED: ReadonlySet<FailureCode> = new Set(['check_undecided', 'not_exercised', 'nothing_judged']);

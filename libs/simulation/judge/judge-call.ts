@@ -26,6 +26,8 @@ export interface JudgedCall {
   /** How the caller broke its role, as far as code can decide. */
   readonly invalidity?: Invalidity | undefined;
   readonly model: LanguageModel | undefined;
+  /** Why there is none. */
+  readonly unjudged?: string | undefined;
   /** 3 by default. */
   readonly samples?: JudgeSamples | undefined;
   readonly clock: Clock;
@@ -64,7 +66,7 @@ export async function judgeCall(call: JudgedCall): Promise<Judgement> {
   if (invalidity?.code === 'not_applicable') return skip('The evaluation does not apply');
   if (invalidity) return skip('The caller broke its role');
   if (areAllWordsUnknown(entries)) return skip('The words of the agent are not known', failure('words_unknown'));
-  if (!model) return skip('No language model is configured');
+  if (!model) return skip(call.unjudged ?? 'No language model is configured');
   if (statements.length === 0 && !isGenerated) return given([]);
   call.onJudging?.();
   const { wordSource, clock, signal, meter } = call;

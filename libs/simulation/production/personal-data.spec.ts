@@ -1,3 +1,4 @@
+import type { TimelineEntry } from '../timeline/timeline.js';
 import { PersonalDataRedaction } from './personal-data.js';
 
 const redact = (text: string) => new PersonalDataRedaction().text(text);
@@ -48,5 +49,37 @@ describe('PersonalDataRedaction', () => {
     const once = redaction.text('415-555-0142 or anna@example.com');
     expect(once).toBe('[phone number 1] or anna@example.com');
     expect(redaction.text(once)).toBe(once);
+  });
+
+  it('redacts numbers in a text of JSON, as the results of tools are', () => {
+    expect(redact('{"phone":4155550142,"guests":[2,4155550142]}')).toBe(
+      '{"phone":"[phone number 1]","guests":[2,"[phone number 1]"]}',
+    );
+    expect(redact('{"at":1748503543000}')).toBe('{"at":1748503543000}');
+  });
+
+  it('redacts a timeline and what was found in it, but for names, positions and the rest of a cut quote', async () => {
+    const redaction = new PersonalDataRedaction();
+    const times = { start: 1_000_000, end: 1_000_900, turn: 1 };
+    const timeline: TimelineEntry[] = [
+      { type: 'speech', speaker: 'caller', text: 'I am anna@example.com', ...times },
+      { type: 'tool_call', name: 'note', arguments: { phone: 4_155_550_142 }, result: '415-555-0142', ...times },
+    ];
+    const entries = await redaction.entries(timeline, () => Promise.resolve());
+    expect(entries).toEqual([
+      { type: 'speech', speaker: 'caller', text: 'I am [e-mail address 1]', ...times },
+      {
+        type: 'tool_call',
+        name: 'note',
+        arguments: { phone: '[phone number 1]' },
+        result: '[phone number 1]',
+        ...times,
+      },
+    ]);
+    const found = { name: 'Says 415-555-0142', detail: 'It said "415-555-0142"', at: 1_000_000 };
+    expect(redaction.findings({ ...found, evidence: [{ entry: 0, quote: 'I am anna@exam…' }] }, entries)).toEqual({
+      ...{ name: 'Says 415-555-0142', detail: 'It said "[phone number 1]"', at: 1_000_000 },
+      evidence: [{ entry: 0, quote: 'I am [e-mail a…' }],
+    });
   });
 });

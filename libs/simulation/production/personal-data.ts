@@ -1,6 +1,9 @@
 import { PERSONAL_DATA_KINDS, type PersonalDataKind } from '../../evaluation-definition/index.js';
 import { compact, findIn } from '../checks/personal-data.js';
-import type { JsonValue } from '../timeline/text.js';
+import type { Evidence } from '../timeline/evidence.js';
+import { type JsonValue, truncate } from '../timeline/text.js';
+import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
+import type { TimelineEntry } from '../timeline/timeline.js';
 
 const NAMES: Readonly<Record<PersonalDataKind, string>> = {
   card: 'card number',
@@ -11,6 +14,8 @@ const NAMES: Readonly<Record<PersonalDataKind, string>> = {
 
 /** Numbers of JSON that may be a phone number or a card. */
 const DIGITS = /^\d{7,19}$/;
+/** The same in a text of JSON, in which a colon may precede them. */
+const DIGITS_OF_JSON = /(?<=[:[,]\s*)\d{7,19}(?=\s*[,}\]])/g;
 /** Milliseconds since 1970 from 2001 to 2286: one in ten passes the check of card numbers (data-privacy-stack/presidio#1607). */
 const UNIX_MS = /^1\d{12}$/;
 
@@ -26,6 +31,64 @@ export class PersonalDataRedaction {
   constructor(private readonly kinds: readonly PersonalDataKind[] = PERSONAL_DATA_KINDS) {}
 
   text(text: string): string {
+    return this.words(text.replace(DIGITS_OF_JSON, (digits) => JSON.stringify(this.number(Number(digits), digits))));
+  }
+
+  /** The timeline of a call. Times stay numbers. @throws what `yieldToEventLoop` throws */
+  async entries(
+    entries: readonly TimelineEntry[],
+    yieldToEventLoop: YieldToEventLoop,
+  ): Promise<readonly TimelineEntry[]> {
+    const redacted: TimelineEntry[] = [];
+    for (const entry of entries) {
+      redacted.push(this.entry(entry));
+      await yieldToEventLoop();
+    }
+    return redacted;
+  }
+
+  private entry(entry: TimelineEntry): TimelineEntry {
+    if (entry.type === 'tool_call') {
+      const { arguments: args, result, ...call } = entry;
+      const given = { arguments: this.value(args), ...(result !== undefined && { result: this.value(result) }) };
+      return { ...this.texts(call), ...given };
+    }
+    const clean = this.texts(entry);
+    if (clean.type !== 'speech' || entry.type !== 'speech' || clean.text === entry.text) return clean;
+    // Positions in the words as they were said.
+    const { uncertain: _, ...speech } = clean;
+    return speech;
+  }
+
+  /**
+   * What was found in a call. Names are those of the evaluation; numbers are positions and figures.
+   * @param entries of the call, redacted
+   */
+  findings<T>(value: T, entries: readonly TimelineEntry[]): T {
+    return this.walk(value, (found) => {
+      const { entry, quote } = found as Partial<Evidence>;
+      const words = entry === undefined ? undefined : entries[entry];
+      // A quote that was cut may have the beginning of a number.
+      const isCut = words?.type === 'speech' && quote?.endsWith('…');
+      return isCut ? { quote: truncate(words.text, quote!.length) } : {};
+    }) as T;
+  }
+
+  private texts<T>(value: T): T {
+    return this.walk(value, () => ({})) as T;
+  }
+
+  /** @param replaced fields of an object that are not redacted like others */
+  private walk(value: unknown, replaced: (value: object) => object): unknown {
+    if (typeof value === 'string') return this.text(value);
+    if (Array.isArray(value)) return value.map((each: unknown) => this.walk(each, replaced));
+    if (typeof value !== 'object' || value === null) return value;
+    const fields = Object.entries(value as Readonly<Record<string, unknown>>);
+    const entries = fields.map(([key, each]) => [key, key === 'name' ? each : this.walk(each, replaced)] as const);
+    return { ...(Object.fromEntries(entries) as object), ...replaced(value) };
+  }
+
+  private words(text: string): string {
     let from = 0;
     let clean = '';
     for (const { kind, text: value, at, length } of findIn(text)) {
@@ -51,9 +114,8 @@ export class PersonalDataRedaction {
   }
 
   /** A tool gets a phone number as a number, too; times in milliseconds are none. */
-  private number(value: number): JsonValue {
-    const digits = String(value);
-    return DIGITS.test(digits) && !UNIX_MS.test(digits) && this.text(digits) !== digits ? this.text(digits) : value;
+  private number(value: number, digits = String(value)): JsonValue {
+    return DIGITS.test(digits) && !UNIX_MS.test(digits) && this.words(digits) !== digits ? this.words(digits) : value;
   }
 
   private placeholder(kind: PersonalDataKind, value: string): string {
