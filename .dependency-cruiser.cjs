@@ -13,7 +13,7 @@ const IN_ORDER = [
     'schedules',
     'alarms',
   ],
-  ...['call-imports', 'run-ends', 'rejudging', 'results', 'agent-pages', 'execution'],
+  ...['call-imports', 'run-ends', 'rejudging', 'results', 'agent-pages', 'execution', 'production-days'],
 ];
 
 module.exports = {

@@ -21,6 +21,7 @@ import { CallImportsModule } from './modules/call-imports/call-imports.module.js
 import { ToolCallsModule } from './modules/tool-calls/tool-calls.module.js';
 import { RunEndsModule } from './modules/run-ends/run-ends.module.js';
 import { RejudgingModule } from './modules/rejudging/rejudging.module.js';
+import { ProductionDaysModule } from './modules/production-days/production-days.module.js';
 import { ExecutionModule } from './modules/execution/execution.module.js';
 import { RunsModule } from './modules/runs/runs.module.js';
 import { WebhooksModule } from './modules/webhooks/webhooks.module.js';
@@ -87,6 +88,7 @@ export class AppModule {
         ResultsModule,
         AgentPagesModule,
         ExecutionModule,
+        ProductionDaysModule,
         RecordingsModule,
         WebhooksModule,
         HealthModule,

@@ -19,7 +19,7 @@ export function resultText(summary: Summary, look: Look, { hasReport = false } =
   const { run } = summary;
   const { rows, rest } = rowsOf(summary);
   const shown = { stability: run.repeat > 1, retried: run.retriedCalls > 0 };
-  const style = run.status === 'COMPLETED' ? 'green' : exitCodeOf(run) === EXIT.notMet ? 'red' : 'yellow';
+  const style = run.status === 'COMPLETED' && !run.day ? 'green' : exitCodeOf(run) === EXIT.notMet ? 'red' : 'yellow';
   return [
     rows.length > 0 ? textTable(columns(shown), rows.map(row(shown)), look) : '',
     ...(rest === undefined ? [] : [rest]),

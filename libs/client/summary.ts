@@ -113,6 +113,7 @@ export function verdictLine(run: RunDetails): string {
 function verdict(run: RunDetails): string {
   if (run.status === 'CANCELLED') return 'Cancelled';
   if (!hasEnded(run)) return 'In progress';
+  if (run.day) return 'Production calls, without a gate';
   if (run.status === 'COMPLETED') return 'Gate met';
   return run.counts.passed + run.counts.failed > 0 ? 'Gate not met' : 'No result';
 }

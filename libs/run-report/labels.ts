@@ -18,10 +18,13 @@ export const STATE_NOTES: Readonly<Partial<Record<CallState, string>>> = {
 };
 
 /** Label of the run, and the state of a call that it is coloured like. */
-export function verdictOf({ status, exitCode }: ReportedRun): { readonly state: CallState; readonly label: string } {
+export function verdictOf({ status, exitCode, isProduction }: ReportedRun): {
+  readonly state: CallState;
+  readonly label: string;
+} {
   switch (status) {
     case 'COMPLETED':
-      return { state: 'passed', label: 'Passed' };
+      return isProduction ? { state: 'pending', label: 'Judged' } : { state: 'passed', label: 'Passed' };
     case 'FAILED':
       return exitCode === 2 ? { state: 'error', label: 'Not fully tested' } : { state: 'failed', label: 'Failed' };
     case 'CANCELLED':

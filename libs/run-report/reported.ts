@@ -23,6 +23,8 @@ export interface ReportedRun extends GateSettings {
   readonly agentVersion: string | null;
   /** The run whose recorded calls it judges again; null if it called the agent. */
   readonly derivedFrom: { readonly runId: string; readonly kind: 'remeasure' | 'rejudge' } | null;
+  /** Present for a day of production calls, which has no gate. */
+  readonly isProduction?: true;
   readonly status: 'QUEUED' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED';
   /** 0 to 100; null if no call is counted. */
   readonly score: number | null;

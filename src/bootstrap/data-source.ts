@@ -36,6 +36,7 @@ import { ScheduleSlotEntity } from '../modules/schedules/schedule-slot.entity.js
 import { WorkspaceEntity } from '../modules/workspaces/workspace.entity.js';
 import { EncryptionCanaryEntity } from '../platform/encryption/canary.entity.js';
 import { IdempotencyEntity } from '../platform/idempotency/idempotency.entity.js';
+import { DayCallEntity } from '../modules/production-days/day-call.entity.js';
 import { QueueWorkerEntity } from '../platform/queue/queue-worker.entity.js';
 import { buildDataSource } from '../platform/database/data-source.js';
 
@@ -54,6 +55,7 @@ const ENTITIES = [
   RunEntity,
   RunEvaluationEntity,
   RunBaselineEntity,
+  DayCallEntity,
   AlarmEntity,
   AlarmMuteEntity,
   LookEntity,

@@ -45,6 +45,7 @@ describe('runs', () => {
       outcomes: { passed: 0, failed: 0, invalid: 0, error: 0, cancelled: 0, pending: 0 },
       score: null,
       passRate: null,
+      origin: 'test',
       agentVersion: 'a1b2c3d',
       scheduleId: null,
       endedAt: '2026-03-02T12:00:00.010Z',

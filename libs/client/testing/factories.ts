@@ -22,6 +22,7 @@ export const runOf = (values: Partial<RunDetails> = {}): RunDetails => ({
   notWorseThan: null,
   baselineRunId: null,
   scheduleId: null,
+  ...{ origin: 'test', day: null, production: null },
   agentVersion: null,
   agentVariables: {},
   assistantVersion: null,

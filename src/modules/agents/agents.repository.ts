@@ -24,7 +24,7 @@ const FIND_ANY = `SELECT ${AGENT_COLUMNS} FROM agents a WHERE a.id = $1 AND a.er
 const LOCK_ANY = `${FIND_ANY} FOR UPDATE OF a`;
 
 const HAS_OPEN_RUN = `
-  SELECT EXISTS (SELECT FROM runs WHERE agent_id = $1 AND status IN ('QUEUED', 'RUNNING')) AS "hasOpenRun"`;
+  SELECT EXISTS (SELECT FROM runs WHERE agent_id = $1 AND status IN ('QUEUED', 'RUNNING') AND day IS NULL) AS "hasOpenRun"`;
 
 const HAS_CONNECTION = 'SELECT EXISTS (SELECT FROM agent_connections WHERE agent_id = $1) AS "hasConnection"';
 

@@ -32,6 +32,7 @@ export type AgentDescription = Pick<
   AgentEntity,
   | 'id'
   | 'workspaceId'
+  | 'createdByUserId'
   | 'name'
   | 'type'
   | 'provider'
@@ -117,6 +118,7 @@ export class AgentsService {
       select: {
         id: true,
         workspaceId: true,
+        createdByUserId: true,
         name: true,
         type: true,
         provider: true,

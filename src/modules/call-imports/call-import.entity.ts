@@ -13,8 +13,9 @@ export type CallOrigin = (typeof CALL_ORIGINS)[number];
 @Entity('call_imports')
 @Index('call_imports_external_id_key', ['agentId', 'externalId'], {
   unique: true,
-  where: 'external_id IS NOT NULL',
+  where: 'external_id IS NOT NULL AND content_hash IS NOT NULL',
 })
+@Index('call_imports_external_id_idx', ['agentId', 'externalId'])
 @Index('call_imports_run_idx', ['runId'])
 @Index('call_imports_pending_idx', ['workspaceId'], { where: 'bytes > 0 OR transcript IS NOT NULL' })
 @Check('call_imports_channels_check', oneOf('channels', CHANNEL_ORDERS))
@@ -39,9 +40,9 @@ export class CallImportEntity {
   @Column({ name: 'external_id', type: 'text', nullable: true })
   externalId: string | null;
 
-  /** SHA-256 of everything that was sent. */
-  @Column({ name: 'content_hash', type: 'text' })
-  contentHash: string;
+  /** SHA-256 of everything that was sent; null for a call of a day of production. */
+  @Column({ name: 'content_hash', type: 'text', nullable: true })
+  contentHash: string | null;
 
   /** Null without a recording. */
   @Column({ type: 'text', nullable: true })

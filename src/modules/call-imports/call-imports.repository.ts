@@ -11,7 +11,8 @@ const FORGET_DELETED = `
    WHERE i.agent_id = $1 AND i.external_id = $2 AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.id = i.run_id)`;
 
 const FIND = `
-  SELECT call_id AS "callId", content_hash AS "contentHash" FROM call_imports WHERE agent_id = $1 AND external_id = $2`;
+  SELECT call_id AS "callId", content_hash AS "contentHash" FROM call_imports
+   WHERE agent_id = $1 AND external_id = $2 AND content_hash IS NOT NULL`;
 
 const INSERT = `
   INSERT INTO call_imports (call_id, run_id, workspace_id, agent_id, external_id, content_hash, channels, transcript, bytes,

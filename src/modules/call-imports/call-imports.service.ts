@@ -15,6 +15,8 @@ import type { Import } from './import-reader.js';
 import { full } from './room.js';
 import { CallImportsRepository } from './call-imports.repository.js';
 
+export { judgeProduction, UNJUDGED } from './production-judge.js';
+
 const NAME = 'Imported calls';
 /** An import does not wait for calls to the agent, which it does not call. */
 const CONCURRENCY = 100;

@@ -96,6 +96,8 @@ export class BaselinesService {
     if (!found) throw invalidInput(about('notWorseThan', 'is not the id of a run'));
     const run = requireOwned(caller, found);
     if (run.agentId !== agentId) throw invalidInput(about('notWorseThan', 'must be a run of the same agent'));
+    if (run.day !== null)
+      throw conflict('The run of notWorseThan has production calls: their callers are others each day');
     if (run.derivedFrom !== null || run.isImported)
       throw invalidInput(about('notWorseThan', 'must be a run that called the agent'));
     if (!hasEnded(run.status)) throw conflict('The run of notWorseThan has not ended yet');

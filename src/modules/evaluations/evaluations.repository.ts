@@ -21,6 +21,7 @@ const SELECT = `
   SELECT e.id FROM evaluations e
    WHERE e.agent_id = $1 AND e.deleted_at IS NULL
      AND ($2::uuid[] IS NULL OR e.id = ANY ($2)) AND ($3::text[] IS NULL OR e.tags && $3)
+     AND ($4::text[] IS NULL OR e.scope = ANY ($4))
    ORDER BY e.created_at, e.id`;
 
 const READ = `SELECT ${COLUMNS} FROM evaluations e WHERE e.id = ANY ($1::uuid[]) ORDER BY e.created_at, e.id`;
@@ -31,6 +32,9 @@ const OWNERS = `
 
 const IDS_BY_KEY = `
   SELECT key, id FROM evaluations WHERE agent_id = $1 AND key = ANY ($2::text[]) AND deleted_at IS NULL`;
+
+const IS_THERE = `
+  SELECT FROM evaluations WHERE agent_id = $1 AND deleted_at IS NULL AND (scope = ANY ($2::text[]) OR key = $3) LIMIT 1`;
 
 const SOFT_DELETE = `
   UPDATE evaluations SET deleted_at = now(), updated_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING id`;
@@ -60,9 +64,13 @@ export class EvaluationsRepository {
     return readPage<EvaluationEntity>(this.database, LIST, [agentId], page);
   }
 
-  /** Ids of an agent's evaluations with one of these ids and at least one of these tags; undefined for no filter. */
-  async select(agentId: string, ids?: readonly string[], tags?: readonly string[]): Promise<string[]> {
-    const rows = await this.database.query<{ id: string }>(SELECT, [agentId, ids ?? null, tags ?? null]);
+  /** Ids of an agent's evaluations with one of these ids, at least one of these tags and one of these scopes; undefined for no filter. */
+  async select(
+    agentId: string,
+    { ids, tags, scopes }: { readonly [filter in 'ids' | 'tags' | 'scopes']?: readonly string[] | undefined },
+  ): Promise<string[]> {
+    const values = [agentId, ids ?? null, tags ?? null, scopes ?? null];
+    const rows = await this.database.query<{ id: string }>(SELECT, values);
     return rows.map(({ id }) => id);
   }
 
@@ -80,6 +88,10 @@ export class EvaluationsRepository {
   async idsByKey(agentId: string, keys: readonly string[]): Promise<Map<string, string>> {
     const rows = await this.database.query<{ key: string; id: string }>(IDS_BY_KEY, [agentId, keys]);
     return new Map(rows.map(({ key, id }) => [key, id]));
+  }
+
+  async isThere(agentId: string, scopes: readonly string[], key: string): Promise<boolean> {
+    return (await this.database.query(IS_THERE, [agentId, scopes, key])).length > 0;
   }
 
   /** @returns false if it does not exist or was deleted already */

@@ -9,6 +9,7 @@ import {
   normalise,
   normaliseCondition,
   normaliseRow,
+  type Scope,
 } from '../../../libs/evaluation-definition/index.js';
 import type { Caller } from '../../platform/access/caller.js';
 import { requireOwned } from '../../platform/access/ownership.js';
@@ -23,11 +24,12 @@ import type { Evaluation } from './dto/evaluation.response.js';
 import { EvaluationEntity } from './evaluation.entity.js';
 import { EvaluationsRepository } from './evaluations.repository.js';
 
-/** Selects evaluations by id or by tag (at least one matches); all if neither is given. */
+/** Selects evaluations by id, by tag or by scope (at least one matches); all if none is given. */
 export interface EvaluationSelection {
   readonly ids?: readonly string[];
   readonly keys?: readonly string[];
   readonly tags?: readonly string[];
+  readonly scopes?: readonly Scope[];
 }
 
 /** Maximum number of JSON characters of all evaluations of one run. */
@@ -117,9 +119,12 @@ export class EvaluationsService {
    *   FORBIDDEN for an evaluation of another workspace
    */
   async select(caller: Caller, agentId: string, selection: EvaluationSelection): Promise<SelectedEvaluation[]> {
-    const { ids, keys, tags } = selection;
+    const { ids, keys } = selection;
     if (ids) await this.requireEvaluations(caller, agentId, ids);
-    const chosen = await this.repository.select(agentId, ids ?? (keys && (await this.idsOf(agentId, keys))), tags);
+    const chosen = await this.repository.select(agentId, {
+      ...selection,
+      ids: ids ?? (keys && (await this.idsOf(agentId, keys))),
+    });
     const selected: SelectedEvaluation[] = [];
     let size = 0;
     // In batches, because all of them together may not fit into memory.
@@ -137,6 +142,11 @@ export class EvaluationsService {
       }
     }
     return selected;
+  }
+
+  /** Whether the agent has an evaluation with one of these scopes, or with this key. */
+  isThere(agentId: string, wanted: { readonly scopes: readonly Scope[]; readonly key: string }): Promise<boolean> {
+    return this.repository.isThere(agentId, wanted.scopes, wanted.key);
   }
 
   private async requireEvaluations(caller: Caller, agentId: string, ids: readonly string[]): Promise<void> {

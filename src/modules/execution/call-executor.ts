@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { datesFrom, normalise, type VariablesRow, withVariables } from '../../../libs/evaluation-definition/index.js';
 import { OutboundClient } from '../../../libs/outbound-http/index.js';
 import {
   unstartedCall,
@@ -8,7 +7,7 @@ import {
   executeCall,
   failure,
   isSuspect,
-  LanguageModel,
+  type LanguageModel,
   RECORDING,
   rejudge,
   reportsTools,
@@ -16,7 +15,7 @@ import {
   variablesOf,
 } from '../../../libs/simulation/index.js';
 import { SETTINGS } from '../../platform/config/settings.module.js';
-import type { LanguageModelSetting, Settings } from '../../platform/config/settings.js';
+import type { Settings } from '../../platform/config/settings.js';
 import { ConnectionService } from '../agents/connection/connection.service.js';
 import { DiallingService } from '../agents/connection/dialling.service.js';
 import { CapacityService } from '../capacity/capacity.service.js';
@@ -24,12 +23,13 @@ import { DialLimitsService } from '../capacity/dial-limits.service.js';
 import { NumbersService } from '../capacity/numbers.service.js';
 import { RecordingsService } from '../recordings/recordings.service.js';
 import { ImportedCalls } from '../call-imports/imported-calls.service.js';
-import { type Judged, RecordedCalls } from '../rejudging/recorded-calls.service.js';
-import type { AgentSnapshot } from '../runs/run.entity.js';
+import { RecordedCalls } from '../rejudging/recorded-calls.service.js';
+import { evaluationOf, type Judged, judgedBy } from '../runs/runs.service.js';
 import type { EvaluationSnapshot } from '../runs/run-evaluation.entity.js';
 import { AgentWords } from './agent-words.js';
 import { CallMetrics } from './call-metrics.js';
 import { CallerVoices } from './caller-voices.js';
+import { ModelService } from './model.service.js';
 import { ToolReports } from './tool-reports.js';
 import { type CallPlan, type ClaimedCall, ExecutionRepository } from './execution.repository.js';
 
@@ -63,13 +63,14 @@ export class CallExecutor {
     private readonly recordedCalls: RecordedCalls,
     private readonly importedCalls: ImportedCalls,
     private readonly metrics: CallMetrics,
+    models: ModelService,
     private readonly capacity: CapacityService,
     private readonly numbers: NumbersService,
     private readonly dialling: DiallingService,
     private readonly dialLimits: DialLimitsService,
     private readonly toolReports: ToolReports,
   ) {
-    this.model = settings.languageModel && languageModel(settings.languageModel, metrics);
+    this.model = models.model;
     this.plans = new LRUCache({
       max: CACHE_SIZE,
       fetchMethod: (_key, _stale, { context: { runId, evaluationId } }) => repository.plan(runId, evaluationId),
@@ -83,7 +84,7 @@ export class CallExecutor {
   async execute(call: ClaimedCall, signal: AbortSignal, events: CallEvents): Promise<CallResult> {
     const { id, runId, evaluationId } = call;
     const plan = await this.plans.forceFetch(`${runId} ${evaluationId}`, { context: call });
-    const snapshot = evaluationOf(plan, plan.hasVariables ? await this.repository.variables(id) : null);
+    const snapshot = evaluationOf(plan.snapshot, plan.hasVariables ? await this.repository.variables(id) : null);
     const judged = judgedBy(plan.agent, snapshot);
     if (plan.derivedKind !== null || call.protocol === RECORDING) events.onJudged();
     if (plan.derivedKind === 'remeasure') return this.recordedCalls.remeasure(id, judged, signal);
@@ -190,13 +191,6 @@ export class CallExecutor {
   }
 }
 
-const judgedBy = ({ type }: AgentSnapshot, snapshot: EvaluationSnapshot): Judged => ({
-  // jsonb does not preserve the order of properties.
-  definition: normalise(snapshot.definition),
-  scenario: { ...snapshot, isCalled: type === 'OUTBOUND' },
-  personality: snapshot.personality,
-});
-
 const notRejudged = (why: string): CallResult => unstartedCall('none', failure('not_rejudged', why));
 
 const otherProtocol = (planned: string, current: string): string =>
@@ -204,29 +198,3 @@ const otherProtocol = (planned: string, current: string): string =>
 
 const noAddress = (provider: string): string =>
   `the agent has no connection of its own, and ${provider}_URL is not set`;
-
-/** The evaluation with the values of the call's row and with its dates. */
-function evaluationOf({ snapshot }: CallPlan, row: VariablesRow | null): EvaluationSnapshot {
-  const { scenarioText, generalInstructions, definition } = snapshot;
-  const dates = snapshot.dates && datesFrom(snapshot.dates);
-  return {
-    ...snapshot,
-    ...withVariables({ scenarioText, generalInstructions }, row, dates),
-    definition: withVariables(definition, row, dates),
-  };
-}
-
-function languageModel(
-  { baseUrl, proxy, model, apiKey, prices }: LanguageModelSetting,
-  metrics: CallMetrics,
-): LanguageModel {
-  return new LanguageModel({
-    baseUrl,
-    shownUrl: 'LLM_BASE_URL',
-    proxy,
-    model,
-    ...(apiKey !== undefined && { apiKey }),
-    ...(prices && { prices }),
-    onRequest: metrics.observeModelRequest,
-  });
-}

@@ -14,6 +14,7 @@ import { CallSweep } from './call-sweep.js';
 import { CallerVoices } from './caller-voices.js';
 import { Dispatcher } from './dispatcher.js';
 import { ExecutionRepository } from './execution.repository.js';
+import { ModelService } from './model.service.js';
 import { ToolReports } from './tool-reports.js';
 import { RunEndsModule } from '../run-ends/run-ends.module.js';
 
@@ -38,6 +39,8 @@ import { RunEndsModule } from '../run-ends/run-ends.module.js';
     AgentWords,
     ToolReports,
     ExecutionRepository,
+    ModelService,
   ],
+  exports: [ModelService],
 })
 export class ExecutionModule {}

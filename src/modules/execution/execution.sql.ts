@@ -118,10 +118,11 @@ export const WAITING = `
            GROUP BY c.agent_id, c.protocol, c.medium) w
    WHERE w.running < w.concurrency`;
 
-/** Open runs whose calls have all ended. */
+/** Open runs whose calls have all ended; those of a day when no more are expected. */
 export const FIND_OVER = `
   SELECT r.id FROM runs r
-   WHERE r.status IN ('QUEUED', 'RUNNING') AND EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id)
+   WHERE r.status IN ('QUEUED', 'RUNNING') AND coalesce(r.open_until, '-infinity') < now()
+     AND (r.open_until IS NOT NULL OR EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id))
      AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.status IN ('QUEUED', 'RUNNING'))
    LIMIT 100`;
 

@@ -108,6 +108,7 @@ export class DerivedRunsService {
       name: clipped(`${PREFIXES[kind]}: ${source.name}`, MAX_NAME),
       derivedFrom: source.id,
       derivedKind: kind,
+      origin: source.origin,
       warnings: [...leftOut(source.totalCalls - totalCalls, kind), ...renamed.map(notOfToday)],
     });
     // Lists are sorted by descending creation time and id: descending ids list the calls in plan order.

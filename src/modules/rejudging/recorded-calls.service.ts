@@ -1,14 +1,8 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { abortable, ThreadPool } from '../../../libs/concurrency/index.js';
-import {
-  type CallResult,
-  failure,
-  type Personality,
-  type RemeasureOptions,
-  type Scenario,
-  unstartedCall,
-} from '../../../libs/simulation/index.js';
+import { type CallResult, failure, unstartedCall } from '../../../libs/simulation/index.js';
 import { RecordingsService } from '../recordings/recordings.service.js';
+import type { Judged } from '../runs/runs.service.js';
 import { RecordedCallsRepository } from './recorded-calls.repository.js';
 import type { RemeasureOutcome, RemeasureTask } from './remeasure-thread.js';
 
@@ -19,13 +13,6 @@ const HEAP_MIB = 1_024;
 /** Several times what a call of an hour takes, in milliseconds. */
 const TIMEOUT_MS = 120_000;
 const IDLE_MS = 30_000;
-
-/** What a recorded call is judged by. */
-export interface Judged {
-  readonly definition: RemeasureOptions['definition'];
-  readonly scenario: Scenario;
-  readonly personality: Personality;
-}
 
 /** Judges recorded calls again, in a thread: the latencies of text calls must not contain it. */
 @Injectable()

@@ -74,6 +74,7 @@ export class ResultsService {
         notWorseThan: run.notWorseThan,
         agentVersion: run.agentVersion,
         derivedFrom: run.derivedFrom,
+        ...(run.day !== null && { isProduction: true as const }),
         exitCode: run.exitCode,
         reasons: run.reasons,
         warnings: run.warnings,

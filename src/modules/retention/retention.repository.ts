@@ -14,10 +14,11 @@ const deleteRuns = (condition: string) => `
 
 const DELETE_RUN = deleteRuns(`id = $1 AND status NOT IN ('QUEUED', 'RUNNING')`);
 
-/** $1: days since the end of a run; $2: maximum number of runs. */
+/** $1: days since the end of a run; $2: maximum number of runs; $3: whether those of production. */
 const DELETE_EXPIRED_RUNS = deleteRuns(`id IN (
   SELECT id FROM runs
    WHERE ended_at < now() - $1 * interval '24 hours' AND status NOT IN ('QUEUED', 'RUNNING')
+     AND (origin = 'production') = $3
    ORDER BY ended_at LIMIT $2 FOR UPDATE SKIP LOCKED)`);
 
 /** $1: an agent; $2: maximum number of runs. Nothing starts a run of an agent that is being erased. */
@@ -52,9 +53,18 @@ const DELETE_EVALUATIONS = `
 /** The runs that judged a call again first, so that a failure leaves the call. */
 const RUNS_OF_IMPORT = `
   WITH RECURSIVE found AS (
-    SELECT r.id, 0 AS depth FROM call_imports i JOIN runs r ON r.id = i.run_id WHERE i.agent_id = $1 AND i.external_id = $2
+    SELECT r.id, 0 AS depth FROM call_imports i JOIN runs r ON r.id = i.run_id
+     WHERE i.agent_id = $1 AND i.external_id = $2 AND r.day IS NULL
      UNION SELECT r.id, f.depth + 1 FROM runs r JOIN found f ON r.derived_from = f.id WHERE r.agent_id = $1)
   SELECT id FROM found ORDER BY depth DESC`;
+
+/** The calls with an external id $2 in days of production, and those that judged them again. */
+const DELETE_FROM_DAYS = `
+  WITH own AS MATERIALIZED (
+    SELECT i.call_id AS id FROM call_imports i JOIN runs r ON r.id = i.run_id
+     WHERE i.agent_id = $1 AND i.external_id = $2 AND r.day IS NOT NULL)
+  DELETE FROM calls c WHERE c.agent_id = $1 AND coalesce(c.recorded_call_id, c.id) IN (SELECT id FROM own)
+  RETURNING c.run_id AS "runId"`;
 
 const FORGET_DELETED_RUN = 'DELETE FROM deleted_runs WHERE id = $1';
 
@@ -76,9 +86,15 @@ export class RetentionRepository {
     return (await this.database.query<{ id: string }>(RUNS_OF_IMPORT, [agentId, externalId])).map(({ id }) => id);
   }
 
+  /** Deletes a call from the days of production and the runs that judged it again. @returns these runs */
+  async deleteFromDays(agentId: string, externalId: string): Promise<string[]> {
+    const rows = await this.database.query<{ runId: string }>(DELETE_FROM_DAYS, [agentId, externalId]);
+    return [...new Set(rows.map(({ runId }) => runId))];
+  }
+
   /** Deletes a batch of runs that ended more than `days` ago. @returns the number of deleted runs */
-  async deleteExpired(days: number): Promise<number> {
-    return (await this.database.query(DELETE_EXPIRED_RUNS, [days, MAX_RUNS])).length;
+  async deleteExpired(days: number, { ofProduction = false } = {}): Promise<number> {
+    return (await this.database.query(DELETE_EXPIRED_RUNS, [days, MAX_RUNS, ofProduction])).length;
   }
 
   /** Deletes a batch of the runs of an agent that is being erased. @returns their number */

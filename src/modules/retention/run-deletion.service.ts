@@ -31,7 +31,7 @@ export class RunDeletionService {
   }
 
   /**
-   * Deletes an imported call for good: its run, the runs that judged it again, and stored responses about its agent.
+   * Deletes an imported or fetched call for good: its run (of a fetched one only the call), the runs that judged it again, and stored responses about its agent.
    * @throws DomainError NOT_FOUND or FORBIDDEN for the agent, NOT_FOUND for the call; CONFLICT if one of its runs has not ended
    */
   async deleteImported(caller: Caller, agentId: string, externalId: string): Promise<void> {
@@ -39,7 +39,9 @@ export class RunDeletionService {
       // The lock prevents that the same call is imported concurrently.
       const agent = await this.agents.describe(caller, agentId, { lock: true });
       const runs = await this.repository.runsOfImport(agent.id, externalId);
-      if (runs.length === 0) throw notFound();
+      const days = await this.repository.deleteFromDays(agent.id, externalId);
+      if (runs.length + days.length === 0) throw notFound();
+      for (const id of days) await this.runs.recount(id);
       for (const id of runs) await this.delete(caller, id);
       await this.responses.erase(agent.id);
     });

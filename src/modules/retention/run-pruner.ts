@@ -9,7 +9,7 @@ import { CaseHistoryService } from '../case-history/case-history.service.js';
 import { PRUNE_RUNS } from './prune-job.js';
 import { RetentionRepository } from './retention.repository.js';
 
-/** Runs the prune job: applies RUN_RETENTION_DAYS, deletes results of cases that are too old, and calls and recordings of deleted runs. */
+/** Runs the prune job: applies RUN_RETENTION_DAYS and PRODUCTION_RETENTION_DAYS, deletes results of cases that are too old, and calls and recordings of deleted runs. */
 @Injectable()
 export class RunPruner {
   private readonly logger = new Logger('Runs');
@@ -38,11 +38,20 @@ export class RunPruner {
   }
 
   private async deleteExpired(signal: AbortSignal): Promise<boolean> {
-    const days = this.settings.runRetentionDays;
-    if (days === 0) return true;
+    const { runRetentionDays, productionRetentionDays } = this.settings;
+    // Those of production are kept no longer than others. 0: without a limit.
+    const ofProduction = Math.min(runRetentionDays || Infinity, productionRetentionDays || Infinity);
+    return (
+      (await this.deleteOlder(runRetentionDays || Infinity, false, signal)) &&
+      (await this.deleteOlder(ofProduction, true, signal))
+    );
+  }
+
+  private async deleteOlder(days: number, ofProduction: boolean, signal: AbortSignal): Promise<boolean> {
+    if (days === Infinity) return true;
     let count = 0;
     const isComplete = await inBatches(async () => {
-      const deleted = await this.repository.deleteExpired(days);
+      const deleted = await this.repository.deleteExpired(days, { ofProduction });
       count += deleted;
       return deleted;
     }, signal);

@@ -42,6 +42,10 @@ const ENDED_CALLS = `
   SELECT id, case_key AS "caseKey", outcome, score FROM calls
    WHERE run_id = $1 AND status = 'ENDED' ORDER BY position`;
 
+const SCORE = `
+  SELECT coalesce(round(avg(score)::numeric, 1), 0)::float8 AS score FROM calls
+   WHERE run_id = $1 AND outcome IN ('passed', 'failed')`;
+
 const CRITICAL_CASES = `
   WITH planned AS MATERIALIZED (
     SELECT e.snapshot ->> 'name' AS name, e.first_call, e.cases, r.repeat
@@ -98,6 +102,12 @@ export class FinishRepository {
   /** The ended calls of a run, in the order of the plan. */
   async endedCalls(runId: string): Promise<EndedCall[]> {
     return this.database.query(ENDED_CALLS, [runId]);
+  }
+
+  /** The mean score of its counted calls; 0 without any. */
+  async score(runId: string): Promise<number> {
+    const [row] = await this.database.query<{ score: number }>(SCORE, [runId]);
+    return row!.score;
   }
 
   /** The cases of critical evaluations, in the order of the plan. */

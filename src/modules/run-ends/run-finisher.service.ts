@@ -40,7 +40,7 @@ export class RunFinisher {
 
   /**
    * Evaluates the run's gate, stores its result and those of its cases, and emits its events, in one transaction; derived and
-   * imported runs have no events and no results of cases. Idempotent: does nothing if the run has ended already or has calls left.
+   * imported runs have no events and no results of cases, and a day of production no gate. Idempotent: does nothing if the run has ended already or has calls left.
    */
   async finish(runId: string): Promise<void> {
     const isImported = await this.database.transaction(() => this.finishOpen(runId));
@@ -52,6 +52,11 @@ export class RunFinisher {
   private async finishOpen(runId: string): Promise<boolean> {
     const run = await this.runs.lockOver(runId);
     if (!run) return false;
+    if (run.day !== null) {
+      const score = await this.repository.score(runId);
+      await this.runs.end(runId, { status: 'COMPLETED', score, exitCode: null, reasons: [], warnings: [] });
+      return false;
+    }
     await this.repository.lockAgent(run.agentId);
     const calls = await this.repository.endedCalls(runId);
     const critical = (await this.repository.criticalCases(runId)).map(({ caseKey, variables, name }) => ({

@@ -24,6 +24,7 @@ export function toListedRun(row: ListedRun) {
     outcomes,
     score: counted === 0 ? null : score,
     passRate: counted === 0 ? null : outcomes.passed / counted,
+    origin: row.origin,
     agentVersion: row.agentVersion,
     scheduleId: row.scheduleId,
     endedAt: row.endedAt?.toISOString() ?? null,

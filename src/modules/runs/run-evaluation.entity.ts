@@ -56,4 +56,24 @@ export class RunEvaluationEntity {
 
   @Column({ type: 'jsonb' })
   snapshot: EvaluationSnapshot;
+
+  /** Of a day of production: calls that it judged. */
+  @Column({ type: 'integer', default: 0 })
+  taken: number;
+
+  /** Calls that it is not about. */
+  @Column({ name: 'not_applicable', type: 'integer', default: 0 })
+  notApplicable: number;
+
+  /** Calls beyond the most that a case may have. */
+  @Column({ name: 'over_limit', type: 'integer', default: 0 })
+  overLimit: number;
+
+  /** Calls whose criteria a model was asked about. */
+  @Column({ type: 'integer', default: 0 })
+  judged: number;
+
+  /** Calls whose criteria were left out beyond the most of a day. */
+  @Column({ type: 'integer', default: 0 })
+  unjudged: number;
 }

@@ -14,6 +14,10 @@ export type RunLabel = (typeof RUN_LABELS)[number];
 export const RUN_STATUSES = ['QUEUED', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
+/** Whose calls it has. */
+export const RUN_ORIGINS = ['test', 'import', 'production'] as const;
+export type RunOrigin = (typeof RUN_ORIGINS)[number];
+
 export const hasEnded = (status: RunStatus): boolean => status !== 'QUEUED' && status !== 'RUNNING';
 
 /** How a run judges the calls of another one again, without calling the agent. */
@@ -63,13 +67,16 @@ export interface Outcomes {
 })
 @Index('runs_schedule_idx', ['scheduleId', 'createdAt', 'id'], { where: 'schedule_id IS NOT NULL' })
 @Index('runs_ended_at_idx', ['endedAt'], { where: 'ended_at IS NOT NULL' })
+@Index('runs_day_key', ['agentId', 'day'], { unique: true, where: 'day IS NOT NULL' })
+@Index('runs_origin_idx', ['agentId', 'origin', 'createdAt', 'id'])
+@Check('runs_origin_check', oneOf('origin', RUN_ORIGINS))
 @Check('runs_label_check', `label IN ('READ')`)
 @Check('runs_status_check', `status IN (${RUN_STATUSES.map((s) => `'${s}'`).join(', ')})`)
 @Check('runs_medium_check', oneOf('medium', MEDIA))
 @Check('runs_derived_kind_check', oneOf('derived_kind', DERIVED_KINDS))
 @Check('runs_derived_check', '(derived_from IS NULL) = (derived_kind IS NULL)')
 @Check('runs_score_check', 'score BETWEEN 0 AND 100')
-@Check('runs_repeat_check', 'repeat BETWEEN 1 AND 50')
+@Check('runs_repeat_check', 'repeat BETWEEN 1 AND 10000')
 @Check('runs_concurrency_check', 'concurrency BETWEEN 1 AND 100')
 @Check('runs_minimum_score_check', 'minimum_score BETWEEN 0 AND 100')
 @Check('runs_minimum_pass_rate_check', 'minimum_pass_rate BETWEEN 0 AND 1')
@@ -176,6 +183,17 @@ export class RunEntity extends UpdatedRow {
   /** Whether its call was recorded elsewhere: the agent was not called. */
   @Column({ name: 'is_imported', type: 'boolean', default: false })
   isImported: boolean;
+
+  @Column({ type: 'text', default: 'test' })
+  origin: RunOrigin;
+
+  /** The UTC day whose production calls it has, `YYYY-MM-DD`; null for other runs. */
+  @Column({ type: 'date', nullable: true })
+  day: string | null;
+
+  /** Until when calls of its day are expected. */
+  @Column({ name: 'open_until', type: 'timestamptz', precision: 3, nullable: true })
+  openUntil: Date | null;
 
   /** Planned calls of the run that it is derived from that it does not have: they count as not tested. */
   @Column({ name: 'left_out_calls', type: 'integer', default: 0 })

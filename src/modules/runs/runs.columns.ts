@@ -7,5 +7,6 @@ export const RUN_COLUMNS = `r.id, r.workspace_id AS "workspaceId", r.agent_id AS
   r.assistant_version AS "assistantVersion", r.schedule_id AS "scheduleId", r.max_paid_attempts AS "maxPaidAttempts",
   r.derived_from AS "derivedFrom", r.derived_kind AS "derivedKind",
   r.left_out_calls AS "leftOutCalls", r.left_out_critical AS "leftOutCritical", r.is_imported AS "isImported",
+  r.origin, r.day::text, r.open_until AS "openUntil",
   r.warnings, r.exit_code AS "exitCode", r.agent_snapshot AS "agentSnapshot", r.reasons, r.started_at AS "startedAt",
   r.ended_at AS "endedAt", r.created_at AS "createdAt", r.updated_at AS "updatedAt"`;

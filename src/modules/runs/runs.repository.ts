@@ -4,7 +4,7 @@ import { Database } from '../../platform/database/database.js';
 import { notErased } from '../../platform/database/erased-agents.js';
 import { readPage } from '../../platform/database/page-query.js';
 import type { CallEntity } from './call.entity.js';
-import { MAX_PAID_ATTEMPTS, type Outcomes, type RunEntity, type RunStatus } from './run.entity.js';
+import { MAX_PAID_ATTEMPTS, type Outcomes, type RunEntity, type RunOrigin, type RunStatus } from './run.entity.js';
 import type { EvaluationSnapshot } from './run-evaluation.entity.js';
 import { RUN_COLUMNS } from './runs.columns.js';
 
@@ -22,6 +22,15 @@ export interface CallCounts extends Outcomes {
   readonly callsThatWaited: number;
   /** Mean score of the counted calls; null if there are none. */
   readonly meanScore: number | null;
+  /** What a day of production left out; null for other runs. */
+  readonly production: LeftOut | null;
+}
+
+/** Calls that a day of production did not judge, each once for every evaluation. */
+export interface LeftOut {
+  readonly notApplicable: number;
+  readonly overLimit: number;
+  readonly unjudged: number;
 }
 
 const FIND = `SELECT ${RUN_COLUMNS} FROM runs r WHERE r.id = $1 AND ${notErased('r.agent_id')}`;
@@ -44,7 +53,11 @@ const FIND_WITH_COUNTS = `
            CASE WHEN bool_or(c.bills) THEN (
              SELECT coalesce(round(sum(p.paid_seconds)::numeric, 1), 0)::float8 FROM platform_calls p
               WHERE p.run_id = r.id) END AS "paidSeconds",
-           count(*) FILTER (WHERE c.waited_for_line_ms > 0 OR c.capacity_wait_since IS NOT NULL)::int AS "callsThatWaited"
+           count(*) FILTER (WHERE c.waited_for_line_ms > 0 OR c.capacity_wait_since IS NOT NULL)::int AS "callsThatWaited",
+           CASE WHEN r.day IS NOT NULL THEN (
+             SELECT jsonb_build_object('notApplicable', coalesce(sum(e.not_applicable), 0),
+                                       'overLimit', coalesce(sum(e.over_limit), 0), 'unjudged', coalesce(sum(e.unjudged), 0))
+               FROM run_evaluations e WHERE e.run_id = r.id) END AS production
       FROM calls c WHERE c.run_id = r.id) c
    WHERE r.id = $1 AND ${notErased('r.agent_id')}`;
 
@@ -52,17 +65,17 @@ const SET_VERSION = 'UPDATE runs SET agent_version = $2 WHERE id = $1 AND agent_
 const HAS_ENDED = `
   SELECT NOT EXISTS (SELECT 1 FROM runs WHERE id = $1 AND status IN ('QUEUED', 'RUNNING')) AS "hasEnded"`;
 
-/** Each snapshot is read once, not once per case. The calls of a case are adjacent. */
+/** Each snapshot is read once, not once per case. The calls of a case are adjacent. Of a day of production, the first may be missing. */
 const CASES = `
   WITH planned AS MATERIALIZED (
     SELECT e.evaluation_id AS id, e.snapshot -> 'key' AS key, e.snapshot ->> 'name' AS name, e.snapshot -> 'tags' AS tags,
            e.snapshot -> 'critical' AS critical, e.snapshot ->> 'language' AS language, e.first_call, e.cases, r.repeat
       FROM run_evaluations e JOIN runs r ON r.id = e.run_id WHERE e.run_id = $1)
-  SELECT p.id, p.key, p.name, p.tags, p.critical, p.language, c.case_key AS "caseKey", c.variables
+  SELECT p.id, p.key, p.name, p.tags, p.critical, p.language, coalesce(c.case_key, p.id::text) AS "caseKey", c.variables
     FROM planned p
    CROSS JOIN generate_series(p.first_call, p.first_call + (p.cases - 1) * p.repeat, p.repeat) AS first (position)
-    JOIN calls c ON c.run_id = $1 AND c.position = first.position
-   ORDER BY c.position`;
+    LEFT JOIN calls c ON c.run_id = $1 AND c.position = first.position
+   ORDER BY first.position`;
 
 /** The fields of a case of the plan that results contain. */
 export type CaseOfPlan = Pick<EvaluationSnapshot, 'key' | 'name' | 'tags' | 'critical'> &
@@ -114,22 +127,27 @@ export type NewRun = Pick<
       | 'agentVariables'
       | 'assistantVersion'
       | 'scheduleId'
+      | 'origin'
+      | 'day'
+      | 'openUntil'
     >
   >;
 
-/** Only runs with this status, or of this schedule. */
+/** Only runs with this status, of this schedule or with this origin; without it, all but those of production. */
 export interface RunFilter {
   readonly status?: RunStatus;
   readonly scheduleId?: string;
+  readonly origin?: RunOrigin;
 }
 
 const INSERT = `
   INSERT INTO runs AS r (id, workspace_id, agent_id, user_id, label, name, status, score, total_calls, repeat,
                          concurrency, minimum_score, minimum_pass_rate, allowed_uncounted, agent_snapshot, reasons,
                          not_worse_than, baseline_id, agent_version, medium, derived_from, derived_kind, warnings,
-                         max_paid_attempts, agent_variables, assistant_version, is_imported, schedule_id)
-  VALUES ($1, $2, $3, $4, 'READ', $5, 'QUEUED', 0, $6, $7, $8, $9, $10, $11, $12, '{}', $13, $14, $15, $16, $17, $18,
-          $19, $20, $21, $22, $23, $24)
+                         max_paid_attempts, agent_variables, assistant_version, is_imported, schedule_id, origin, day,
+                         open_until)
+  VALUES ($1, $2, $3, $4, 'READ', $5, CASE WHEN $26::date IS NULL THEN 'QUEUED' ELSE 'RUNNING' END, 0, $6, $7, $8, $9, $10, $11, $12, '{}', $13, $14, $15, $16, $17, $18,
+          $19, $20, $21, $22, $23, $24, $25, $26, $27)
   RETURNING ${RUN_COLUMNS}`;
 
 const NOTIFY = 'SELECT pg_notify(channel, $2) FROM unnest($1::text[]) channel';
@@ -140,17 +158,22 @@ const LIST = {
   // The calls of an ended run are not read.
   joins: `CROSS JOIN LATERAL (SELECT ${OUTCOMES} FROM calls c WHERE c.run_id = r.id AND r.outcomes IS NULL) o
     CROSS JOIN LATERAL (SELECT ${MEAN_SCORE} FROM calls c WHERE c.run_id = r.id AND r.ended_at IS NULL) s`,
-  where: 'r.agent_id = $1',
+  where: `r.agent_id = $1 AND r.origin <> 'production'`,
   total: { list: 'runs' },
 };
-const LIST_BY_STATUS = { ...LIST, where: 'r.agent_id = $1 AND r.status = $2', total: { list: 'runs', facet: '$2' } };
+const LIST_BY_STATUS = {
+  ...LIST,
+  where: `r.agent_id = $1 AND r.origin <> 'production' AND r.status = $2`,
+  total: { list: 'runs', facet: '$2' },
+};
 
-/** Those of a schedule; $3: a status, or null. */
-const LIST_OF_SCHEDULE = {
+/** Those of a schedule $2, with a status $3 and an origin $4, or null. */
+const LIST_OF_SOME = {
   columns: LIST.columns,
   from: LIST.from,
   joins: LIST.joins,
-  where: 'r.agent_id = $1 AND r.schedule_id = $2 AND ($3::text IS NULL OR r.status = $3)',
+  where: `r.agent_id = $1 AND ($2::uuid IS NULL OR r.schedule_id = $2) AND ($3::text IS NULL OR r.status = $3)
+    AND ($4::text IS NULL OR r.origin = $4)`,
 };
 
 /** Ends the run with the score so far. */
@@ -168,10 +191,10 @@ const CANCEL_CALLS = `
          changed_in = pg_current_xact_id()::text::bigint
    WHERE id IN (SELECT id FROM calls WHERE run_id = $1 AND status IN ('QUEUED', 'RUNNING') ORDER BY id FOR UPDATE)`;
 
-/** An open run whose calls have all ended. */
+/** An open run whose calls have all ended; that of a day when no more are expected. */
 const LOCK_OVER = `
   SELECT ${RUN_COLUMNS} FROM runs r
-   WHERE r.id = $1 AND r.status IN ('QUEUED', 'RUNNING')
+   WHERE r.id = $1 AND r.status IN ('QUEUED', 'RUNNING') AND coalesce(r.open_until, '-infinity') < now()
      AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.status IN ('QUEUED', 'RUNNING'))
      FOR UPDATE`;
 
@@ -179,6 +202,15 @@ const END = `
   UPDATE runs r SET status = $2, score = $3, exit_code = $4, reasons = $5, warnings = r.warnings || $6::text[],
          outcomes = ${STORED_OUTCOMES}, ended_at = clock_timestamp(), updated_at = clock_timestamp()
    WHERE r.id = $1 AND r.status IN ('QUEUED', 'RUNNING') RETURNING ${RUN_COLUMNS}`;
+
+/** After calls of it were added or deleted. The outcome of an open run is decided when it ends. */
+const RECOUNT = `
+  UPDATE runs r SET total_calls = (SELECT count(*) FROM calls c WHERE c.run_id = r.id), updated_at = now(),
+         outcomes = CASE WHEN r.ended_at IS NOT NULL THEN ${STORED_OUTCOMES} END,
+         score = CASE WHEN r.ended_at IS NULL THEN r.score ELSE coalesce((
+           SELECT round(avg(c.score)::numeric, 1) FROM calls c
+            WHERE c.run_id = r.id AND c.outcome IN ('passed', 'failed')), 0) END
+   WHERE r.id = $1`;
 
 /** What only the import needed is not kept. */
 const CLOSE_IMPORT = 'UPDATE call_imports SET transcript = NULL, tool_calls = NULL, bytes = 0 WHERE run_id = $1';
@@ -200,11 +232,12 @@ export class RunsRepository {
 
   async page(
     agentId: string,
-    { status, scheduleId }: RunFilter,
+    { status, scheduleId, origin }: RunFilter,
     page: { limit: number; offset: number },
   ): Promise<{ rows: ListedRun[]; total: number }> {
-    if (scheduleId !== undefined) {
-      return readPage<ListedRun>(this.database, LIST_OF_SCHEDULE, [agentId, scheduleId, status ?? null], page);
+    if (scheduleId !== undefined || origin !== undefined) {
+      const values = [agentId, scheduleId ?? null, status ?? null, origin ?? null];
+      return readPage<ListedRun>(this.database, LIST_OF_SOME, values, page);
     }
     return status === undefined
       ? readPage<ListedRun>(this.database, LIST, [agentId], page)
@@ -237,6 +270,9 @@ export class RunsRepository {
       run.assistantVersion ?? null,
       run.isImported ?? false,
       run.scheduleId ?? null,
+      run.origin ?? (run.isImported ? 'import' : 'test'),
+      run.day ?? null,
+      run.openUntil ?? null,
     ];
     const [row] = await this.database.query<RunEntity>(INSERT, values);
     return row!;
@@ -271,6 +307,11 @@ export class RunsRepository {
   async lockOver(id: string): Promise<RunEntity | undefined> {
     const [run] = await this.database.query<RunEntity>(LOCK_OVER, [id]);
     return run;
+  }
+
+  /** Counts the calls of a run after some were added or deleted. */
+  async recount(id: string): Promise<void> {
+    await this.database.query(RECOUNT, [id]);
   }
 
   /** @returns the ended run; undefined if it had ended already */

@@ -22,6 +22,7 @@ import {
 
 export { CALL_STATUSES, MEDIA, OUTCOMES } from './call.entity.js';
 export { hasEnded, MAX_PAID_ATTEMPTS, RUN_STATUSES } from './run.entity.js';
+export { evaluationOf, type Judged, judgedBy } from './judged.js';
 export { toRunData } from './run-data.js';
 export { RUN_CANCELLED } from './runs.repository.js';
 export { CALLS_DUE, keptSlots, slotsOfOne } from './call-slots.js';
@@ -95,6 +96,11 @@ export class RunsService {
     return this.repository.lockOver(id);
   }
 
+  /** Counts the calls of a run after some were added or deleted. */
+  recount(id: string): Promise<void> {
+    return this.repository.recount(id);
+  }
+
   /** Ends a run and notifies who waits for it. @returns the ended run; undefined if it had ended already */
   async end(id: string, result: RunEnd): Promise<RunEntity | undefined> {
     const run = await this.repository.end(id, result);
@@ -106,11 +112,12 @@ export class RunsService {
 
   /**
    * Aborts calls in progress, and deletes the recording that was sent for an import. Idempotent.
-   * @throws DomainError as `get` does; CONFLICT if the run has completed or failed
+   * @throws DomainError as `get` does; CONFLICT if the run has completed or failed, or is that of a day of production
    */
   async cancel(caller: Caller, id: string): Promise<RunDetails> {
     const run = await this.database.transaction(async () => {
       const open = await this.require(caller, id);
+      if (open.day !== null) throw conflict('A run of production calls is not cancelled: it ends after its day');
       if (await this.repository.cancel(open)) {
         await this.repository.notifyEnded(open.id, { isCancelled: true });
         if (open.isImported) await this.repository.closeImport(open.id);
@@ -140,6 +147,7 @@ export function toDetails(row: RunEntity, counts: Partial<CallCounts>): RunDetai
     retriedCalls = 0,
     paidSeconds = null,
     callsThatWaited = 0,
+    production = null,
   } = counts;
   return {
     ...toRun(row),
@@ -155,6 +163,9 @@ export function toDetails(row: RunEntity, counts: Partial<CallCounts>): RunDetai
     allowedUncounted: row.allowedUncounted,
     notWorseThan: row.notWorseThan,
     baselineRunId: row.baselineRunId,
+    origin: row.origin,
+    day: row.day,
+    production,
     agentVersion: row.agentVersion,
     agentVariables: row.agentVariables,
     assistantVersion: row.assistantVersion,

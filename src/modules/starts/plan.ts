@@ -1,4 +1,5 @@
 import type { VariablesRow } from '../../../libs/evaluation-definition/index.js';
+import { type ProtocolName, PROTOCOLS } from '../../../libs/simulation/index.js';
 import type { GateSettings } from '../../../libs/statistics/index.js';
 import type { Baselines } from '../comparison/baselines.service.js';
 import type { Medium } from '../runs/call.entity.js';
@@ -44,3 +45,21 @@ export interface PlannedCase {
 
 export const callCount = ({ evaluations, repeat }: Pick<Plan, 'evaluations' | 'repeat'>): number =>
   evaluations.reduce((sum, { cases }) => sum + cases.length, 0) * repeat;
+
+/** The evaluation with its dates counted from another moment. */
+export function countedFrom(evaluation: PlannedEvaluation, at: Date): PlannedEvaluation {
+  const { snapshot } = evaluation;
+  const { dates } = snapshot;
+  return dates ? { ...evaluation, snapshot: { ...snapshot, dates: { ...dates, at: at.toISOString() } } } : evaluation;
+}
+
+/** What a run can cost at most; null if its platform does not bill. */
+export const maxPaidSeconds = (
+  { evaluations, repeat, maxPaidAttempts }: Plan,
+  protocol: ProtocolName,
+): number | null =>
+  PROTOCOLS.of(protocol).bills === true
+    ? evaluations.reduce((sum, { cases, snapshot }) => sum + cases.length * snapshot.definition.maxDurationSeconds, 0) *
+      repeat *
+      maxPaidAttempts
+    : null;

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { callLanguage, caseKey, dateOrigin, withExpectations } from '../../../libs/evaluation-definition/index.js';
 import { cures, explanationOf, misfits, PERSONALITY_DELETED } from '../../../libs/run-plan/index.js';
-import { type ProtocolName, PROTOCOLS } from '../../../libs/simulation/index.js';
 import type { Caller } from '../../platform/access/caller.js';
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
@@ -18,16 +17,28 @@ import { BaselinesService } from '../comparison/baselines.service.js';
 import type { RunPlan, StartRunRequest } from './dto/start-run.requests.js';
 import type { RunDetails } from '../runs/dto/run.responses.js';
 import type { PlannedDialling } from '../runs/run.entity.js';
-import { hasEnded, RunsService, toDetails } from '../runs/runs.service.js';
-import { callCount, DEFAULTS, MAX_CALLS, type Plan, type PlannedCase, type PlannedEvaluation } from './plan.js';
+import { evaluationOf, hasEnded, RunsService, toDetails } from '../runs/runs.service.js';
+import {
+  callCount,
+  countedFrom,
+  DEFAULTS,
+  MAX_CALLS,
+  maxPaidSeconds,
+  type Plan,
+  type PlannedCase,
+  type PlannedEvaluation,
+} from './plan.js';
 import { planWarnings } from './plan-warnings.js';
 import { RunWriterService } from './run-writer.service.js';
 import { StartRepository } from './start.repository.js';
+
+export { countedFrom };
 
 /** Maximum number of evaluations listed in an error; the rest is only counted. */
 const MAX_LISTED = 20;
 const IMPORTED =
   'The calls of the run were imported; nothing can be run again. To call the agent, start a run of the evaluation';
+const PRODUCTION = 'The calls of the run are those of real callers; nothing can be run again. Start a run of tests';
 
 /** What starts a run on behalf of a user. */
 export interface StartingSchedule {
@@ -130,6 +141,7 @@ export class RunStarterService {
     return this.database.transaction(async () => {
       const run = await this.runs.require(caller, runId);
       if (onlyFailed && !hasEnded(run.status)) throw conflict('The run has not ended yet');
+      if (run.day !== null) throw conflict(PRODUCTION);
       if (await this.repository.hasImportedCalls(run.id)) throw conflict(IMPORTED);
       if (await this.agents.isDeleted(run.agentId)) throw conflict('The agent of the run was deleted');
       const agent = await this.agents.describe(caller, run.agentId, { lock: true });
@@ -161,7 +173,21 @@ export class RunStarterService {
    */
   async evaluation(caller: Caller, agent: AgentDescription, id: string): Promise<PlannedEvaluation> {
     const selected = await this.evaluations.select(caller, agent.id, { ids: [id] });
-    return (await this.snapshots(agent, selected))[0]!;
+    return (await this.planned(agent, selected))[0]!;
+  }
+
+  /** The evaluations that judge production calls, with the values of their variables. */
+  async forProduction(caller: Caller, agent: AgentDescription): Promise<PlannedEvaluation[]> {
+    const selected = await this.evaluations.select(caller, agent.id, { scopes: ['production', 'both'] });
+    const personalities = await this.personalities.describe(selected.map(({ personalityId }) => personalityId));
+    // It plays no part on such calls.
+    const deleted = (id: string) => ({ id, name: 'Deleted', description: '', prompt: '', temperature: 0 });
+    const planned = this.snapshots(agent, selected, (id) => personalities.get(id) ?? deleted(id));
+    return planned.map(({ id, snapshot, cases }) => ({
+      id,
+      cases: [{ key: caseKey(id, null), variables: null }],
+      snapshot: evaluationOf(snapshot, cases[0]!.variables, { withDates: false }),
+    }));
   }
 
   private async makePlan(
@@ -176,7 +202,7 @@ export class RunStarterService {
     const { maxPaidAttempts = DEFAULTS.maxPaidAttempts } = request;
     const selected = await this.select(caller, agent.id, request);
     const choice = await this.connections.choose(agent, medium);
-    const evaluations = await this.snapshots(agent, selected);
+    const evaluations = await this.planned(agent, selected);
     this.requireRunnable(evaluations, choice);
     const name = request.name ?? `Run of ${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`;
     const calls = callCount({ evaluations, repeat });
@@ -211,11 +237,19 @@ export class RunStarterService {
     throw conflict('The agent has no evaluations to run');
   }
 
-  private async snapshots(
-    { language }: AgentDescription,
+  private async planned(
+    agent: AgentDescription,
     selected: readonly SelectedEvaluation[],
   ): Promise<PlannedEvaluation[]> {
     const personalities = await this.requirePersonalities(selected.map((one) => [one.name, one.personalityId]));
+    return this.snapshots(agent, selected, (id) => personalities.get(id)!);
+  }
+
+  private snapshots(
+    { language }: AgentDescription,
+    selected: readonly SelectedEvaluation[],
+    personalityOf: (id: string) => PlannedEvaluation['snapshot']['personality'],
+  ): PlannedEvaluation[] {
     const at = new Date().toISOString();
     return selected.map((evaluation) => {
       const callsLanguage = callLanguage(evaluation.language, language);
@@ -236,7 +270,7 @@ export class RunStarterService {
           dates: dateOrigin(evaluation.timezone, callsLanguage, at),
           hasOwnLanguage: evaluation.language !== null,
           phoneNumber: vendorCallPhoneNumber,
-          personality: personalities.get(evaluation.personalityId)!,
+          personality: personalityOf(evaluation.personalityId),
           ...(appliesTo && { appliesTo }),
           definition: withExpectations({
             script,
@@ -339,21 +373,6 @@ export class RunStarterService {
     return toDetails(run, { pending: totalCalls });
   }
 }
-
-/** The evaluation with its dates counted from another moment. */
-export function countedFrom(evaluation: PlannedEvaluation, at: Date): PlannedEvaluation {
-  const { snapshot } = evaluation;
-  const { dates } = snapshot;
-  return dates ? { ...evaluation, snapshot: { ...snapshot, dates: { ...dates, at: at.toISOString() } } } : evaluation;
-}
-
-/** What a run can cost at most; null if its platform does not bill. */
-const maxPaidSeconds = ({ evaluations, repeat, maxPaidAttempts }: Plan, protocol: ProtocolName): number | null =>
-  PROTOCOLS.of(protocol).bills === true
-    ? evaluations.reduce((sum, { cases, snapshot }) => sum + cases.length * snapshot.definition.maxDurationSeconds, 0) *
-      repeat *
-      maxPaidAttempts
-    : null;
 
 /** One per row of variables, in their order. */
 const casesOf = ({ id, variables }: SelectedEvaluation): PlannedCase[] =>

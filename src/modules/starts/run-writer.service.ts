@@ -48,6 +48,13 @@ export class RunWriterService {
     return { run, callIds };
   }
 
+  /** Writes the run of a day of production without its calls: each evaluation has the positions of `repeat` of them. */
+  async writeDay(planned: NewRun, evaluations: readonly PlannedEvaluation[]): Promise<RunEntity> {
+    const run = await this.runs.create(planned);
+    await this.repository.insertPlan(run, evaluations);
+    return run;
+  }
+
   /** Tells every process that executes calls that some are due, once the caller's transaction is committed. */
   announce(): Promise<void> {
     return this.repository.announce();

@@ -49,8 +49,7 @@ describe('settings', () => {
       transcription: undefined,
       transcriptRetentionDays: 365,
       outboundAllowedNetworks: [],
-      runRetentionDays: 365,
-      recordings: true,
+      ...{ runRetentionDays: 365, productionRetentionDays: 30, recordings: true },
       ...{ recordingRetentionDays: 30, deliveryRetentionDays: 30, scheduleGraceMinutes: 15, sipAccounts: [] },
       telephone: { allowedPrefixes: [], callsPerSecond: 1, callsPerDay: 100, minutesPerDay: 300, media: {} },
     });
@@ -116,6 +115,7 @@ describe('settings', () => {
     ['JUDGE_SAMPLES', '1', 'judgeSamples', 1],
     ['JUDGE_SAMPLES', '3', 'judgeSamples', 3],
     ['RUN_RETENTION_DAYS', '0', 'runRetentionDays', 0],
+    ['PRODUCTION_RETENTION_DAYS', '7', 'productionRetentionDays', 7],
     ['DELIVERY_RETENTION_DAYS', '7', 'deliveryRetentionDays', 7],
   ])('accept %s=%s', (name, value, field, expected) => {
     expect(readSettings({ [name]: value })[field as 'port']).toEqual(expected);

@@ -61,6 +61,8 @@ export interface Settings {
   readonly transcription: TranscriptionSetting | undefined;
   /** Days after their end for which runs are kept; 0: always. */
   readonly runRetentionDays: number;
+  /** The same of runs of production calls. */
+  readonly productionRetentionDays: number;
   /** Days after the end of their runs for which the texts of voice calls are kept; 0: as long as their runs. */
   readonly transcriptRetentionDays: number;
   /** Whether the audio and the wire logs of calls are stored. */
@@ -235,6 +237,7 @@ export function settingSpecs(isTerminal: boolean) {
     ...telephoneSpecs(),
     ...speechSpecs(),
     RUN_RETENTION_DAYS: { ...retentionDays, default: 365 },
+    PRODUCTION_RETENTION_DAYS: { ...retentionDays, default: 30 },
     TRANSCRIPT_RETENTION_DAYS: { ...retentionDays, default: undefined },
     RECORDINGS: str<'on' | 'off'>({ choices: ['on', 'off'], default: 'on' }),
     RECORDINGS_BYTES_PER_WORKSPACE: { ...wholeNumber(0, Number.MAX_SAFE_INTEGER), default: undefined },
@@ -287,6 +290,7 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
     speechServers: speechServers(clean, env),
     transcription: proxied(transcriptionSetting(clean), env),
     runRetentionDays: clean.RUN_RETENTION_DAYS,
+    productionRetentionDays: clean.PRODUCTION_RETENTION_DAYS,
     transcriptRetentionDays: clean.TRANSCRIPT_RETENTION_DAYS ?? clean.RUN_RETENTION_DAYS,
     recordings: clean.RECORDINGS === 'on',
     recordingsBytesPerWorkspace: clean.RECORDINGS_BYTES_PER_WORKSPACE,

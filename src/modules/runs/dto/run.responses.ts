@@ -15,8 +15,10 @@ import {
   DERIVED_KINDS,
   type DerivedKind,
   RUN_LABELS,
+  RUN_ORIGINS,
   RUN_STATUSES,
   type RunLabel,
+  type RunOrigin,
   type RunStatus,
 } from '../run.entity.js';
 
@@ -114,6 +116,13 @@ export class ListedRun extends Run {
   })
   passRate: number | null;
 
+  @EnumField(RUN_ORIGINS, {
+    description:
+      'Whose calls it has: of tests, imported ones, or those of real callers; of a derived run, those of its source',
+    example: 'test',
+  })
+  origin: RunOrigin;
+
   @StringField({
     description: 'Version of the agent as given at the start; in a run of a schedule without one, that of its platform',
     example: 'a1b2c3d',
@@ -145,6 +154,18 @@ export class DerivedFrom {
     example: 'remeasure',
   })
   kind: DerivedKind;
+}
+
+/** Calls that the run of a day of production did not judge. A call counts once for each evaluation. */
+export class LeftOut {
+  @IntegerField({ description: 'Calls on which `appliesTo` is not met, or undecided', example: 31, minimum: 0 })
+  notApplicable: number;
+
+  @IntegerField({ description: 'Calls beyond the 10,000 of an evaluation', example: 0, minimum: 0 })
+  overLimit: number;
+
+  @IntegerField({ description: 'Calls whose criteria were left out beyond `maxJudgedPerDay`', example: 0, minimum: 0 })
+  unjudged: number;
 }
 
 /** A telephone number that a run dials. */
@@ -190,7 +211,7 @@ export class RunDetails extends IntersectionType(
   Run,
   RunMetrics,
   GateFields,
-  PickType(ListedRun, ['agentVersion', 'scheduleId', 'endedAt'] as const),
+  PickType(ListedRun, ['origin', 'agentVersion', 'scheduleId', 'endedAt'] as const),
 ) {
   @AgentVariablesField('Dynamic variables that the run gave to the platform of the agent')
   agentVariables: VariablesRow;
@@ -206,7 +227,29 @@ export class RunDetails extends IntersectionType(
   })
   derivedFrom: DerivedFrom | null;
 
-  @IntegerField({ description: 'Calls per evaluation', example: 3, minimum: 1, maximum: 50 })
+  @StringField({
+    description: 'The UTC day whose production calls it has; null for other runs',
+    example: null,
+    format: 'date',
+    maxLength: 10,
+    nullable: true,
+  })
+  day: string | null;
+
+  @ApiProperty({
+    type: LeftOut,
+    nullable: true,
+    description: 'What the run of a day of production left out; null for other runs',
+    example: null,
+  })
+  production: LeftOut | null;
+
+  @IntegerField({
+    description: 'Calls per evaluation; of a day of production the most',
+    example: 3,
+    minimum: 1,
+    maximum: 10_000,
+  })
   repeat: number;
 
   @IntegerField({

@@ -7,13 +7,16 @@ export interface CountedTable {
   readonly facet?: string;
   /** Whether rows with `deleted_at` are not in the list. */
   readonly softDelete?: boolean;
+  /** Column whose rows with this value are not in the list. */
+  readonly except?: { readonly column: string; readonly value: string };
 }
 
 /** Triggers that count the entries of a table (decision 64). */
-export function countEntries({ table, owner, facet, softDelete = false }: CountedTable): string {
+export function countEntries({ table, owner, facet, softDelete = false, except }: CountedTable): string {
   const key = `'${table}', ${owner}, ${facet ?? `''`}`;
-  const listed = softDelete ? 'deleted_at IS NULL' : 'true';
+  const listed = except ? `${except.column} <> '${except.value}'` : softDelete ? 'deleted_at IS NULL' : 'true';
   const columns = [owner, ...(facet === undefined ? [] : [facet]), ...(softDelete ? ['deleted_at'] : [])];
+  if (except) columns.push(except.column);
   const row = (version: 'OLD' | 'NEW') => `(${columns.map((column) => `${version}.${column}`).join(', ')})`;
   return `
     CREATE FUNCTION count_inserted_${table}() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -1,0 +1,228 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
+import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { caseKey, criteriaIn, PERSONAL_DATA_KINDS } from '../../../libs/evaluation-definition/index.js';
+import {
+  attemptOf,
+  type CallResult,
+  type MonitoredAgent,
+  PersonalDataRedaction,
+  type ProductionCall,
+  type ProductionCalls,
+  type ProductionJudging,
+  type TakenCall,
+} from '../../../libs/simulation/index.js';
+import { Clock } from '../../platform/clock.js';
+import { SETTINGS } from '../../platform/config/settings.module.js';
+import type { Settings } from '../../platform/config/settings.js';
+import { Database } from '../../platform/database/database.js';
+import { sequentialIds } from '../../platform/database/sequential-ids.js';
+import { inBatches } from '../../platform/queue/in-batches.js';
+import { defineJob } from '../../platform/queue/job.js';
+import { Queue } from '../../platform/queue/queue.js';
+import { type AgentDescription, AgentsService } from '../agents/agents.service.js';
+import { judgeProduction, UNJUDGED } from '../call-imports/call-imports.service.js';
+import { ModelService } from '../execution/model.service.js';
+import { RunsService } from '../runs/runs.service.js';
+import { RunStarterService } from '../starts/run-starter.service.js';
+import { RunWriterService } from '../starts/run-writer.service.js';
+import { DefaultEvaluation } from './default-evaluation.js';
+import { type Counted, type DayEvaluation, ProductionDaysRepository } from './production-days.repository.js';
+
+/** Calls of an evaluation on a day. */
+const MOST_CALLS = 10_000;
+/** How long after its day, or after its first call if that is later, a run ends. A call that comes later joins it all the same. */
+const OPEN_MS = 60 * 60_000;
+const DAY_MS = 24 * 60 * 60_000;
+/** As long as the platforms' calls are known. */
+const KEPT_DAYS = 40;
+const PLANS = 50;
+const JUDGING: ProductionJudging = { judge: false, maxJudgedPerDay: 500, redact: PERSONAL_DATA_KINDS };
+
+/** Forgets which calls were taken long ago. Daily. */
+const FORGET = defineJob<object>({ name: 'production.forget', kind: 'maintenance', cron: '52 4 * * *' });
+
+/** The run of a day. */
+interface Day {
+  readonly agent: AgentDescription;
+  readonly runId: string;
+  readonly evaluations: readonly DayEvaluation[];
+}
+
+/** What an evaluation says of a call; no result beyond the most of a day. */
+interface Judged {
+  readonly id: string;
+  readonly result?: CallResult;
+  /** Whether its criteria were left out because as many as may be were judged. */
+  readonly isUnjudged: boolean;
+}
+
+/** Judges production calls in memory, and keeps them in a run for each agent and day (UTC). */
+@Injectable()
+export class ProductionDays implements ProductionCalls, BeforeApplicationShutdown {
+  private readonly over = new AbortController();
+  /** The evaluations of a day do not change. */
+  private readonly plans = new LRUCache<string, DayEvaluation[]>({ max: PLANS });
+
+  constructor(
+    private readonly database: Database,
+    private readonly repository: ProductionDaysRepository,
+    private readonly agents: AgentsService,
+    private readonly starter: RunStarterService,
+    private readonly writer: RunWriterService,
+    private readonly runs: RunsService,
+    private readonly defaults: DefaultEvaluation,
+    private readonly models: ModelService,
+    private readonly clock: Clock,
+    @Inject(SETTINGS) private readonly settings: Settings,
+    queue: Queue,
+  ) {
+    queue.handle(FORGET, async (_, { signal }) => {
+      await inBatches(() => this.repository.forget(KEPT_DAYS), signal);
+    });
+  }
+
+  beforeApplicationShutdown(): void {
+    this.over.abort(new Error('The service stops'));
+  }
+
+  /** @throws DomainError NOT_FOUND for a deleted agent; Error for a call without words, and while the service stops */
+  async take({ id, workspaceId, judging = JUDGING }: MonitoredAgent, call: ProductionCall): Promise<TakenCall> {
+    if (!call.said) throw new Error(`The words of call ${call.id} are not known`);
+    const day = await this.open(workspaceId, id, call);
+    if (!day) return 'known';
+    const redaction = new PersonalDataRedaction(judging.redact);
+    const judged = await this.judge(day, call, judging, redaction);
+    return this.store(day, call, judged, redaction);
+  }
+
+  /** The run of the day on which the call ended. @returns undefined if the call was taken before */
+  private open(workspaceId: string, agentId: string, { id, endedAt }: ProductionCall): Promise<Day | undefined> {
+    return this.database.transaction(async () => {
+      // The lock prevents two runs of a day, and that the agent is deleted concurrently.
+      const agent = await this.agents.describe({ workspaceId }, agentId, { lock: true });
+      if (await this.repository.isTaken(agent.id, id)) return undefined;
+      const day = new Date(Math.min(endedAt, this.clock.now())).toISOString().slice(0, 10);
+      const runId = (await this.repository.find(agent.id, day)) ?? (await this.begin(agent, day));
+      const evaluations = this.plans.get(runId) ?? (await this.repository.plan(runId));
+      this.plans.set(runId, evaluations);
+      return { agent, runId, evaluations };
+    });
+  }
+
+  /** @returns the id of the new run */
+  private async begin(agent: AgentDescription, day: string): Promise<string> {
+    const { id: agentId, workspaceId, createdByUserId: userId, name, provider, assistantId, type } = agent;
+    const caller = await this.defaults.ensure(agent);
+    const evaluations = await this.starter.forProduction(caller, agent);
+    const openUntil = new Date(Math.max(Date.parse(day) + DAY_MS, this.clock.now()) + OPEN_MS);
+    const gate = { minimumScore: null, minimumPassRate: null, allowedUncounted: 0, notWorseThan: null };
+    const run = {
+      ...{
+        id: randomUUID(),
+        workspaceId,
+        agentId,
+        userId,
+        name: `Production, ${day}`,
+        totalCalls: 0,
+        repeat: MOST_CALLS,
+      },
+      ...{ ...gate, concurrency: 1, baselineRunId: null, agentVersion: null, medium: 'voice' as const },
+      ...{ isImported: true, origin: 'production' as const, day, openUntil },
+      agentSnapshot: { name, provider, assistantId, type },
+    };
+    return (await this.writer.writeDay(run, evaluations)).id;
+  }
+
+  private async judge(
+    { agent, runId, evaluations }: Day,
+    { said, toolCalls, endedReason, startedAt }: ProductionCall,
+    { judge, maxJudgedPerDay }: ProductionJudging,
+    redaction: PersonalDataRedaction,
+  ): Promise<Judged[]> {
+    const counts = new Map((await this.repository.counts(runId)).map((one) => [one.id, one]));
+    const reported = {
+      ...(toolCalls && {
+        toolCalls: toolCalls.map(({ result, ...tool }) => ({ ...tool, ...(result !== null && { result }) })),
+      }),
+      ...(endedReason !== null && { endedReason }),
+    };
+    let asked = [...counts.values()].reduce((sum, { judged }) => sum + judged, 0);
+    const found: Judged[] = [];
+    for (const { id, snapshot } of evaluations) {
+      // The calls of tests must not wait for those of production.
+      await turn();
+      if ((counts.get(id)?.taken ?? 0) >= MOST_CALLS) {
+        found.push({ id, isUnjudged: false });
+        continue;
+      }
+      const { criteria, checks } = snapshot.definition;
+      const isForJudge = judge && criteria.length + criteriaIn(checks).length > 0;
+      const isUnjudged = isForJudge && asked >= maxJudgedPerDay;
+      const { model } = this.models;
+      const unjudged = isUnjudged ? UNJUDGED.limit : judge ? undefined : UNJUDGED.off;
+      const planned = { id, snapshot, cases: [{ key: caseKey(id, null), variables: null }] };
+      const result = await judgeProduction(
+        agent,
+        planned,
+        { transcript: said!, startedAt, ...reported },
+        {
+          ...{ callId: randomUUID(), redaction, signal: this.over.signal, judgeSamples: this.settings.judgeSamples },
+          ...(isForJudge && !isUnjudged && model && { model }),
+          ...(unjudged !== undefined && { unjudged }),
+        },
+      );
+      if (result.versions.judgePrompt !== null) asked++;
+      found.push({ id, result, isUnjudged: isUnjudged && result.invalidity === null });
+    }
+    return found;
+  }
+
+  /** Stores all of it, or nothing. */
+  private store(
+    { agent, runId }: Day,
+    { id: externalId, endedReason, latencies, startedAt, endedAt }: ProductionCall,
+    judged: readonly Judged[],
+    redaction: PersonalDataRedaction,
+  ): Promise<TakenCall> {
+    return this.database.transaction(async () => {
+      const run = await this.repository.lock(runId);
+      if (!run) throw new Error(`Run ${runId} was deleted while a call of its day was judged`);
+      if (!(await this.repository.take(agent.id, externalId))) return 'known';
+      const counts = new Map((await this.repository.counts(runId)).map(({ id, taken }) => [id, taken]));
+      const kept = judged.flatMap(({ id, result }) =>
+        result && !leavesOut(result) && (counts.get(id) ?? 0) < MOST_CALLS ? [{ id, result }] : [],
+      );
+      const isKept = new Set(kept.map(({ id }) => id));
+      const places = await this.repository.count(
+        runId,
+        judged.map(({ id, result, isUnjudged }): Counted => {
+          const isLeftOut = result !== undefined && leavesOut(result);
+          return {
+            ...{ id, taken: Number(isKept.has(id)), notApplicable: Number(isLeftOut) },
+            overLimit: Number(!isLeftOut && !isKept.has(id)),
+            judged: Number(result !== undefined && result.versions.judgePrompt !== null),
+            unjudged: Number(isUnjudged),
+          };
+        }),
+      );
+      const at = new Map(places.map(({ id, ...place }) => [id, place]));
+      const times = { startedAt: new Date(startedAt), endedAt: new Date(endedAt) };
+      const ids = sequentialIds(kept.length);
+      const calls = kept.map(({ id, result }) => {
+        const { outcome, score, reason } = result;
+        const iso = { startedAt: times.startedAt.toISOString(), endedAt: times.endedAt.toISOString() };
+        const verdict = { outcome, score, reason, attempt: [attemptOf(result, iso)], result };
+        return { id: ids.pop()!, evaluationId: id, caseKey: caseKey(id, null), ...at.get(id)!, ...verdict };
+      });
+      const known = { endedReason: endedReason && redaction.text(endedReason), reported: latencies };
+      await this.repository.insert(runId, calls, { externalId, ...known, ...times });
+      if (run.endedAt !== null) await this.runs.recount(runId);
+      if (calls.length > 0) return 'judged';
+      return judged.some(({ result }) => result === undefined || !leavesOut(result)) ? 'over_limit' : 'not_applicable';
+    });
+  }
+}
+
+const leavesOut = ({ invalidity }: CallResult): boolean => invalidity?.code === 'not_applicable';
