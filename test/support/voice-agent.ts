@@ -8,7 +8,7 @@ import {
 } from '../simulators/agent/index.js';
 import { CachedSpeech, FliteEngine } from '../../libs/speech/index.js';
 
-type Platform = 'realtime' | 'elevenlabs' | 'vapi' | 'pipecat';
+type Platform = 'realtime' | 'elevenlabs' | 'vapi' | 'retell' | 'pipecat';
 
 export interface VoiceAgentOptions extends Omit<ReferenceAgentServerOptions, 'telephone' | Platform> {
   /** By default with a telephone. */
@@ -27,9 +27,10 @@ export async function startVoiceAgent({ lines, slowMs, as, faults = [], ...optio
   const speech = new CachedSpeech(engine, { folder: path.join(tmpdir(), 'reference-agent-speech') });
   const prepared = await prepareVoice({ speech, today: Date.now(), lines, faults });
   const voice = { prepare: async () => prepared, ...(slowMs !== undefined && { slowMs }) };
-  const { url, close } = await startReferenceAgent({ port: 0, ...options, [as ?? 'telephone']: voice });
+  const { url, sipServer, close } = await startReferenceAgent({ port: 0, ...options, [as ?? 'telephone']: voice });
   return {
     url,
+    sipServer,
     speech,
     close: async () => {
       await close();

@@ -102,19 +102,24 @@ export function agentProgram(start = startReferenceAgent, startServer = startTra
     .exitOverride()
     .action(async ({ listFaults, as, ...flags }: Flags) => {
       if (listFaults) return print(faultList());
-      const server = await explained(flags, () =>
-        as === TRANSCRIPTION ? startListening(startServer, flags) : start(agentOptions(as, flags)),
+      const server: { url: string; sipServer?: string | undefined; close(): Promise<void> } = await explained(
+        flags,
+        () => (as === TRANSCRIPTION ? startListening(startServer, flags) : start(agentOptions(as, flags))),
       );
-      print(as === TRANSCRIPTION ? transcriptionText(server.url) : agentText(as, flags.fault, server.url));
+      print(as === TRANSCRIPTION ? transcriptionText(server.url) : agentText(as, flags.fault, server));
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void server.close());
     });
 }
 
-const agentText = (as: Platform, fault: AnyFaultName | undefined, url: string): string =>
+const agentText = (
+  as: Platform,
+  fault: AnyFaultName | undefined,
+  { url, sipServer }: { readonly url: string; readonly sipServer?: string | undefined },
+): string =>
   `The ${fault ? `agent with the fault ${fault}` : 'healthy agent'} is listening on ${url}
   text       POST ${url}/v1/chat/completions
              POST ${url}/agents/${AGENT_NAME}:FAULT/v1/chat/completions
-${voiceAddresses(as, url)}
+${voiceAddresses(as, url, sipServer)}
 FAULT is "healthy", or a fault that exists at the address (--list-faults describes them)
   text: ${FAULT_NAMES.join(', ')}
   ${as}: ${FAULTS_OVER[as].join(', ')}`;
@@ -124,7 +129,7 @@ const transcriptionText = (url: string): string =>
   POST ${url}/v1/audio/transcriptions
   of the testing service: STT_BASE_URL=${url} STT_MODEL=reference-agent`;
 
-function voiceAddresses(as: Platform, url: string): string {
+function voiceAddresses(as: Platform, url: string, sipServer = ''): string {
   if (as === 'openai-realtime') {
     const address = url.replace(/^http/, 'ws');
     return `  realtime   ${address}/v1/realtime?model=${AGENT_NAME}       (WebSocket of OpenAI Realtime)
@@ -140,7 +145,9 @@ function voiceAddresses(as: Platform, url: string): string {
   }
   if (as === 'retell') {
     return `  retell     POST ${url}/agent-playground-completion/${AGENT_NAME}   (text of Retell)
-             POST ${url}/agent-playground-completion/${AGENT_NAME}:FAULT`;
+             POST ${url}/agent-playground-completion/${AGENT_NAME}:FAULT
+             POST ${url}/v2/register-phone-call   (voice of Retell: agent_id "${AGENT_NAME}" or "${AGENT_NAME}:FAULT")
+             ${sipServer}   (its SIP server: the option sipServer of a connection)`;
   }
   if (as === 'pipecat') {
     return `  pipecat    ${url.replace(/^http/, 'ws')}/ws-client                  (WebSocket of Pipecat; POST ${url}/start names it)
@@ -177,7 +184,7 @@ function agentOptions(as: Platform, options: ServerFlags): ReferenceAgentServerO
     elevenlabs: () => ({ elevenlabs: { ...common, ...plant(isElevenLabsFault), apiKey: authToken } }),
     vapi: () => ({ vapi: { ...common, ...plant(isVapiFault), apiKey: authToken } }),
     pipecat: () => ({ pipecat: { ...common, ...plant(isPipecatFault), apiKey: authToken } }),
-    retell: () => ({ retell: { ...plant(isFault), apiKey: authToken } }),
+    retell: () => ({ retell: { ...common, ...plant(isFault), apiKey: authToken } }),
   };
   return { ...rest, ...fault, ...services[as]() };
 }

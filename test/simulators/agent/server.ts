@@ -34,18 +34,25 @@ export interface ReferenceAgentServerOptions extends ReferenceAgentOptions {
   readonly elevenlabs?: ElevenLabsServiceOptions;
   /** In place of the telephone, the agent is an assistant of Vapi, over voice and chat. */
   readonly vapi?: ReferenceVapiOptions;
-  /** In place of the telephone, the agent is one of Retell, in text. */
+  /** In place of the telephone, the agent is one of Retell, in text and, if it has a voice, over SIP. */
   readonly retell?: ReferenceRetellOptions & { readonly apiKey?: string | undefined };
   /** In place of the telephone, the agent is a bot of Pipecat. */
   readonly pipecat?: PipecatServiceOptions;
 }
 
 /** What answers on the agent's port beside chat completions. */
-type VoiceService = Pick<Telephone, 'handle' | 'upgrade' | 'close'> & { prepare(): Promise<unknown> };
+type VoiceService = Pick<Telephone, 'handle' | 'upgrade' | 'close'> & {
+  prepare(): Promise<unknown>;
+  /** Further ports are taken. */
+  listen?(port: number): Promise<void>;
+  readonly sipServer?: string | undefined;
+};
 
 export interface ReferenceAgentServer {
   /** Base URL without a trailing slash. */
   readonly url: string;
+  /** Where calls over SIP are taken, if they are: at the next port. */
+  readonly sipServer?: string | undefined;
   /** Closes all connections and frees the port. */
   close(): Promise<void>;
 }
@@ -78,9 +85,11 @@ export async function startReferenceAgent(options: ReferenceAgentServerOptions =
   server.keepAliveTimeout = 30_000;
   server.listen(port, host);
   await once(server, 'listening');
+  await voice?.listen?.(port === 0 ? 0 : port + 1);
   void voice?.prepare();
   return {
     url: urlOf(server),
+    sipServer: voice?.sipServer,
     close: () => {
       voice?.close();
       return close(server);
@@ -90,7 +99,11 @@ export async function startReferenceAgent(options: ReferenceAgentServerOptions =
 
 function voiceServiceOf(options: ReferenceAgentServerOptions): VoiceService | undefined {
   const { telephone, realtime, elevenlabs, retell, vapi, pipecat } = options;
-  if (retell) return new RetellPlatform(new ReferenceRetell({ ...options, ...retell }), retell);
+  if (retell) {
+    const agents = new ReferenceRetell({ ...options, ...retell });
+    const voice = retell.prepare ? { voice: (agent: string) => agents.voice(agent) } : {};
+    return new RetellPlatform(agents, { apiKey: retell.apiKey, ...voice });
+  }
   if (elevenlabs) return new ElevenLabsService(elevenlabs);
   if (pipecat) return new PipecatService(pipecat);
   if (vapi) return new VapiPlatform(new ReferenceVapi(vapi), { apiKey: vapi.apiKey });

@@ -51,6 +51,7 @@ export interface Reply {
 /** The agents of an account, and what they answer. */
 export interface RetellAgents {
   readonly listed: readonly ListedAgent[];
+  knows(id: string): boolean;
   complete(id: string, body: CompletionBody, headers: IncomingHttpHeaders): Promise<Reply>;
 }
 

@@ -2,17 +2,23 @@ import { AgentFailure, createReferenceAgent, type ReferenceAgentOptions } from '
 import type { Message } from '../agent/conversation.js';
 import { FAULT_NAMES, type FaultName, isFault, isHealthy } from '../agent/faults.js';
 import { noSuchFault } from '../agent/voice/platform-faults.js';
+import type { VoiceAgentOptions } from '../agent/voice/voice-agent.js';
+import { preparedOnce, type VoiceServiceOptions } from '../agent/voice/voice-service.js';
+import { isTelephoneFault, plantedBy, type TelephoneFaultName } from '../agent/voice/word-faults.js';
 import { objectOf, RequestError } from '../http.js';
 import { type CompletionBody, CUT, type ListedAgent, refusal, type Reply, type RetellAgents } from './messages.js';
 
-export type ReferenceRetellOptions = ReferenceAgentOptions;
+export interface ReferenceRetellOptions extends ReferenceAgentOptions, Pick<VoiceAgentOptions, 'responseMs'> {
+  /** Synthesises what it speaks and hears with; without it, it has no voice. */
+  readonly prepare?: VoiceServiceOptions['prepare'];
+}
 
 type Json = Readonly<Record<string, unknown>>;
 
 const MAX_ROUNDS = 8;
 const PROMPT = 'You take reservations for the restaurant Bella Vista.';
 
-/** The reference agent as agents of Retell, in text: one without a fault, and one with each fault. */
+/** The reference agent as agents of Retell, in text and by voice: one without a fault, and one with each fault. */
 export class ReferenceRetell implements RetellAgents {
   readonly listed: readonly ListedAgent[] = [
     'booking',
@@ -24,7 +30,33 @@ export class ReferenceRetell implements RetellAgents {
     prompt: PROMPT,
   }));
 
-  constructor(private readonly options: ReferenceRetellOptions) {}
+  private readonly prepared;
+
+  constructor(private readonly options: ReferenceRetellOptions) {
+    this.prepared = options.prepare && preparedOnce(options.prepare);
+  }
+
+  knows(agent: string): boolean {
+    return this.voiceFaultOf(agent) !== null;
+  }
+
+  /** How an agent speaks; undefined while it cannot. */
+  async voice(agent: string): Promise<VoiceAgentOptions | undefined> {
+    const prepared = await this.prepared?.().catch(() => undefined);
+    const { now = Date.now, slowMs, responseMs } = this.options;
+    if (!prepared) return undefined;
+    return {
+      ...{ ...prepared, ...plantedBy(this.voiceFaultOf(agent) ?? undefined), today: now() },
+      ...(slowMs !== undefined && { slowMs }),
+      ...(responseMs !== undefined && { responseMs }),
+    };
+  }
+
+  private voiceFaultOf(agent: string): TelephoneFaultName | undefined | null {
+    const fault = agent.startsWith('booking:') ? agent.slice('booking:'.length) : this.options.fault;
+    if (fault === undefined || isHealthy(fault)) return undefined;
+    return isTelephoneFault(fault) ? fault : null;
+  }
 
   async complete(agent: string, body: CompletionBody): Promise<Reply> {
     const fault = this.faultOf(agent);

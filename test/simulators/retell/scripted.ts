@@ -35,10 +35,14 @@ export class ScriptedRetell implements RetellAgents {
     this.listed = script.agents ?? [];
   }
 
+  knows(id: string): boolean {
+    return this.script.agentId === undefined || id === this.script.agentId;
+  }
+
   async complete(id: string, body: CompletionBody, headers: IncomingHttpHeaders): Promise<Reply> {
-    const { agentId, refusal: refused, fault, answer = () => ({ messages: [] }) } = this.script;
+    const { refusal: refused, fault, answer = () => ({ messages: [] }) } = this.script;
     if (refused) return refusal(refused.status, refused.message, refused.headers);
-    if (agentId !== undefined && id !== agentId) return refusal(422, NOT_FOUND);
+    if (!this.knows(id)) return refusal(422, NOT_FOUND);
     this.completions.push(body);
     const given = answer(body, this.completions.length);
     switch (fault) {

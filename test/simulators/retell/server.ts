@@ -14,6 +14,7 @@ import {
 } from './messages.js';
 import { retellList, retellRecord } from './records.js';
 import { type RetellScript, ScriptedRetell } from './scripted.js';
+import { type RegisterBody, RetellTelephone, type RetellVoice } from './telephone.js';
 
 interface Requested {
   readonly method: string;
@@ -27,31 +28,48 @@ export interface RetellPlatformOptions {
   readonly apiKey?: string | undefined;
   /** Calls that the account may have at once, and how many it has; `missing`: the platform has no such path. */
   readonly concurrency?: { readonly current: number; readonly limit: number } | 'missing';
+  /** How the agents speak; without it, calls cannot be registered. */
+  readonly voice?: RetellVoice;
+  /** Versions of the agents; without it, each one exists. */
+  readonly versions?: readonly (string | number)[];
   /** Called for each request; with false the request is lost. */
   readonly onRequest?: (requested: Requested) => Promise<boolean>;
 }
 
 const PAGE_SIZE = 50;
 const PATHS =
-  /^\/(get-concurrency|v2\/list-agents|v3\/list-calls|(get-agent|get-retell-llm|agent-playground-completion|v2\/get-call)\/([^/]{1,200}))$/;
+  /^\/(get-concurrency|v2\/list-agents|v2\/register-phone-call|v3\/list-calls|(get-agent|get-retell-llm|agent-playground-completion|v2\/get-call)\/([^/]{1,200}))$/;
 
-/** The API of the platform. It stores no conversation in text, since each request has the whole one; calls are planted. */
+/** The API of the platform. It stores no conversation in text, since each request has the whole one; calls are planted or made. */
 export class RetellPlatform {
   readonly kept = new KeptCalls();
+  readonly telephone: RetellTelephone | undefined;
 
   constructor(
     private readonly agents: RetellAgents,
     private readonly options: RetellPlatformOptions,
-  ) {}
+  ) {
+    if (options.voice) this.telephone = new RetellTelephone(this.kept, options.voice);
+  }
 
-  /** Nothing is prepared: there is no voice. */
   async prepare(): Promise<void> {}
+
+  /** Begins to take calls over SIP, if the agents have a voice. */
+  async listen(port = 0): Promise<void> {
+    await this.telephone?.listen(port);
+  }
+
+  get sipServer(): string | undefined {
+    return this.telephone?.url;
+  }
 
   upgrade(_request: IncomingMessage, socket: Duplex): Promise<void> {
     return Promise.resolve(refuse(socket, '404 Not Found'));
   }
 
-  close(): void {}
+  close(): void {
+    this.telephone?.close();
+  }
 
   /** Answers a request to a path of the platform. @returns false for other paths */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
@@ -110,13 +128,31 @@ export class RetellPlatform {
         return retellList(this.kept, readObject(body));
       case 'GET v2/get-call': {
         const call = this.kept.read(id);
+        const waiting = this.telephone?.waitingFor(id);
+        if (waiting) return ok(registeredCall(id, waiting));
         if (!call) return refusal(404, NOT_FOUND);
         return ok(retellRecord(call, this.kept.address(call, `http://${headers.host}`)));
       }
+      case 'POST v2/register-phone-call':
+        return this.register(readObject(body) as unknown as RegisterBody);
       case 'POST agent-playground-completion':
         return this.agents.complete(id, readObject(body) as unknown as CompletionBody, headers);
     }
     return refusal(404, 'Cannot find the requested path');
+  }
+
+  private register(body: RegisterBody): Reply {
+    const { agent_id: agent, agent_version: version, retell_llm_dynamic_variables: variables = {} } = body;
+    if (!this.telephone) return refusal(404, 'Cannot find the requested path');
+    if (typeof agent !== 'string' || agent === '') return refusal(400, 'agent_id must be a non-empty string');
+    if (Object.values(variables).some((value) => typeof value !== 'string')) {
+      return refusal(400, 'retell_llm_dynamic_variables must have strings as values');
+    }
+    if (!this.agents.knows(agent)) return refusal(422, NOT_FOUND);
+    if (version !== undefined && this.options.versions?.includes(version) === false) {
+      return refusal(400, `Agent version ${version} not found`);
+    }
+    return { status: 201, body: registeredCall(this.telephone.register(body), body) };
   }
 
   private page(query: URLSearchParams): object {
@@ -128,6 +164,21 @@ export class RetellPlatform {
     return { items, has_more, ...(has_more && { pagination_key: String(until) }) };
   }
 }
+
+/** `PhoneCallResponse` of a call that was not yet made. */
+const registeredCall = (id: string, body: RegisterBody): object => {
+  const { agent_version = 0, direction = 'inbound', from_number = '', to_number = '' } = body;
+  return {
+    ...body,
+    agent_version,
+    direction,
+    from_number,
+    to_number,
+    call_id: id,
+    call_type: 'phone_call',
+    call_status: 'registered',
+  };
+};
 
 const ok = (body: object): Reply => ({ status: 200, body });
 
@@ -147,12 +198,14 @@ function send(response: ServerResponse, { status, body, headers, isCut }: Reply)
   else response.end(text);
 }
 
-export interface RetellServerOptions extends RetellScript, Pick<RetellPlatformOptions, 'apiKey' | 'concurrency'> {}
+export interface RetellServerOptions
+  extends RetellScript, Pick<RetellPlatformOptions, 'apiKey' | 'concurrency' | 'voice' | 'versions'> {}
 
 /** The platform on the loopback, with scripted agents; it records the requests. */
 export class RetellServer {
   readonly requests: Requested[] = [];
   readonly kept: KeptCalls;
+  private readonly platform: RetellPlatform;
   /** Called for a turn, with the id of the attempt. A test may delay the turn; with false it is lost. */
   onEvent: (event: 'asked', attempt: string) => Promise<boolean | void> | boolean | void = () => undefined;
   private readonly scripted: ScriptedRetell;
@@ -161,6 +214,7 @@ export class RetellServer {
   private constructor(options: RetellServerOptions) {
     this.scripted = new ScriptedRetell(options);
     const platform = new RetellPlatform(this.scripted, { ...options, onRequest: (requested) => this.asked(requested) });
+    this.platform = platform;
     this.kept = platform.kept;
     this.http = createServer((request, response) => {
       void platform.handle(request, response).then((isKnown) => {
@@ -173,6 +227,7 @@ export class RetellServer {
     const server = new RetellServer(options);
     server.http.listen(0, '127.0.0.1');
     await once(server.http, 'listening');
+    await server.platform.listen();
     return server;
   }
 
@@ -181,12 +236,18 @@ export class RetellServer {
     return `http://127.0.0.1:${(this.http.address() as AddressInfo).port}`;
   }
 
+  /** @throws without `voice` */
+  get telephone(): RetellTelephone {
+    return this.platform.telephone!;
+  }
+
   /** Bodies of the turns that reached an agent. */
   get completions(): readonly CompletionBody[] {
     return this.scripted.completions;
   }
 
   async stop(): Promise<void> {
+    this.platform.close();
     this.http.closeAllConnections();
     await new Promise((resolve) => this.http.close(resolve));
   }

@@ -54,6 +54,17 @@ export class ReceivedCall {
     this.respond(this.invite, '200 OK', [...session, ...media].join('\r\n'));
   }
 
+  /** Ends a call that was not answered. @param status such as `404 Not Found` */
+  refuse(status: string): void {
+    this.respond(this.invite, status);
+    this.isOver = true;
+  }
+
+  /** Of the INVITE; empty without. */
+  header(name: string): string {
+    return this.invite.header(name);
+  }
+
   /** A request or response of the caller within this call. */
   receive(message: Message): void {
     const [method] = message.start.split(' ', 1);
@@ -110,9 +121,12 @@ export class CalledParty {
     readonly address: string,
   ) {}
 
-  static async listen(onCall: (call: ReceivedCall) => void): Promise<CalledParty> {
+  static async listen(onCall: (call: ReceivedCall) => void, port = 0): Promise<CalledParty> {
     const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, '127.0.0.1', resolve);
+    });
     const bound = server.address();
     const address = `127.0.0.1:${typeof bound === 'object' && bound ? bound.port : 0}`;
     server.on('connection', (socket) => serve(socket, address, onCall));

@@ -6,7 +6,7 @@ import { VAPI_FAULT_NAMES } from '../../vapi/vapi-faults.js';
 import { VOICE_FAULT_NAMES } from './voice-faults.js';
 import { WORD_FAULT_NAMES } from './word-faults.js';
 
-/** The protocols over which the agent answers calls beside chat completions; `retell` is text. */
+/** The protocols over which the agent answers calls beside chat completions. */
 export const PLATFORMS = [
   'twilio-media-streams',
   'openai-realtime',
@@ -25,7 +25,7 @@ export const FAULTS_OVER: Readonly<Record<Platform, readonly string[]>> = {
   'openai-realtime': [...SHARED, ...REALTIME_FAULT_NAMES],
   elevenlabs: [...SHARED, ...ELEVENLABS_FAULT_NAMES],
   vapi: [...SHARED, ...VAPI_FAULT_NAMES],
-  retell: FAULT_NAMES,
+  retell: [...new Set([...FAULT_NAMES, ...VOICE_FAULT_NAMES])],
   pipecat: [...SHARED, ...PIPECAT_FAULT_NAMES],
 };
 
