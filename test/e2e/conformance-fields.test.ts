@@ -96,6 +96,7 @@ const BESIDE: Readonly<Record<string, object>> = {
   'protocol: elevenlabs-text': { url: 'https://example.com' },
   'protocol: vapi': { url: 'https://example.com' },
   'protocol: vapi-chat': { url: 'https://example.com' },
+  'protocol: retell': { url: 'https://example.com' },
   'protocol: retell-text': { url: 'https://example.com' },
   'protocol: sip': { url: 'sip:agent@sip.example.com' },
 };

@@ -14,7 +14,7 @@ import { voiceTransport } from './voice-call.js';
 import { elevenlabs, elevenlabsText } from './wires/elevenlabs/index.js';
 import { openaiRealtime } from './wires/openai-realtime/index.js';
 import { pipecat } from './wires/pipecat/index.js';
-import { retellText } from './wires/retell/index.js';
+import { retell, retellText } from './wires/retell/index.js';
 import { sip } from './wires/sip/index.js';
 import { twilioMediaStreams } from './wires/twilio-media-streams/index.js';
 import { vapi, vapiChat } from './wires/vapi/index.js';
@@ -28,6 +28,7 @@ export const PROTOCOLS = registry([
   elevenlabsText,
   vapi,
   vapiChat,
+  retell,
   retellText,
   pipecat,
   sip,

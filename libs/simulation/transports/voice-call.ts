@@ -1,5 +1,5 @@
 import { OtherSide } from '../other-side/other-side.js';
-import { CallFailure } from '../timeline/failure.js';
+import { CallFailure, failureOf } from '../timeline/failure.js';
 import type { VoiceFacts } from '../voice/facts/facts.js';
 import { Signalling } from '../voice/wire/signalling.js';
 import type { MediaConnection } from '../voice/thread/media-messages.js';
@@ -11,11 +11,14 @@ import type { AgentCall, AgentEndpoint } from './modules/endpoint.js';
 import type { Dialled, DialledSocket, Found, WireModule, WireSession } from './modules/module.js';
 import type { RequestThreads } from './requests/request-thread.js';
 import { threadSession } from './requests/thread-session.js';
+import { withRecord } from './with-record.js';
 
 /** For the TCP connection, TLS and the upgrade. */
 const CONNECT_TIMEOUT_MS = 15_000;
 /** For what follows after the stream. */
 const AFTER_STREAM_MS = 15_000;
+/** For the record of the platform, which it writes after the call. */
+const RECORD_MS = 30_000;
 const NOTHING: Found = { findings: [], events: [] };
 
 /** Reaches an agent over a wire. @param threads waits, if it must, before the agent is called */
@@ -91,7 +94,8 @@ export class VoiceCall {
         .catch((error: unknown) => {
           throw this.meant(error);
         });
-      return merged(before, facts, await this.after(merged(before, facts, NOTHING), signal));
+      const found = merged(before, facts, await this.after(merged(before, facts, NOTHING), signal));
+      return await this.withRecord(found, options);
     } finally {
       if (bound) this.thread.release(bound.id);
       // With a record of paid calls, the owner of its capacity ends a call that this did not end.
@@ -108,6 +112,17 @@ export class VoiceCall {
       if (!limit.aborted) throw error;
       return NOTHING;
     });
+  }
+
+  private async withRecord(facts: VoiceFacts, { signal, plan, onPiece }: VoiceCallOptions): Promise<VoiceFacts> {
+    if (!this.session.recorded || plan.listenMs !== undefined) return facts;
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(RECORD_MS)]);
+    const found = await this.session.recorded(limit).catch((error: unknown) => {
+      signal.throwIfAborted();
+      if (limit.aborted) return `the record of the platform was not complete within ${RECORD_MS / 1_000} s`;
+      return `the record of the platform could not be read: ${failureOf(error).message}`;
+    });
+    return withRecord(facts, found, onPiece !== undefined);
   }
 
   private meant(error: unknown): unknown {

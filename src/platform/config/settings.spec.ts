@@ -261,12 +261,12 @@ describe('settings', () => {
     ],
     [
       { AGENT_PROVIDER_1_PROTOCOL: 'iax' },
-      'AGENT_PROVIDER_1_PROTOCOL="iax" must be one of chat-completions, twilio-media-streams, openai-realtime, elevenlabs, elevenlabs-text, vapi, vapi-chat, retell-text, pipecat, sip',
+      'AGENT_PROVIDER_1_PROTOCOL="iax" must be one of chat-completions, twilio-media-streams, openai-realtime, elevenlabs, elevenlabs-text, vapi, vapi-chat, retell, retell-text, pipecat, sip',
     ],
     // Only the tests have this protocol.
     [
       { AGENT_PROVIDER_1_PROTOCOL: 'fixture-wire' },
-      'AGENT_PROVIDER_1_PROTOCOL="fixture-wire" must be one of chat-completions, twilio-media-streams, openai-realtime, elevenlabs, elevenlabs-text, vapi, vapi-chat, retell-text, pipecat, sip',
+      'AGENT_PROVIDER_1_PROTOCOL="fixture-wire" must be one of chat-completions, twilio-media-streams, openai-realtime, elevenlabs, elevenlabs-text, vapi, vapi-chat, retell, retell-text, pipecat, sip',
     ],
     [
       { AGENT_PROVIDER_2_URL: 'ftp://agents' },

@@ -14,7 +14,7 @@ import type { VoiceCallOptions } from '../../voice/wire/voice-transport.js';
 import type { WireState } from '../../voice/wire/wire.js';
 import type { ListAssistants } from './assistants.js';
 import type { AgentCall, AgentEndpoint, FirstSpeaker, PlatformRequest, ProtocolName } from './endpoint.js';
-import type { Records } from './records.js';
+import type { ProductionCall, Records } from './records.js';
 
 export interface ProtocolOption {
   /** Encrypted where it is stored, and never shown. */
@@ -201,6 +201,8 @@ export interface WireSession<State extends WireState = WireState> {
   refused?(failure: Failure): Failure;
   /** What the agent asks for after it has hung up; the verdict does not wait for it longer than the signal. */
   after?(facts: VoiceFacts, signal: AbortSignal): Promise<Found>;
+  /** The call as its platform recorded it, for what the wire does not show; hangs up. @throws CallFailure; the signal's reason */
+  recorded?(signal: AbortSignal): Promise<ProductionCall>;
   /** Ends the call where it was dialled, once its media is over or did not begin. Rejects if that could not be done. */
   hangUp?(): Promise<void>;
   /** Further requests of a connection test. @param problem why the test failed */

@@ -13,7 +13,7 @@ export function threadSession(
   const session = module.session(endpoint, call);
   let task: HeldTask | undefined;
   const held = () => (task ??= new HeldTask(threads, module, call, ['session', endpoint, call]));
-  const asked: Pick<WireSession, 'after' | 'probe' | 'hangUp'> & { dial?: WireSession['dial'] } = {};
+  const asked: Pick<WireSession, 'after' | 'probe' | 'hangUp' | 'recorded'> & { dial?: WireSession['dial'] } = {};
   if (!session.isDirect) {
     asked.dial = async (options: DialOptions) => {
       const dialled = await held().ask<Dialled>('dial', options);
@@ -21,6 +21,7 @@ export function threadSession(
       return dialled;
     };
     if (session.hangUp) asked.hangUp = async () => task?.ask('hangUp');
+    if (session.recorded) asked.recorded = (signal) => held().ask('recorded', signal);
     if (session.after) asked.after = (facts, signal) => held().ask('after', facts, signal);
   }
   if (session.probe) asked.probe = (problem, signal) => held().ask('probe', problem, signal);

@@ -18,11 +18,12 @@ export function sentIn({ rate, pcm }: RecordedLane): Arrival[] {
 
 /** The same spans, cut where they belong to an item. @param items in order, without overlap */
 export function withItems(sent: readonly Arrival[], items: readonly (Span & { readonly item: number })[]): Arrival[] {
-  return sent.flatMap(({ playedFromMs, playedToMs }) => {
+  return sent.flatMap(({ arrivedMs, playedFromMs, playedToMs }) => {
     const parts: Arrival[] = [];
     const add = (fromMs: number, toMs: number, item?: number) => {
       if (toMs <= fromMs) return;
-      parts.push({ arrivedMs: fromMs, playedFromMs: fromMs, playedToMs: toMs, ...(item !== undefined && { item }) });
+      const arrived = { arrivedMs: arrivedMs + (fromMs - playedFromMs) };
+      parts.push({ ...arrived, playedFromMs: fromMs, playedToMs: toMs, ...(item !== undefined && { item }) });
     };
     let at = playedFromMs;
     for (const { startMs, endMs, item } of items) {

@@ -1,7 +1,8 @@
 import type { Speaker } from '../../../evaluation-definition/index.js';
 import { withoutMarks } from '../../../speech/index.js';
-import type { SaidFact, Span, SpokenWord } from '../facts/facts.js';
+import type { Arrival, SaidFact, Span, SpokenWord, VoiceFacts } from '../facts/facts.js';
 import { wordsIn } from '../words/item-words.js';
+import { withItems } from './sent.js';
 
 /** What one side said, with its times in milliseconds from the beginning of the recording. */
 export interface TranscriptEntry extends Span {
@@ -61,3 +62,13 @@ export const saidOf = (
     const { text, isPartial } = withoutMarks(entry.text.trim(), entry.endMs - entry.startMs);
     return text === '' || isPartial ? [] : { atMs: endMs, text, final: true, item };
   });
+
+/** The words of the agent by a transcript, in the audio to which they belong. */
+export function saidFrom(
+  words: readonly TranscriptEntry[],
+  arrivals: readonly Arrival[],
+): Pick<VoiceFacts, 'said' | 'arrivals'> {
+  const entries = entriesOf(words, 'agent');
+  const items = itemsOf(entries);
+  return { said: saidOf(entries, items), arrivals: withItems(arrivals, items) };
+}

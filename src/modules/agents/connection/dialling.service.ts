@@ -55,7 +55,7 @@ export class DiallingService {
 
   /** Where an address leads: itself or, for a number, the trunk of the provider; undefined if there is none. */
   reach(provider: AgentProvider, url: string): Reached | undefined {
-    return isByNumber(url) ? this.byTrunk(provider, url) : { url, ...(isSipAddress(url) && { line: this.line }) };
+    return isByNumber(url) ? this.byTrunk(provider, url) : { url, line: this.line };
   }
 
   /** Where the trunk of a provider takes calls to a number, and as who; undefined without a trunk. */

@@ -1,12 +1,14 @@
 import type { Failure } from '../../../timeline/failure.js';
+import { agentUrl } from '../../http/agent-url.js';
 import { type ApiAccount, type ApiRequest, PlatformApi } from '../../http/platform-api.js';
 import { type PlatformRules, Refusals } from '../../http/platform-rules.js';
+import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
 import type { Json } from '../fields.js';
 
 const KEY = 'check the apiKey of the agent, and what it may do';
 const AGENT = 'check the assistantId of the agent, and that the apiKey is of the same workspace of Retell';
 /** What to do while all calls at once that an account may have are in use. */
-export const BUSY = 'wait, or raise the limit of the account on calls at once';
+const BUSY = 'wait, or raise the limit of the account on calls at once';
 const REFUSALS = new Refusals([], {
   400: 'check the version that the run asks for, and the dynamic variables',
   401: KEY,
@@ -17,6 +19,8 @@ const REFUSALS = new Refusals([], {
   429: BUSY,
 });
 
+const CONCURRENCY_MS = 5_000;
+
 export const RETELL_RULES: PlatformRules = {
   vendorHost: /(^|\.)retellai\.com\.?$/i,
   authorization: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
@@ -24,10 +28,39 @@ export const RETELL_RULES: PlatformRules = {
   refused: REFUSALS.refused,
 };
 
+/** Of requests before a call by voice: the agent has no part in them, so that nothing there is its failure. */
+export const CALL_RULES: PlatformRules = {
+  vendorHost: RETELL_RULES.vendorHost,
+  authorization: RETELL_RULES.authorization,
+  refused: (platform, refusal, general) =>
+    REFUSALS.refused(platform, refusal, general === 'agent_status' ? 'http_status' : general),
+};
+
 /** The API of Retell, whose answers are objects. */
 export class RetellApi extends PlatformApi {
-  constructor(account: ApiAccount) {
-    super(RETELL_RULES, account);
+  constructor(account: ApiAccount, rules = RETELL_RULES) {
+    super(rules, account);
+  }
+
+  /** For one call of an agent. */
+  static of(endpoint: AgentEndpoint, call: AgentCall, rules = RETELL_RULES): RetellApi {
+    const { url, shownUrl, headers, apiKey } = endpoint;
+    const shown = shownUrl === undefined ? {} : { shownUrl: agentUrl(shownUrl, call) };
+    return new RetellApi({ headers, apiKey, ...shown, url: agentUrl(url, call), client: call.client }, rules);
+  }
+
+  /**
+   * That the account has a call left. What cannot be read decides nothing: the request itself is refused, then.
+   * @throws CallFailure `platform_busy`; the signal's reason
+   */
+  async requireFreeCall(request: Pick<ApiRequest, 'connections' | 'onStep' | 'signal'>): Promise<void> {
+    const asked = { timeoutMs: CONCURRENCY_MS, ...request };
+    const found = await this.object('/get-concurrency', asked).catch((): Json => ({}));
+    request.signal?.throwIfAborted();
+    const { current_concurrency: current, concurrency_limit: limit } = found;
+    if (typeof current !== 'number' || typeof limit !== 'number' || current < limit) return;
+    const what = `${current} of the ${limit} calls at once that the account has are in use, ${BUSY}`;
+    throw this.failure('platform_busy', { what });
   }
 
   /** @returns the object of a successful response. @throws CallFailure; the signal's reason */

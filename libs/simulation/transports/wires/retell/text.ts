@@ -5,13 +5,13 @@ import { CallFailure } from '../../../timeline/failure.js';
 import { parseArguments } from '../../../timeline/text.js';
 import { agentUrl } from '../../http/agent-url.js';
 import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
-import type { Variables } from '../../modules/common-options.js';
 import { ANSWER_LIMITS, DEFAULT_ANSWER_TIMEOUT_MS, tooManyMessages } from '../../../completions/limits.js';
 import { History } from '../../text/history.js';
 import { RequestLine } from '../../text/request-line.js';
 import { argumentsJson, contentOf, type Json, objectOf, textOf } from '../fields.js';
-import { BUSY, RetellApi } from './api.js';
+import { RetellApi } from './api.js';
 import { toolMocks } from './tool-mocks.js';
+import { textVariables } from './variables.js';
 
 /** A line of the evaluation's history, in the messages of the platform. */
 function givenMessages(given: HistoryLine, index: number): object[] {
@@ -32,12 +32,9 @@ const STATE = ['current_state', 'current_node_id', 'component_id'] as const;
 const MAX_STATE = 1_000;
 /** Characters of the dynamic variables, which grow from turn to turn. */
 const MAX_VARIABLES = 512 * 1024;
-const CONCURRENCY_MS = 5_000;
 /** Turns of text with an agent of Retell, each a request with the whole conversation. */
 export function retellTransport(endpoint: AgentEndpoint, call: AgentCall): Transport {
-  const { url, shownUrl, ...account } = endpoint;
-  const shown = shownUrl === undefined ? {} : { shownUrl: agentUrl(shownUrl, call) };
-  const api = new RetellApi({ ...account, ...shown, url: agentUrl(url, call), client: call.client });
+  const api = RetellApi.of(endpoint, call);
   return {
     name: endpoint.protocol,
     secrets: api.secrets,
@@ -65,9 +62,7 @@ class RetellLine extends RequestLine {
     super(line);
     this.agentSpeaksFirst = endpoint.firstSpeaker === 'agent';
     this.identity = { protocol: endpoint.protocol, url: api.platform.address, callId: call.callId };
-    const given = call.variables ?? (endpoint.options['variables'] as Variables | undefined) ?? {};
-    // The platform takes texts alone.
-    this.variables = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]));
+    this.variables = textVariables(endpoint, call);
     this.mocks = JSON.stringify(toolMocks(call.toolResults ?? []));
     this.answers = toolAnswers(call.toolResults ?? []);
     for (const message of (line.history ?? []).flatMap(givenMessages)) this.history.add(message);
@@ -81,17 +76,12 @@ class RetellLine extends RequestLine {
     return hasEnded ? '' : undefined;
   }
 
-  /** Once a call. What cannot be read decides nothing: the request itself is refused, then. */
+  /** Once a call. */
   private async checkConcurrency(): Promise<void> {
     if (this.isChecked) return;
     this.isChecked = true;
     const { connections, onStep } = this.recording({ tokensAt: [] }, () => undefined);
-    const asked = { timeoutMs: CONCURRENCY_MS, connections, onStep };
-    const found = await this.api.object('/get-concurrency', asked).catch((): Json => ({}));
-    const { current_concurrency: current, concurrency_limit: limit } = found;
-    if (typeof current !== 'number' || typeof limit !== 'number' || current < limit) return;
-    const what = `${current} of the ${limit} calls at once that the account has are in use, ${BUSY}`;
-    throw this.api.failure('platform_busy', { what });
+    await this.api.requireFreeCall({ connections, onStep });
   }
 
   private completion(record: RequestRecord, onSent: () => void): Promise<Json> {

@@ -19,10 +19,11 @@ import type { SipState } from './state.js';
 export const USER_AGENT = 'voice-agent-testing';
 const SRTP_KEY_BYTES = 30;
 
-/** Where an INVITE goes, and who answers its challenges. */
+/** Where an INVITE goes, who answers its challenges, and the headers that it has beside its own. */
 export interface SipTarget {
   readonly url: string;
   readonly credentials?: DigestCredentials;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** What finds the address of a call; by default it is that of the endpoint. */
@@ -45,7 +46,7 @@ export class SipSession implements WireSession<SipState> {
   constructor(
     private readonly endpoint: AgentEndpoint,
     private readonly call: AgentCall,
-    private readonly findTarget: FindTarget = () => Promise.resolve(targetOf(endpoint, call)),
+    private readonly findTarget: FindTarget = () => Promise.resolve(this.ownTarget()),
   ) {
     const { line, headers, apiKey, url, shownUrl } = endpoint;
     const { triggerSecret } = endpoint.options as { readonly triggerSecret?: string };
@@ -61,13 +62,9 @@ export class SipSession implements WireSession<SipState> {
     const { signal, onStep, onSignal, bindMedia } = options;
     const { mediaOffer, numberOf, parseSipAddress, SipCall, SipEndpoint } = await import('../../../../sip/index.js');
     const { agent, secrets, endpoint } = this;
-    const { url, credentials } = await this.findTarget(options);
+    const { url, credentials, headers } = await this.findTarget(options);
     const target = this.read(() => parseSipAddress(url));
     this.read(() => refuseNumber(endpoint, target, numberOf(target.user ?? '')));
-    const headers = this.read(
-      () => inviteHeaders(endpoint.headers, this.call.variables ?? {}, this.call.callId),
-      'override_refused',
-    );
     const isSecure = needsSrtp(endpoint.options);
     if (isSecure && target.transport !== 'tls') {
       throw new CallFailure('url_refused', agent.describe({ what: 'srtp needs transport=tls in the address' }));
@@ -140,6 +137,14 @@ export class SipSession implements WireSession<SipState> {
     await end?.();
   }
 
+  /** @throws CallFailure */
+  private ownTarget(): SipTarget {
+    const { url, headers: own, line: { credentials } = {} } = this.endpoint;
+    const { variables = {}, callId } = this.call;
+    const headers = this.read(() => inviteHeaders(own, variables, callId), 'override_refused');
+    return { url: agentUrl(url, this.call), headers, ...(credentials && { credentials }) };
+  }
+
   private read<T>(work: () => T, code: 'url_refused' | 'override_refused' = 'url_refused'): T {
     try {
       return work();
@@ -172,11 +177,6 @@ export class SipSession implements WireSession<SipState> {
     return [{ type: 'note', atMs: 0, detail: `It rang: the call was answered after ${seconds} s${sound}` }];
   }
 }
-
-const targetOf = (endpoint: AgentEndpoint, call: AgentCall): SipTarget => {
-  const { credentials } = endpoint.line ?? {};
-  return { url: agentUrl(endpoint.url, call), ...(credentials && { credentials }) };
-};
 
 /** The user part of an address that is itself the permission to call it, as ids of rooms and calls are. */
 const secretUser = (url: string): string[] => {
