@@ -44,6 +44,7 @@ const WIRES: readonly Wire[] = [
   { protocol: 'vapi', as: 'vapi', address: (url) => url },
   { protocol: 'pipecat', as: 'pipecat', address: (url) => `${url.replace('http', 'ws')}/ws-client` },
   { protocol: 'sip', isBehindGateway: true, address: (url) => url },
+  { protocol: 'retell', as: 'retell', address: (url) => url },
 ];
 
 describe('a voice call', () => {
@@ -73,7 +74,8 @@ describe('a voice call', () => {
     const gateway = isBehindGateway ? await SipGateway.start(agent.url) : undefined;
     if (gateway) agents.push({ close: async () => gateway.close() });
     const { client, agentId, apiKey } = await prepareEvaluations(app, [EVALUATION], { assistantId: 'booking' });
-    const connection = { protocol, url: address(gateway?.urlOf('booking:healthy') ?? agent.url) };
+    const options = agent.sipServer === undefined ? {} : { sipServer: agent.sipServer };
+    const connection = { protocol, url: address(gateway?.urlOf('booking:healthy') ?? agent.url), options };
     expect(await client.put(`/agents/${agentId}/connection`, connection)).toMatchObject({ status: 200 });
     const page = path.join(folder, `${protocol}.html`);
     const env = { VAT_URL: app.url, VAT_API_KEY: apiKey };
