@@ -27,6 +27,9 @@ const refused = (status: number, code: string, message: string): ElevenLabs => (
   refusal: { status, body: JSON.stringify({ detail: { status: code, message } }) },
 });
 
+/** BasedHardware/omi#5269: all WebSockets of a voice service were answered so, by what is in front of it. */
+const FAILS = '500 Internal Server Error';
+
 const ERRORS: readonly ErrorOf<ElevenLabs>[] = [
   ['a wrong key', { apiKey: 'another' }, 'platform_refused', 'Invalid API key', 'check the apiKey'],
   [
@@ -62,6 +65,7 @@ const ERRORS: readonly ErrorOf<ElevenLabs>[] = [
     ...(['platform_refused', 'dynamic variables in first message: customer_name', 'in its option variables'] as const),
   ],
   ['an expired address', { validMs: -1 }, 'platform_refused', 'HTTP 403', 'check the clock of the service'],
+  ['a WebSocket that fails', { refusesUpgrade: FAILS }, 'http_status', 'HTTP 500', 'in place of a WebSocket upgrade'],
   ['code 1008', closing(1008, 'Blocked by policy'), 'platform_refused', 'Blocked by policy', 'in ElevenLabs'],
   ['code 1011', closing(1011, 'Internal error'), 'agent_error', 'Internal error', 'in ElevenLabs'],
   [

@@ -126,8 +126,8 @@ export class VoiceCall {
   }
 
   private meant(error: unknown): unknown {
-    const isRefused = error instanceof CallFailure && error.failure.code === 'http_refused';
-    return isRefused && this.session.refused ? new CallFailure(this.session.refused(error.failure)) : error;
+    if (!(error instanceof CallFailure) || !this.session.refused) return error;
+    return new CallFailure(this.session.refused(error.failure));
   }
 
   /** The addresses are looked up and checked here, and the thread connects to no other ones. */

@@ -111,7 +111,11 @@ export class RetellTelephone {
       {
         media: (bytes) => line.play(bytes),
         mark: (name) => line.mark(name),
-        clear: () => line.clear(),
+        clear: () => {
+          line.clear();
+          const at = lines.findLastIndex(({ speaker }) => speaker === 'agent');
+          if (at >= 0) lines[at] = spokenUntil(lines[at]!, ms());
+        },
         hangUp: () => {
           reason = 'agent_hangup';
           call.hangUp();
@@ -163,4 +167,12 @@ export class RetellTelephone {
     };
     agent.start(performance.now());
   }
+}
+
+/** What was heard of a line: the transcript of the platform has no more. */
+function spokenUntil(line: KeptLine, endMs: number): KeptLine {
+  if (endMs >= line.endMs) return line;
+  const words = line.text.split(' ');
+  const share = (endMs - line.startMs) / (line.endMs - line.startMs);
+  return { ...line, text: words.slice(0, Math.max(1, Math.round(words.length * share))).join(' '), endMs };
 }

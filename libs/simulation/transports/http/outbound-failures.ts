@@ -35,6 +35,12 @@ export function codeOfStatus(status: number): FailureCode {
   return status >= 500 || TEMPORARY.has(status) ? 'http_status' : 'http_refused';
 }
 
+/** Of a platform between this service and the agent, whose own errors are not those of the agent. */
+export function codeOfPlatform(status: number): FailureCode {
+  const code = codeOfStatus(status);
+  return code === 'agent_status' ? 'http_status' : code;
+}
+
 /** Only the origin of the new address: its path and query may be secrets. */
 export function redirection(location: string | undefined, url: string): string {
   if (location === undefined || !URL.canParse(location, url)) return '';

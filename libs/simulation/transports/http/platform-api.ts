@@ -13,7 +13,7 @@ import { CallFailure, type FailureCode } from '../../timeline/failure.js';
 import type { AgentCall, AgentEndpoint } from '../modules/endpoint.js';
 import type { PlatformAccount } from '../modules/assistants.js';
 import { agentUrl } from './agent-url.js';
-import { codeOfStatus, OUTBOUND_CODES, systemError } from './outbound-failures.js';
+import { codeOfPlatform, OUTBOUND_CODES, systemError } from './outbound-failures.js';
 import type { PlatformRules } from './platform-rules.js';
 
 export interface ApiAccount extends Omit<PlatformAccount, 'apiKey'> {
@@ -33,6 +33,8 @@ export interface ApiRequest {
   readonly timeoutMs?: number;
   /** Of the response. */
   readonly limit?: ReadLimit;
+  /** What it is that the response breaks off; by default that the connection failed. */
+  readonly brokenOff?: FailureCode;
   readonly signal?: AbortSignal | undefined;
   readonly connections?: Connections;
   readonly onStep?: ((step: string) => void) | undefined;
@@ -87,7 +89,7 @@ export class PlatformApi {
     );
     const { limit = READ_LIMITS.answer } = request;
     const reading = isSuccess(response) ? this.read(body, limit) : readBody(body, MAX_ERROR).then((read) => read.body);
-    const said = (await this.asked(reading.finally(close), request, this.rules.brokenOff)).toString('utf8');
+    const said = (await this.asked(reading.finally(close), request, request.brokenOff)).toString('utf8');
     this.accept(response, said, request);
     return said;
   }
@@ -142,7 +144,7 @@ export class PlatformApi {
     request.onAnswer?.(status, isRefused ? this.platform.excerpt(said) : undefined);
     if (!isRefused) return;
     const refusal = { status, said, retryAfterMs: retryAfterMs(headers['retry-after']) };
-    throw new CallFailure(this.rules.refused(this.platform, refusal, codeOfStatus(status)));
+    throw new CallFailure(this.rules.refused(this.platform, refusal, codeOfPlatform(status)));
   }
 
   /** @param brokenOff what a connection that fails is @throws CallFailure; the signal's reason */

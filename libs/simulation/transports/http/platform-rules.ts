@@ -13,8 +13,6 @@ export interface PlatformRules {
   readonly vendorHost: RegExp;
   /** The headers that carry the key. */
   readonly authorization: (apiKey: string) => Readonly<Record<string, string>>;
-  /** What it is that a response breaks off; by default that the connection failed. */
-  readonly brokenOff?: FailureCode;
   /** @param byStatus what the status says in general */
   readonly refused: (platform: OtherSide, refusal: Refusal, byStatus: FailureCode) => Failure;
 }
@@ -49,6 +47,17 @@ export class Refusals {
     const cure = this.meaningOf(said)[2] ?? this.byStatus[status] ?? otherwise;
     return cure && sentence(cure);
   }
+}
+
+/** A WebSocket that a platform did not open; other failures stay as they are. @param cure of a refusal, which has the code `refused` */
+export function unopened(platform: OtherSide, found: Failure, refused: FailureCode, cure: string): Failure {
+  const { code, status, said } = found;
+  if (code === 'http_refused') {
+    return failure(refused, platform.describe({ what: `HTTP ${status}, ${cure}`, status, said }));
+  }
+  if (code !== 'agent_status') return found;
+  const what = `HTTP ${status} in place of a WebSocket upgrade`;
+  return failure('http_status', platform.describe({ what, status, said }));
 }
 
 export const sentence = (cure: string): string => `${cure[0]!.toUpperCase()}${cure.slice(1)}.`;

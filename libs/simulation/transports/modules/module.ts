@@ -197,7 +197,7 @@ export interface WireSession<State extends WireState = WireState> {
   readonly streamAddress?: string | undefined;
   /** @throws CallFailure; the signal's reason */
   dial(options: DialOptions): Promise<Dialled<State>>;
-  /** What it means that the WebSocket was refused; without it, that the agent refuses the call. */
+  /** What the failure of a WebSocket means that belongs to the platform; without it, the agent itself is at its address. */
   refused?(failure: Failure): Failure;
   /** What the agent asks for after it has hung up; the verdict does not wait for it longer than the signal. */
   after?(facts: VoiceFacts, signal: AbortSignal): Promise<Found>;

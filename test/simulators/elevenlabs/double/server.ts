@@ -22,6 +22,8 @@ export interface ElevenLabsServerOptions {
   readonly signedUrl?: string;
   /** How long an address may be dialled; 15 minutes, as with the platform. */
   readonly validMs?: number;
+  /** Answers each WebSocket upgrade with it, such as `500 Internal Server Error`. */
+  readonly refusesUpgrade?: string;
   /** Dynamic variables without which no conversation begins. */
   readonly required?: readonly string[];
   /** `refused`: an override closes the connection; `ignored`: it has no effect, and the agent speaks. */
@@ -173,6 +175,7 @@ export class ElevenLabsServer {
   private upgradeRefusal(request: IncomingMessage): string | undefined {
     const { pathname, searchParams } = new URL(request.url ?? '', this.url);
     if (pathname !== PATH) return '404 Not Found';
+    if (this.options.refusesUpgrade !== undefined) return this.options.refusesUpgrade;
     const at = this.signedAt.get(searchParams.get('conversation_signature') ?? '');
     return at === undefined || Date.now() - at > (this.options.validMs ?? VALID_MS) ? '403 Forbidden' : undefined;
   }

@@ -85,7 +85,8 @@ describe('the signed address of a conversation', () => {
     [404, 'document_not_found', 'Document agent_01 not found', 'platform_refused', 'check the assistantId'],
     [422, 'invalid', 'agent_id', 'platform_refused', 'check the assistantId'],
     [429, 'too_many_concurrent_requests', 'Too many concurrent requests', 'rate_limited', 'raise the limit'],
-    [500, 'internal', 'Internal error', 'agent_status', ''],
+    // elevenlabs/elevenlabs-python#351, elevenlabs/elevenlabs-python#611: failures of the platform, which are not the agent's.
+    [500, 'something_went_wrong', 'We are sorry, something went wrong', 'http_status', ''],
     [503, 'system_busy', 'Busy', 'http_status', ''],
     [302, 'moved', 'Moved', 'redirect', ''],
   ])('is refused with HTTP %i %s: its own words and a cure', async (status, code, message, expected, cure) => {

@@ -1,6 +1,6 @@
 import type { OtherSide } from '../../../other-side/other-side.js';
 import { failure, type Failure } from '../../../timeline/failure.js';
-import { type Meaning, type PlatformRules, Refusals, sentence } from '../../http/platform-rules.js';
+import { type Meaning, type PlatformRules, Refusals, sentence, unopened } from '../../http/platform-rules.js';
 import type { PlatformError } from './messages.js';
 
 const KEY = 'check the apiKey of the agent, and what it may do';
@@ -48,8 +48,8 @@ export const ELEVENLABS_RULES: PlatformRules = {
 };
 
 /** A WebSocket that was not opened: the platform refuses an address that has expired. */
-export const refusedAddress = (platform: OtherSide, { status, said }: Failure): Failure =>
-  failure('platform_refused', platform.describe({ what: `HTTP ${status}, ${EXPIRED}`, status, said }));
+export const refusedAddress = (platform: OtherSide, found: Failure): Failure =>
+  unopened(platform, found, 'platform_refused', EXPIRED);
 
 /** An error that ends the conversation. */
 export function endedByError(platform: OtherSide, { code, said }: PlatformError): Failure {

@@ -170,8 +170,7 @@ class TextLine implements Line {
       onMessage: (data) => this.receive(data),
       onClose: (code, reason) => this.closed(code, reason),
       onBroken: (what) => this.fail(failure('connection_lost', this.platform.describe({ what }))),
-      onFailure: ({ failure: broken }) =>
-        this.fail(broken.code === 'http_refused' ? refusedAddress(this.platform, broken) : broken),
+      onFailure: ({ failure: broken }) => this.fail(refusedAddress(this.platform, broken)),
     });
     await ready;
     return openedAt;

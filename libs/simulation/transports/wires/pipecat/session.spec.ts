@@ -115,6 +115,7 @@ describe('a bot that is started by a request', () => {
     [422, 'platform_refused', 'check the body'],
     [429, 'rate_limited', ''],
     [503, 'http_status', ''],
+    [500, 'http_status', ''],
   ])('that refuses with %i is an error, never the fault of the agent', async (status, code, cure) => {
     const failure = await failureOf(dial(answers({ detail: 'no' }, status)));
     expect(failure).toMatchObject({ code, fault: 'infrastructure', message: expect.stringContaining(cure) as string });

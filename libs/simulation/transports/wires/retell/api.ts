@@ -24,29 +24,20 @@ const CONCURRENCY_MS = 5_000;
 export const RETELL_RULES: PlatformRules = {
   vendorHost: /(^|\.)retellai\.com\.?$/i,
   authorization: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
-  brokenOff: 'stream_cut',
   refused: REFUSALS.refused,
-};
-
-/** Of requests before a call by voice: the agent has no part in them, so that nothing there is its failure. */
-export const CALL_RULES: PlatformRules = {
-  vendorHost: RETELL_RULES.vendorHost,
-  authorization: RETELL_RULES.authorization,
-  refused: (platform, refusal, general) =>
-    REFUSALS.refused(platform, refusal, general === 'agent_status' ? 'http_status' : general),
 };
 
 /** The API of Retell, whose answers are objects. */
 export class RetellApi extends PlatformApi {
-  constructor(account: ApiAccount, rules = RETELL_RULES) {
-    super(rules, account);
+  constructor(account: ApiAccount) {
+    super(RETELL_RULES, account);
   }
 
   /** For one call of an agent. */
-  static of(endpoint: AgentEndpoint, call: AgentCall, rules = RETELL_RULES): RetellApi {
+  static of(endpoint: AgentEndpoint, call: AgentCall): RetellApi {
     const { url, shownUrl, headers, apiKey } = endpoint;
     const shown = shownUrl === undefined ? {} : { shownUrl: agentUrl(shownUrl, call) };
-    return new RetellApi({ headers, apiKey, ...shown, url: agentUrl(url, call), client: call.client }, rules);
+    return new RetellApi({ headers, apiKey, ...shown, url: agentUrl(url, call), client: call.client });
   }
 
   /**

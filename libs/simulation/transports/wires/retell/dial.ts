@@ -5,7 +5,7 @@ import { settledRecord } from '../settled-record.js';
 import { SipSession, type SipTarget } from '../sip/dial.js';
 import { inviteHeaders } from '../sip/options.js';
 import type { SipState } from '../sip/state.js';
-import { CALL_RULES, cureOf, RetellApi } from './api.js';
+import { cureOf, RetellApi } from './api.js';
 import { sipServerOf } from './options.js';
 import { retellRecords } from './records.js';
 import { textVariables } from './variables.js';
@@ -20,7 +20,7 @@ export function retellSession(endpoint: AgentEndpoint, call: AgentCall): WireSes
   const { shownUrl: _ofApi, ...reached } = endpoint;
   const { ledger } = call;
   const server = sipServerOf(endpoint.options);
-  const api = RetellApi.of(endpoint, call, CALL_RULES);
+  const api = RetellApi.of(endpoint, call);
   let id: string | undefined;
   const findTarget = async ({ signal, onStep }: DialOptions): Promise<SipTarget> => {
     await api.requireFreeCall({ signal, onStep });

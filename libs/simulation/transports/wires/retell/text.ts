@@ -93,7 +93,7 @@ class RetellLine extends RequestLine {
       body: `{"messages":${this.history.json},"dynamic_variables":${variables},"tool_mocks":${this.mocks}${state.join('')}}`,
       ...(version !== undefined && { query: { version } }),
       headers: { 'x-call-id': callId },
-      ...{ timeoutMs: DEFAULT_ANSWER_TIMEOUT_MS, ...this.recording(record, onSent) },
+      ...{ timeoutMs: DEFAULT_ANSWER_TIMEOUT_MS, brokenOff: 'stream_cut', ...this.recording(record, onSent) },
     });
   }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { OutboundClient } from '../../../../outbound-http/index.js';
 import { OutboundClient as Client } from '../../../../outbound-http/index.js';
 import { testConnection } from '../../../connection-test/test-connection.js';
-import type { Failure } from '../../../timeline/failure.js';
+import { type Failure, failure } from '../../../timeline/failure.js';
 import type { JsonValue } from '../../../timeline/text.js';
 import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
 import { StubClient } from '../testing/stub-client.js';
@@ -150,6 +150,15 @@ describe('the call that is created', () => {
 });
 
 describe('refusals of Vapi', () => {
+  it.each([
+    [404, 'http_refused', 'not_ready'],
+    [500, 'agent_status', 'http_status'],
+    [503, 'http_status', 'http_status'],
+  ] as const)("of a WebSocket with %d are not the agent's", (status, general, code) => {
+    const session = vapi.session(endpointOf(), callOf(answers()));
+    expect(session.refused!(failure(general, { status }))).toMatchObject({ code, status, retryable: true });
+  });
+
   const said = (message: string, status: number) => JSON.stringify({ message, statusCode: status });
 
   it.each([
@@ -162,6 +171,8 @@ describe('refusals of Vapi', () => {
     [400, 'Over Concurrency Limit.', 'rate_limited', 'limit of the organisation'],
     [429, 'Too many requests', 'rate_limited', 'limit of the organisation'],
     [503, 'Try later', 'http_status', 'HTTP 503'],
+    // status.vapi.ai/incident/901977: the database of the platform was down for all of its customers.
+    [500, 'Internal Server Error', 'http_status', 'HTTP 500'],
   ])('%d "%s" is %s, with a cure', async (status, message, code, cure) => {
     for (const module of [vapi, vapiChat]) {
       const client = new StubClient(said(message, status), status, { 'retry-after': '7' });

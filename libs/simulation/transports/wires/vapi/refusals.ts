@@ -1,6 +1,6 @@
 import type { OtherSide } from '../../../other-side/other-side.js';
 import { failure, type Failure } from '../../../timeline/failure.js';
-import { type Meaning, type PlatformRules, Refusals } from '../../http/platform-rules.js';
+import { type Meaning, type PlatformRules, Refusals, unopened } from '../../http/platform-rules.js';
 
 const KEY = 'check the apiKey of the agent: it must be a private key of the organisation';
 const AGENT = 'check the assistantId of the agent, and that the apiKey is of the same organisation';
@@ -42,8 +42,8 @@ export const blocked = (platform: OtherSide): Failure =>
   failure('platform_busy', platform.describe({ what: `the platform set concurrencyBlocked, ${BUSY}` }));
 
 /** A WebSocket that was not opened: the platform awaits it for about 20 s. */
-export const expired = (platform: OtherSide, { status, said }: Failure): Failure =>
-  failure('not_ready', platform.describe({ what: `HTTP ${status}, ${EXPIRED}`, status, said }));
+export const expired = (platform: OtherSide, found: Failure): Failure =>
+  unopened(platform, found, 'not_ready', EXPIRED);
 
 /** The agent or its settings ended the call. */
 const BY_AGENT = /^(assistant-(ended|said|forwarded)|silence-timed-out|voicemail|call\.forwarding|call\.ending\.hook)/;
