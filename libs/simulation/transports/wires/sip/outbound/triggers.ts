@@ -8,7 +8,7 @@ import type { AgentCall, AgentEndpoint, PlatformRequest, ProtocolName } from '..
 import type { ProtocolOption } from '../../../modules/module.js';
 import { ELEVENLABS_RULES } from '../../elevenlabs/refusals.js';
 import { objectOf, textOf } from '../../fields.js';
-import { RETELL_RULES } from '../../retell/api.js';
+import { RETELL_RULES } from '../../retell-rules.js';
 import { endCall, handleOf } from '../../vapi/calls.js';
 import { callFields } from '../../vapi/options.js';
 import { VAPI_RULES } from '../../vapi/refusals.js';
