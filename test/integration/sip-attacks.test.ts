@@ -72,7 +72,7 @@ describe('A call over SIP whose other side attacks', () => {
   const stream = (packet: Attack['packet'], ssrcOf: (n: number) => number) => {
     let n = 0;
     const timer = setInterval(() => {
-      const [ssrc, payload] = [ssrcOf(n), n < 20 ? SOUND : SILENCE];
+      const [ssrc, payload] = [ssrcOf(n), n < 10 ? SOUND : SILENCE];
       packet(rtp({ payloadType: 0, marker: false, sequence: n, timestamp: 160 * n++, ssrc, payload }));
     }, 20);
     open.push(() => clearInterval(timer));

@@ -29,6 +29,14 @@ export interface AnsweredOptions {
   readonly onSignal?: DialOptions['onSignal'];
 }
 
+interface AnsweredDetails {
+  /** Before the answer. */
+  readonly events?: readonly PlatformEvent[];
+  readonly isTest?: boolean;
+  /** On the clock of `performance`; absent if the other side has called. */
+  readonly invitedAt?: number;
+}
+
 /**
  * A call of SIP from its answer on, whichever side has called: what is signalled goes to its wire, and its media through the
  * outbound filter. The caller of this has the events and the trace of `libs/sip`.
@@ -68,12 +76,12 @@ export class AnsweredCall {
 
   /**
    * What the wire and the media thread need, once the call was answered.
-   * @param answeredAt on the clock of `performance` @param events before the answer
+   * @param answeredAt on the clock of `performance`
    * @throws CallFailure if the media address must not be reached
    */
   async dialled(
     { media, answeredAt }: { readonly media: MediaAnswer; readonly answeredAt: number },
-    { events = [], isTest = false }: { readonly events?: readonly PlatformEvent[]; readonly isTest?: boolean } = {},
+    { events = [], isTest = false, invitedAt }: AnsweredDetails = {},
   ): Promise<Dialled<SipState>> {
     const { client, agent, secrets } = this.options;
     const addresses = await addressesOf(client, httpUrl({ host: media.address, port: media.port }), agent);
@@ -88,6 +96,7 @@ export class AnsweredCall {
       media: this.target(this.media),
       state: {
         answeredAt: performance.timeOrigin + answeredAt,
+        ...(invitedAt !== undefined && { answeredAfterMs: answeredAt - invitedAt }),
         media: { codec, payloadType, eventPayloadType },
         messages: this.messages,
         isTest,

@@ -122,7 +122,8 @@ export class SipSession implements WireSession<SipState> {
       signal.removeEventListener('abort', onAbort);
       if (!('media' in result)) throw this.refusal ?? new CallFailure(failureOfSip(agent, result, isSecure));
       onStep('accepted');
-      return await answered.dialled(result, { events: this.ring(invitedAt), isTest: options.isTest === true });
+      const events = this.ring(invitedAt);
+      return await answered.dialled(result, { events, isTest: options.isTest === true, invitedAt });
     } catch (error) {
       // `hangUp` ends what was dialled.
       if (!this.end) sip.close();

@@ -53,6 +53,12 @@ export const SIP_FINDINGS = {
     meaning: 'The answer was repeated until ACK went to the host of its Record-Route or Contact',
     source: 'RFC 3261, section 12.2.1.1: requests in a call go to its route set',
   },
+  answered_by_machine_possible: {
+    severity: 'warning',
+    meaning:
+      'The call was answered within 2 s, and a beep followed: perhaps by an answering machine or fax, not by the agent',
+    source: 'FreeSWITCH, mod_avmd: the beep of an answering machine is a single frequency of 440 to 2,000 Hz',
+  },
   signalling_lost: {
     severity: 'warning',
     meaning: 'The connection of the signalling ended before the call did',

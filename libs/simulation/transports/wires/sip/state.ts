@@ -20,6 +20,8 @@ export interface LoggedMessage {
 export interface SipState extends WireState {
   /** In milliseconds since the epoch, with fractions; null: when the connection is open. */
   readonly answeredAt: number | null;
+  /** After the INVITE, in milliseconds; absent if the agent has called. */
+  readonly answeredAfterMs?: number;
   readonly media: SipMedia;
   /** Those until the answer. */
   readonly messages: readonly LoggedMessage[];

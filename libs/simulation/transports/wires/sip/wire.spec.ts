@@ -229,6 +229,17 @@ describe('the wire of SIP', () => {
     expect(line.media.facts().failure).toMatchObject({ code: 'line_lost' });
   });
 
+  it.each([
+    ['soon, and a beep follows', 1_500, ['answered_by_machine_possible']],
+    ['later', 2_500, []],
+  ])('says that a machine may have answered if the answer comes %s', (_when, answeredAfterMs, codes) => {
+    const line = new Line(WAITS, { answeredAfterMs }).says(SILENCE).says(speech(1_000)).says(SILENCE);
+    line.says(speech(1_000)).says(SILENCE).media.abort(line.now);
+    const { wireFindings, failure } = line.media.facts();
+    expect([line.codes, failure]).toEqual([codes, undefined]);
+    expect(wireFindings.map(({ severity }) => severity)).not.toContain('error');
+  });
+
   it('leaves out what came before the answer: it rang', () => {
     const line = new Line(WAITS, { answeredAt: performance.timeOrigin + 1_000 }).says(speech(1_000)).says(SILENCE);
     line.run(500).media.abort(line.now);

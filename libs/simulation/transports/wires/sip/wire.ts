@@ -15,6 +15,7 @@ import { failure } from '../../../timeline/failure.js';
 import type { JsonValue } from '../../../timeline/text.js';
 import type { VoiceFacts, WireFinding } from '../../../voice/facts/facts.js';
 import type { Wire, WireEntry, WireSide } from '../../../voice/wire/wire.js';
+import { BeepFinder } from './beep.js';
 import { NOTED, type SipFindingCode, sipFinding } from './findings.js';
 import { LAG_MS, Playout } from './playout.js';
 import { RtpSender } from './sender.js';
@@ -23,6 +24,8 @@ import type { SipMedia, SipSignal, SipState } from './state.js';
 /** Without a packet for so long, the line is lost; in a connection test, so long for the first one. */
 const LOST_MS = 15_000;
 const TEST_MS = 5_000;
+/** Machines answer sooner than people. */
+const MACHINE_MS = 2_000;
 /** Our payload type for keys, as it is in every offer of `libs/sip`. */
 const OUR_EVENTS = 101;
 const CODECS = { PCMU: 'mulaw', PCMA: 'alaw' } as const;
@@ -39,6 +42,8 @@ export default sipWire;
 class SipWire implements Wire {
   readonly lagMs = LAG_MS;
   private playout = new Playout();
+  /** While an answering machine is possible, until its beep. */
+  private beeps: BeepFinder | undefined;
   private readonly keys = new KeyReceiver();
   private readonly agent: OtherSide;
   private sender!: RtpSender;
@@ -65,7 +70,8 @@ class SipWire implements Wire {
   }
 
   open(now: number): void {
-    const { answeredAt, messages } = this.state;
+    const { answeredAt, answeredAfterMs = Infinity, messages } = this.state;
+    if (answeredAfterMs <= MACHINE_MS) this.beeps = new BeepFinder();
     this.answeredAt = answeredAt === null ? now : answeredAt - performance.timeOrigin;
     // Before the answer it rings; senders may be ahead from there on.
     this.playout = new Playout(this.answeredAt);
@@ -84,7 +90,10 @@ class SipWire implements Wire {
       this.side.ready(this.answeredAt + LAG_MS, { toAgent: format, fromAgent: format });
     }
     if (!this.isReady) this.sender.silence(now);
-    for (const { atMs, pcm } of this.playout.take(now)) this.side.play(atMs, pcm);
+    for (const { atMs, pcm } of this.playout.take(now)) {
+      this.side.play(atMs, pcm);
+      if (this.beeps?.hear(atMs, pcm)) this.beepAt(atMs);
+    }
     this.note(now, this.keys.advance(now));
     this.sender.report(now);
     if (this.ending && now >= this.ending.atMs + LAG_MS) return this.side.hangUp(now, this.ending.reason);
@@ -208,6 +217,12 @@ class SipWire implements Wire {
 
   private report(now: number, code: SipFindingCode, detail: string): void {
     this.side.finding(now + LAG_MS, sipFinding(code, detail));
+  }
+
+  private beepAt(atMs: number): void {
+    this.beeps = undefined;
+    const detail = `Answered after ${seconds(this.state.answeredAfterMs!)}, and a beep`;
+    this.side.finding(atMs, sipFinding('answered_by_machine_possible', detail));
   }
 
   private log(now: number, direction: 'sent' | 'received', message: object | (() => object)): void {
