@@ -54,6 +54,9 @@ describeWith('baresip', 'A call to baresip', () => {
     const log = wire.join('\n');
     expect(log).toContain('X-account-no: 17');
     expect(log).toContain('X-Vat-Call: c-1');
+    expect(log).toMatch(
+      /"direction":"sent","message":\{"sip":"BYE [\s\S]*"direction":"received","message":\{"sip":"SIP\/2\.0 200 /,
+    );
     expect(log).toContain('+*********77');
     expect(log).not.toContain('2025550177');
     expect(baresip.output).toContain('terminated');

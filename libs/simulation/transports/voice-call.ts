@@ -59,7 +59,7 @@ export class VoiceCall {
 
   /** @throws CallFailure if there was no call; the signal's reason */
   async run(options: VoiceCallOptions): Promise<VoiceFacts> {
-    const { signal, speak, onAborted } = options;
+    const { signal, speak, onAborted, recording } = options;
     signal.throwIfAborted();
     const signalling = new Signalling();
     let bound: { readonly id: number } | undefined;
@@ -98,6 +98,8 @@ export class VoiceCall {
       return await this.withRecord(found, options);
     } finally {
       if (bound) this.thread.release(bound.id);
+      // What is said from now on, as our BYE.
+      signalling.listen(({ line }) => line !== undefined && recording?.wire([line]));
       // With a record of paid calls, the owner of its capacity ends a call that this did not end.
       await this.session.hangUp?.().catch(() => undefined);
     }

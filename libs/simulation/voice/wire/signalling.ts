@@ -19,19 +19,21 @@ export interface CallSignal {
   /** For the wire. */
   readonly message: JsonValue;
   readonly target?: DatagramTarget;
+  /** Line of the wire log that it makes if the call is over. */
+  readonly line?: string;
 }
 
 /** Passes on what signalling says of a call, and keeps it until the call has begun. */
 export class Signalling {
   private readonly waiting: CallSignal[] = [];
-  private tell: ((signal: CallSignal) => void) | undefined;
+  private tell: ((signal: CallSignal) => unknown) | undefined;
 
   readonly say = (signal: CallSignal): void => {
     if (this.tell) this.tell(signal);
     else this.waiting.push(signal);
   };
 
-  listen(tell: (signal: CallSignal) => void): void {
+  listen(tell: (signal: CallSignal) => unknown): void {
     this.tell = tell;
     for (const signal of this.waiting.splice(0)) tell(signal);
   }

@@ -49,6 +49,7 @@ export class AnsweredCall {
   private readonly messages: LoggedMessage[] = [];
   private readonly redaction: Redaction;
   private media: MediaAnswer | undefined;
+  private answeredAt = 0;
   /** The host that they described at first, and its address. */
   private first = { host: '', address: '' };
 
@@ -59,8 +60,9 @@ export class AnsweredCall {
   /** For the endpoint: keeps each message for the wire log. */
   readonly trace = (direction: LoggedMessage['direction'], text: string): void => {
     const message = { direction, text: this.redaction.clean(masked(text)) };
-    if (this.media) this.signal({ type: 'message', ...message });
-    else if (this.messages.length < MOST_MESSAGES) this.messages.push({ at: epoch(), ...message });
+    const at = epoch();
+    if (this.media) this.signal({ type: 'message', ...message }, { line: this.lineOf({ at, ...message }) });
+    else if (this.messages.length < MOST_MESSAGES) this.messages.push({ at, ...message });
   };
 
   /** For the call. */
@@ -70,8 +72,13 @@ export class AnsweredCall {
     ended: (by, reason) => this.signal({ type: ENDINGS[by], reason: this.redaction.clean(reason) }),
   };
 
-  signal(message: SipSignal, target?: DatagramTarget): void {
-    this.options.onSignal?.({ at: epoch(), message: message as unknown as JsonValue, ...(target && { target }) });
+  signal(message: SipSignal, more: Pick<CallSignal, 'target' | 'line'> = {}): void {
+    this.options.onSignal?.({ at: epoch(), message: message as unknown as JsonValue, ...more });
+  }
+
+  private lineOf({ at, direction, text }: LoggedMessage): string {
+    const atMs = Math.round((at - this.answeredAt) * 1_000) / 1_000;
+    return JSON.stringify({ atMs, direction, message: { sip: text } });
   }
 
   /**
@@ -91,11 +98,12 @@ export class AnsweredCall {
     }
     this.media = { ...media, address };
     this.first = { host: media.address, address };
+    this.answeredAt = performance.timeOrigin + answeredAt;
     const { codec, payloadType, eventPayloadType = null } = media;
     return {
       media: this.target(this.media),
       state: {
-        answeredAt: performance.timeOrigin + answeredAt,
+        answeredAt: this.answeredAt,
         ...(invitedAt !== undefined && { answeredAfterMs: answeredAt - invitedAt }),
         media: { codec, payloadType, eventPayloadType },
         messages: this.messages,
@@ -132,7 +140,7 @@ export class AnsweredCall {
     const { codec, payloadType, eventPayloadType = null, hold } = next;
     const isElsewhere = next.address !== before.address || next.port !== before.port;
     const message = { type: 'media', hold, isElsewhere, media: { codec, payloadType, eventPayloadType } } as const;
-    this.signal(message, this.target(next));
+    this.signal(message, { target: this.target(next) });
     return true;
   }
 
