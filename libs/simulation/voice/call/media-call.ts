@@ -356,6 +356,7 @@ export class MediaCall {
         this.incoming.play(at(now), pcm, item);
         if (ear.discardedMs > before) findings.add({ ...commonFinding('media_discarded', DISCARDED), atMs: at(now) });
       },
+      late: (now, pcm) => [recorder, ear].forEach((one) => one?.late(at(now), pcm)),
       clear: (now, upTo) => {
         intake.was('clear');
         return this.incoming.clear(at(now), upTo);

@@ -5,6 +5,8 @@ import type { RecordingSink } from '../wire/voice-transport.js';
 import { WireLog } from './wire-log.js';
 
 const MAX_LINES = 500;
+/** So much of the latest audio is not passed on yet, because sound can come late. */
+const HELD_MS = 600;
 /** Memory of a message beside its text. */
 const MESSAGE_BYTES = 64;
 
@@ -16,6 +18,8 @@ export class Recorder {
   private readonly stereo: Int16Array;
   private readonly format: WavFormat;
   private filled = 0;
+  /** Samples of each channel that were passed on. */
+  private passed = 0;
   private readonly log = new WireLog();
   /** Call time 0 on the driver's clock. */
   private origin: number | undefined;
@@ -25,10 +29,11 @@ export class Recorder {
 
   constructor(
     private readonly sink: RecordingSink,
-    { rate }: Line,
+    private readonly line: Line,
   ) {
+    const { rate } = line;
     this.format = recordingFormat(rate);
-    this.stereo = new Int16Array(rate * this.format.channels);
+    this.stereo = new Int16Array((rate + line.samplesOf(HELD_MS)) * this.format.channels);
   }
 
   /** Bytes of the messages not passed on yet. */
@@ -51,9 +56,18 @@ export class Recorder {
    */
   audio(length: number, caller: Int16Array | null, agent: Int16Array): void {
     for (let index = 0; index < length; index++) {
-      if (this.filled === this.stereo.length) this.flushAudio();
+      if (this.filled === this.stereo.length) this.flushAudio(this.line.rate * this.format.channels);
       this.stereo[this.filled++] = caller?.[index] ?? 0;
       this.stereo[this.filled++] = agent[index] ?? 0;
+    }
+  }
+
+  /** Puts audio of the agent in the place where it was missing. */
+  late(atMs: number, pcm: Int16Array): void {
+    const first = 2 * (this.line.samplesOf(atMs) - this.passed) + 1;
+    for (const [n, sample] of pcm.entries()) {
+      const index = first + 2 * n;
+      if (index > 0 && index < this.filled) this.stereo[index] = sample;
     }
   }
 
@@ -77,11 +91,13 @@ export class Recorder {
     if (this.log.length >= MAX_LINES) this.flushLines(false);
   }
 
-  private flushAudio(): void {
-    if (this.filled === 0) return;
+  private flushAudio(count = this.filled): void {
+    if (count === 0) return;
     // New bytes, since the sink may transfer them to another thread.
-    this.sink.audio(encodeAudio(this.format, this.stereo.subarray(0, this.filled)));
-    this.filled = 0;
+    this.sink.audio(encodeAudio(this.format, this.stereo.subarray(0, count)));
+    this.stereo.copyWithin(0, count, this.filled);
+    this.filled -= count;
+    this.passed += count / this.format.channels;
     this.flushLines(false);
   }
 

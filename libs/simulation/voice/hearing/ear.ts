@@ -150,6 +150,11 @@ export class Ear implements HeardAgent {
     return pcm;
   }
 
+  /** Audio that was missing when it should have been heard. */
+  late(atMs: number, pcm: Int16Array): void {
+    this.pieces?.late(atMs, pcm);
+  }
+
   /** Hears a partial frame when the call ends within it. @returns its samples */
   finish(atMs: number): Int16Array {
     const { pcm, isPlayed } = this.buffer.read(Math.max(this.heard.readUntilMs, atMs));

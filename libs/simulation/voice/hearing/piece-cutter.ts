@@ -41,6 +41,16 @@ export class PieceCutter {
     this.forget();
   }
 
+  /** Puts audio in the place where it was missing, unless that is in no piece any more. */
+  late(atMs: number, pcm: Int16Array): void {
+    let start = -this.line.samplesOf(atMs - this.keptFromMs);
+    this.frames = this.frames.map((frame) => {
+      const from = start;
+      start += frame.length;
+      return start > 0 && from < pcm.length ? frame.map((sample, n) => pcm[from + n] ?? sample) : frame;
+    });
+  }
+
   /** All sounds have ended. */
   finish(): void {
     const voices = this.voices();

@@ -72,6 +72,8 @@ export interface WireSide {
   ready(now: number, formats?: WireFormats): void;
   /** Audio of the agent at the rate of `fromAgent`: appended to the playout buffer. */
   play(now: number, pcm: Int16Array, item?: Item): void;
+  /** Audio that is missing at this time of the past, at most 500 ms ago: for recording and recogniser, not for the caller. */
+  late(now: number, pcm: Int16Array): void;
   /**
    * Drops what is in the playout buffer, all of it or items up to and including one, also those that arrive later; marks with
    * nothing left before them fire at once. @returns milliseconds that were dropped

@@ -30,6 +30,8 @@ export interface LineGap {
 /** Places received packets of sound on the line, and finds what the line lost. */
 export class Playout {
   readonly gaps: LineGap[] = [];
+  /** Sound that belongs to a gap, and is not heard any more. */
+  private late: DueSound[] = [];
   /** Whether the sender leaves out silence. */
   leavesOutSilence = false;
   private readonly anchor = new ReceiveAnchor();
@@ -78,12 +80,23 @@ export class Playout {
       const passed = Math.max(0, Math.round((this.takenUntilMs - atMs) * SAMPLES_PER_MS));
       if (passed < pcm.length && this.hasSound) this.noteGap(placed);
       this.hasSound = true;
-      if (passed >= pcm.length) continue;
+      if (passed >= pcm.length) {
+        if (this.isInGap(atMs, pcm.length / SAMPLES_PER_MS)) this.late.push({ atMs, pcm });
+        continue;
+      }
       const startMs = Math.max(atMs, this.takenUntilMs);
       this.takenUntilMs = atMs + pcm.length / SAMPLES_PER_MS;
       if (!this.isLeftOut) taken.push({ atMs: startMs, pcm: pcm.subarray(passed) });
     }
     return taken;
+  }
+
+  takeLate(): DueSound[] {
+    return this.late.splice(0);
+  }
+
+  private isInGap(atMs: number, ms: number): boolean {
+    return this.gaps.some((gap) => gap.atMs < atMs + 1 && atMs + ms < gap.atMs + gap.ms + 1);
   }
 
   private isSilent(index: number): boolean {

@@ -2,6 +2,7 @@ import { readPacket, receiverReport, rtp } from '../../../../../test/simulators/
 import { decodeMulaw, encodeMulaw } from '../../../../audio/index.js';
 import { MediaCall } from '../../../voice/call/media-call.js';
 import { collected, planOf, speech } from '../../../voice/testing/virtual-calls.js';
+import type { HeardPiece } from '../../../voice/facts/heard-piece.js';
 import type { VoiceCallPlan } from '../../../voice/facts/plan.js';
 import type { SipSignal, SipState } from './state.js';
 import sipWire from './wire.js';
@@ -19,6 +20,9 @@ class Line {
   now = 0;
   readonly sent: Uint8Array[] = [];
   readonly recording = collected();
+  readonly pieces: HeardPiece[] = [];
+  /** Packets that are late. */
+  readonly held: Buffer[] = [];
   readonly media: MediaCall;
   private sequence = 1;
   private timestamp = 160;
@@ -27,6 +31,7 @@ class Line {
     this.media = new MediaCall(planOf(script, more), sipWire({ ...STATE, ...state }), {
       send: (data) => this.sent.push(data as Uint8Array),
       recording: this.recording.sink,
+      onPiece: (piece) => this.pieces.push(piece),
     });
     this.media.start(0);
   }
@@ -43,15 +48,21 @@ class Line {
   packet(
     payload: Uint8Array,
     payloadType = 0,
-    more: { readonly lost?: number; readonly timestamp?: number } = {},
+    more: { readonly lost?: number; readonly timestamp?: number; readonly isHeld?: boolean } = {},
   ): this {
     this.sequence += more.lost ?? 0;
     this.timestamp += 160 * (more.lost ?? 0);
     const { sequence, timestamp } = this;
-    this.media.onMessage(
-      this.now,
-      rtp({ payloadType, marker: false, sequence, timestamp: more.timestamp ?? timestamp, ssrc: 7, payload }),
-    );
+    const bytes = rtp({
+      payloadType,
+      marker: false,
+      sequence,
+      timestamp: more.timestamp ?? timestamp,
+      ssrc: 7,
+      payload,
+    });
+    if (more.isHeld) this.held.push(bytes);
+    else this.media.onMessage(this.now, bytes);
     this.sequence++;
     this.timestamp += 160;
     return this;
@@ -202,6 +213,30 @@ describe('the wire of SIP', () => {
     expect(timing.lineGaps).toEqual([{ at: expect.closeTo(1_100, -2) as number, ms: 200 }]);
     expect(wireFindings.map(({ severity }) => severity)).not.toContain('error');
     expect(line.codes.sort()).toEqual(['foreign_packets', 'line_gaps', 'malformed_packet', 'unknown_payload_type']);
+  });
+
+  it.each([
+    ['up to half a second late is in the recording and in what is recognised, at its time', 300, true],
+    ['later is in neither', 700, false],
+  ])('sound that comes %s, and a gap of the line', (_what, lateMs, isKept) => {
+    const line = new Line(WAITS).says(SILENCE);
+    const sound = encodeMulaw(speech(20));
+    for (let n = 0; n < 90; n++) {
+      line.packet(sound, 0, { isHeld: n >= 40 && n < 45 }).run(20);
+      if (20 * (n - 45) !== lateMs) continue;
+      for (const bytes of line.held.splice(0)) line.media.onMessage(line.now, bytes);
+    }
+    line.says(SILENCE).run(500).media.abort(line.now);
+    const { timing, agent } = line.media.facts();
+    const { at, ms } = timing.lineGaps![0]!;
+    expect([timing.lineGaps!.length, ms]).toEqual([1, 100]);
+    const isLoud = (pcm: Int16Array) => pcm.subarray(80, 720).some((one) => Math.abs(one) > 500);
+    const right = decodeMulaw(line.recording.bytes().filter((_, n) => n % 2 === 1));
+    const [piece] = line.pieces;
+    expect(isLoud(right.subarray(8 * at))).toBe(isKept);
+    expect(isLoud(piece!.pcm.subarray(8 * (at - piece!.startMs)))).toBe(isKept);
+    // Neither the turns nor their times know of it.
+    expect(agent).toMatchObject([{ startMs: expect.closeTo(1_000, -1) as number }]);
   });
 
   // pjsip/pjproject#4005: media is sent before the 200. roomkit-live/roomkit#36: sound is sent 240 ms ahead.

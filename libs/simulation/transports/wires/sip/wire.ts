@@ -94,6 +94,7 @@ class SipWire implements Wire {
       this.side.play(atMs, pcm);
       if (this.beeps?.hear(atMs, pcm)) this.beepAt(atMs);
     }
+    for (const { atMs, pcm } of this.playout.takeLate()) this.side.late(atMs, pcm);
     this.note(now, this.keys.advance(now));
     this.sender.report(now);
     if (this.ending && now >= this.ending.atMs + LAG_MS) return this.side.hangUp(now, this.ending.reason);

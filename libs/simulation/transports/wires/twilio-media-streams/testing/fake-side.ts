@@ -26,6 +26,8 @@ export class FakeSide implements WireSide {
     this.position = Math.max(this.position, now) + pcm.length / 8;
   }
 
+  late(): void {}
+
   clear(now: number): number {
     const dropped = this.bufferedMs(now);
     this.position = Math.min(this.position, now);
