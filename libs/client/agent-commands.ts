@@ -16,6 +16,9 @@ interface ReachFlags extends ServiceFlags {
   readonly protocol?: string;
   readonly connection?: string;
   readonly assistant?: string;
+  readonly type?: string;
+  readonly phoneNumber?: string;
+  readonly phoneNumberId?: string;
 }
 
 interface CreateFlags extends ReachFlags {
@@ -76,6 +79,9 @@ const reachable = (command: Command): Command =>
     .option('--address <url>', 'address of the agent, such as http://127.0.0.1:4010/v1/chat/completions')
     .option('--protocol <protocol>', 'protocol over which it is called; the service defaults to chat-completions')
     .option('--assistant <id>', 'its id at the platform; over chat completions the `model` of requests')
+    .option('--type <type>', 'INBOUND, or OUTBOUND for an agent that calls; over sip it calls the tester')
+    .option('--phone-number <number>', 'its telephone number, such as +390612345678')
+    .option('--phone-number-id <id>', 'id of that number at the platform')
     .option('--connection <file>', 'JSON file with the connection: protocol, url, headers, firstSpeaker, options');
 
 /** Registers an agent; without a connection if the service refuses that. @throws CommandError */
@@ -83,26 +89,26 @@ async function create(name: string, flags: Omit<CreateFlags, 'name'>, io: Io): P
   const { provider, language, assistant, defaultKey } = flags;
   const wanted = await readConnection(flags);
   const apiKey = defaultKey ? undefined : await readSecret('VAT_PROVIDER_KEY', io.env);
-  // At the vendor's address there is no agent without a key and an id.
-  if (wanted && wanted.url === undefined) {
+  // At the vendor's address there is no agent without a key and an id; over a trunk there is.
+  if (wanted && wanted.url === undefined && wanted.protocol !== 'sip') {
     if (!defaultKey && apiKey === undefined) throw misuse('VAT_PROVIDER_KEY is not set', KEY_CURE);
     if (assistant === undefined)
       throw misuse('--assistant is missing', 'Set it to the id of the agent at its platform.');
-  }
-  if (!defaultKey && apiKey === undefined) {
-    io.stderr.write(`Note: VAT_PROVIDER_KEY is not set, so the agent gets the key "${NO_KEY}"\n`);
   }
   const service = await connect(flags, io);
   const agent = await service.createAgent({
     // The service says which there are.
     provider: provider as CreateAgentRequest['provider'],
-    ...{ name, assistantId: assistant ?? NO_ASSISTANT },
+    ...{ name, assistantId: NO_ASSISTANT, ...fieldsOf(flags) },
     ...(language !== undefined && { language }),
     ...(defaultKey ? { isUsingDefaultApiKey: true } : { apiKey: apiKey ?? NO_KEY }),
   });
   try {
     const connection = wanted ? await service.putConnection(agent.id, wanted) : await service.connection(agent.id);
     io.stderr.write(`Created ${reachedText(agent, connection)}\n`);
+    if (!defaultKey && apiKey === undefined && (!connection || usesKey(connection))) {
+      io.stderr.write(`Note: VAT_PROVIDER_KEY is not set, so the agent has the key "${NO_KEY}"\n`);
+    }
   } catch (error) {
     // It can be created again by the same command.
     if (isFinalRefusal(error)) await service.delete('agent', agent.id);
@@ -116,15 +122,18 @@ async function create(name: string, flags: Omit<CreateFlags, 'name'>, io: Io): P
 /** Replaces the connection of an agent, and on request its id at the platform and its key. @throws CommandError */
 async function reconnect(id: string, flags: ReachFlags & { newKey?: boolean }, io: Io): Promise<ExitCode> {
   const wanted = await readConnection(flags);
-  const { assistant, newKey } = flags;
+  const { newKey } = flags;
   const apiKey = newKey ? await readSecret('VAT_PROVIDER_KEY', io.env) : undefined;
   if (newKey && apiKey === undefined) throw misuse('VAT_PROVIDER_KEY is not set', KEY_CURE);
   const changes = {
-    ...(assistant !== undefined && { assistantId: assistant }),
+    ...fieldsOf(flags),
     ...(apiKey !== undefined && { apiKey, isUsingDefaultApiKey: false }),
   };
   if (!wanted && Object.keys(changes).length === 0) {
-    throw misuse('Nothing to change', 'Give --address, --protocol, --connection, --assistant or --new-key.');
+    throw misuse(
+      'Nothing to change',
+      'Give --address, --protocol, --assistant, --new-key or another option of --help.',
+    );
   }
   const service = await connect(flags, io);
   const connection = wanted ? await service.putConnection(id, wanted) : undefined;
@@ -132,6 +141,21 @@ async function reconnect(id: string, flags: ReachFlags & { newKey?: boolean }, i
   io.stdout.write(`Connected ${reachedText(agent, connection ?? (await service.connection(id)))}\n`);
   return EXIT.met;
 }
+
+/** The fields of an agent that options set. */
+const fieldsOf = ({ assistant, type, phoneNumber, phoneNumberId }: ReachFlags) => ({
+  ...(assistant !== undefined && { assistantId: assistant }),
+  // The service says which there are.
+  ...(type !== undefined && { type: type as NonNullable<CreateAgentRequest['type']> }),
+  ...(phoneNumber !== undefined && { phoneNumber }),
+  ...(phoneNumberId !== undefined && { phoneNumberId }),
+});
+
+/** Whether calls or requests of an agent send its key: a header may replace it, and over SIP only platforms take one. */
+const usesKey = ({ protocol, headers, options }: Connection): boolean =>
+  protocol === 'sip'
+    ? /^(vapi|retell|elevenlabs)/.test(String(options['trigger']))
+    : !Object.keys(headers).some((name) => /^(authorization|api-key|xi-api-key)$/i.test(name));
 
 /** The connection of the options, over that of the file; undefined if none of them is given. @throws CommandError */
 async function readConnection({ address, protocol, connection: file }: ReachFlags) {

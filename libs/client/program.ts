@@ -232,6 +232,9 @@ export const OPTION_OF: Readonly<Record<string, string>> = {
   firstSpeaker: '--connection',
   options: '--connection',
   assistantId: '--assistant',
+  type: '--type',
+  phoneNumber: '--phone-number',
+  phoneNumberId: '--phone-number-id',
   apiKey: 'VAT_PROVIDER_KEY',
   language: '--language',
 };

@@ -17,7 +17,8 @@ describe('vat agent', () => {
 
   beforeAll(async () => {
     agent = await startScriptedAgent(() => 'Welcome!');
-    app = await createTestApp({ env: { OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32' } });
+    const trunk = { AGENT_PROVIDER_2_SIP_TRUNK: 'sip:trunk.example.com' };
+    app = await createTestApp({ env: { OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32', ...trunk } });
     folder = await mkdtemp(path.join(tmpdir(), 'vat-agents-'));
   });
   beforeEach(async () => {
@@ -90,6 +91,34 @@ describe('vat agent', () => {
     expect((await run(...args)).stderr).toContain('--assistant is missing');
     const { id } = await create('--protocol', 'vapi', '--assistant', 'a-1');
     expect(await connectionOf(id)).toMatchObject({ protocol: 'vapi', address: 'vendor' });
+  });
+
+  it('create takes a telephone number in place of an address, and connect changes it', async () => {
+    const number = ['--type', 'INBOUND', '--phone-number', '+390612345678', '--phone-number-id', 'n-1'];
+    const { id, stderr } = await create('--protocol', 'sip', '--provider', 'AGENT_PROVIDER_2', ...number);
+    expect(stderr).toBe('Created agent "My agent": sip, {phoneNumber}\n');
+    const shown = async () => (await client.get<any>(`/agents/${id}`)).body.data;
+    expect(await shown()).toMatchObject({ type: 'INBOUND', phoneNumber: '+390612345678', phoneNumberId: 'n-1' });
+    const changes = ['--type', 'OUTBOUND', '--phone-number', '+390612345679', '--phone-number-id', 'n-2'];
+    expect((await run('connect', '--agent', id, ...changes)).code).toBe(0);
+    expect(await shown()).toMatchObject({ type: 'OUTBOUND', phoneNumber: '+390612345679', phoneNumberId: 'n-2' });
+    const refused = await run('create', '--name', 'My agent', '--type', 'SIDEWAYS');
+    expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining('--type: type must be one of')]);
+  });
+
+  it.each([
+    [{ protocol: 'sip', url: 'sip:agent@sip.example.com' }, false],
+    [{ protocol: 'sip', url: 'sip:sip.example.com', options: { trigger: 'https://agent.example.com/call' } }, false],
+    [{ protocol: 'sip', url: 'sip:sip.example.com', options: { trigger: 'vapi' } }, true],
+    [
+      { protocol: 'chat-completions', url: 'https://agent.example.com/', headers: { Authorization: 'Bearer a' } },
+      false,
+    ],
+    [{ protocol: 'openai-realtime', url: 'wss://agent.example.com/', headers: { 'api-key': 'a' } }, false],
+    [{ protocol: 'chat-completions', url: 'https://agent.example.com/', headers: { 'X-Tenant': 'a' } }, true],
+  ])('create says that there is no key only if calls send it: %j', async (connection, isSaid) => {
+    const { stderr } = await create('--connection', await fileOf(JSON.stringify(connection)));
+    expect(stderr.includes('VAT_PROVIDER_KEY')).toBe(isSaid);
   });
 
   it('create requires a name, also with a misspelt option', async () => {
