@@ -15,6 +15,7 @@ import {
   saveFile,
   writeOutputs,
 } from './outputs.js';
+import { type Consent, consentTo, requireConsent } from './consent.js';
 import { diallingText, planText, resultText, suitePlanText } from './printed.js';
 import { progressOf } from './progress.js';
 import type { ImportResult, RunDetails, Service, StartRunRequest } from './service.js';
@@ -33,13 +34,11 @@ export interface FollowFlags extends ServiceFlags, OutputFlags {
 }
 
 /** What a run covers; neither: all evaluations of the agent, or those of the suite. */
-export interface Selection {
+export interface Selection extends Consent {
   /** Ids and keys. */
   readonly evaluation?: readonly string[];
   /** File to import first, if the agent can be tested with what is selected. */
   readonly suite?: string;
-  /** Telephone numbers are dialled without a question. */
-  readonly yes?: boolean;
 }
 
 /** Starts a run and follows it to its end. @throws CommandError */
@@ -61,17 +60,24 @@ export async function run(
     const { warnings, dialling } = await service.plan(agentId, request);
     for (const warning of warnings) io.stderr.write(`Note: ${plain(warning)}\n`);
     for (const line of diallingText(dialling)) io.stderr.write(`${line}\n`);
-    if (dialling && !selection.yes && (await io.confirm?.('Dial?')) === false) {
-      throw new CommandError(EXIT.noResult, 'The run was not started', [], 'Answer y, or add --yes.');
-    }
+    if (dialling) await requireConsent(selection, io);
     return service.startRun(agentId, request);
   };
   return startAndFollow(start, flags, io);
 }
 
 /** Runs the plan of an earlier run again and follows it. @throws CommandError */
-export async function rerun(id: string, only: 'failed' | undefined, flags: FollowFlags, io: Io): Promise<ExitCode> {
-  return startAndFollow((service) => service.rerun(id, only), flags, io);
+export async function rerun(
+  id: string,
+  only: 'failed' | undefined,
+  flags: FollowFlags & Consent,
+  io: Io,
+): Promise<ExitCode> {
+  const start = async (service: Service) => {
+    await consentTo(() => service.planRerun(id, only), flags, io);
+    return service.rerun(id, only);
+  };
+  return startAndFollow(start, flags, io);
 }
 
 /** Judges the recorded calls of a run again, in a new run, and follows it. @throws CommandError */

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { painter } from './colour.js';
+import { type Consent, requireConsent } from './consent.js';
 import { EXIT, type ExitCode } from './errors.js';
 import { connect, type Io, type ServiceFlags } from './io.js';
-import { addOptions, missingOption, SERVICE_OPTIONS } from './options.js';
-import type { ConnectionTest } from './service.js';
+import { addOptions, missingOption, SERVICE_OPTIONS, YES } from './options.js';
+import type { Connection, ConnectionTest } from './service.js';
 import type { Look } from './table.js';
 import { plain } from './text.js';
 
@@ -14,7 +15,8 @@ export function addConnectionCommand(program: Command, io: Io, conclude: (code: 
     .command('test')
     .description('call an agent once and show step by step what happened; exit code 2 if a step failed')
     .option('--agent <id>', 'agent to call (required)')
-    .action(async ({ agent, ...flags }: ServiceFlags & { agent?: string }) => {
+    .addOption(YES)
+    .action(async ({ agent, ...flags }: ServiceFlags & Consent & { agent?: string }) => {
       if (agent === undefined) return missingOption(test, '--agent <id>');
       conclude(await testConnection(agent, flags, io));
     });
@@ -22,12 +24,24 @@ export function addConnectionCommand(program: Command, io: Io, conclude: (code: 
 }
 
 /** Tests the connection of an agent and prints the result. @throws CommandError */
-async function testConnection(agentId: string, flags: ServiceFlags, io: Io): Promise<ExitCode> {
+async function testConnection(agentId: string, flags: ServiceFlags & Consent, io: Io): Promise<ExitCode> {
   const service = await connect(flags, io);
+  const connection = io.confirm && !flags.yes ? await service.connection(agentId) : undefined;
+  if (connection && mayRing(connection)) {
+    io.stderr.write('The address of the agent is a telephone number, or may be one\n');
+    await requireConsent(flags, io);
+  }
   io.stderr.write('Calling the agent, for at most 15 s\n');
   const result = await service.testConnection(agentId);
   io.stdout.write(`${connectionText(result, painter(io.stdout, io.env))}\n`);
   return result.ok ? EXIT.met : EXIT.noResult;
+}
+
+/** Whether calls may dial a telephone number: over SIP those to any user whose name has no letter. */
+function mayRing({ protocol, url }: Connection): boolean {
+  if (protocol !== 'sip') return false;
+  const [, user] = /^sips?:(?:([^@]*)@)?/i.exec(url ?? '') ?? [undefined, url ?? ''];
+  return user !== undefined && !/[a-z]/i.test(user.replaceAll(/\{\w+\}|%../g, ''));
 }
 
 const STEPS: Readonly<Record<ConnectionTest['steps'][number]['step'], string>> = {

@@ -2,6 +2,9 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 
 export const COMPARE_WITH = new Option('--compare-with <run>', 'show the run beside this one: previous, or an id');
 
+/** Of commands that call agents. */
+export const YES = new Option('--yes', 'dial telephone numbers without asking, which happens on a terminal only');
+
 /** Of commands that call the service. */
 export const SERVICE_OPTIONS = [new Option('--url <address>', 'URL of the service, overrides VAT_URL')];
 

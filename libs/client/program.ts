@@ -3,6 +3,7 @@ import { addAgentCommands } from './agent-commands.js';
 import { addScheduleCommands } from './schedule-commands.js';
 import * as commands from './commands.js';
 import type { FollowFlags } from './commands.js';
+import type { Consent } from './consent.js';
 import { addImportCallCommand } from './call-import.js';
 import { addConnectionCommand } from './connection.js';
 import { DEFAULT_URL } from './configuration.js';
@@ -10,12 +11,20 @@ import { addDeleteCommands } from './deletion.js';
 import { type ExitCode, misuse } from './errors.js';
 import { addHistoryCommands } from './history.js';
 import type { Io, ServiceFlags } from './io.js';
-import { addOptions, COMPARE_WITH, FOLLOW_OPTIONS, missingOption, SERVICE_OPTIONS, wholeNumber } from './options.js';
+import {
+  addOptions,
+  COMPARE_WITH,
+  FOLLOW_OPTIONS,
+  missingOption,
+  SERVICE_OPTIONS,
+  wholeNumber,
+  YES,
+} from './options.js';
 import { versionText } from './own-package.js';
 import type { StartRunRequest } from './service.js';
 import { addSuiteCommands } from './suite-program.js';
 
-export interface RunFlags extends FollowFlags {
+export interface RunFlags extends FollowFlags, Consent {
   readonly agent?: string;
   readonly evaluation?: string[];
   readonly suite?: string;
@@ -33,7 +42,6 @@ export interface RunFlags extends FollowFlags {
   readonly maxPaidAttempts?: number;
   readonly name?: string;
   readonly dryRun?: boolean;
-  readonly yes?: boolean;
 }
 
 const FOOTER = `
@@ -96,7 +104,7 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
     .option('--assistant-version <id>', 'version of the agent that its platform is asked for')
     .option('--max-paid-attempts <n>', 'attempts at a call of a platform that bills, 1 to 3', wholeNumber)
     .option('--name <name>', 'name of the run')
-    .option('--yes', 'dial telephone numbers without asking, which happens on a terminal only')
+    .addOption(YES)
     .option('--no-wait', 'print the id of the run and exit without following it')
     .option('--dry-run', 'print the plan without importing or starting anything')
     .action(async (flags: RunFlags) => {
@@ -113,8 +121,9 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
     .description('run the plan of an earlier run again and follow it')
     .argument('<run>', 'identifier of the earlier run')
     .addOption(new Option('--only <which>', 'only cases with a call that did not pass').choices(['failed']))
+    .addOption(YES)
     .option('--no-wait', 'print the id of the run and exit without following it')
-    .action(async (id: string, { only, ...flags }: FollowFlags & { only?: 'failed' }) => {
+    .action(async (id: string, { only, ...flags }: FollowFlags & Consent & { only?: 'failed' }) => {
       conclude(await commands.rerun(id, only, flags, io));
     });
   addOptions(rerun, FOLLOW_OPTIONS, SERVICE_OPTIONS);

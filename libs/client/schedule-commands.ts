@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { readObject } from './agent-commands.js';
+import { type Consent, consentTo } from './consent.js';
 import { type ExitCode, EXIT } from './errors.js';
 import { connect, type Io, lookOf, type ServiceFlags } from './io.js';
-import { addOptions, missingOption, SERVICE_OPTIONS, wholeNumber } from './options.js';
+import { addOptions, missingOption, SERVICE_OPTIONS, wholeNumber, YES } from './options.js';
 import type { Schedule } from './service.js';
 import { textTable } from './table.js';
 import { plain } from './text.js';
@@ -64,7 +65,7 @@ export function addScheduleCommands(program: Command, io: Io, conclude: (code: E
       .description(what)
       .argument('<schedule>', 'identifier of the schedule, as in vat schedule list')
       .action(async (id: string, flags: ServiceFlags) => conclude(await act(id, flags, io)));
-    addOptions(command, SERVICE_OPTIONS);
+    addOptions(command, name === 'run' ? [YES] : [], SERVICE_OPTIONS);
   }
 }
 
@@ -108,8 +109,14 @@ async function create({ agent, run: file, ...flags }: CreateFlags, io: Io): Prom
 }
 
 /** @throws CommandError */
-async function run(id: string, flags: ServiceFlags, io: Io): Promise<ExitCode> {
-  io.stdout.write(`${(await (await connect(flags, io)).runSchedule(id)).id}\n`);
+async function run(id: string, flags: ServiceFlags & Consent, io: Io): Promise<ExitCode> {
+  const service = await connect(flags, io);
+  const planned = async () => {
+    const { agentId, run: request } = await service.schedule(id);
+    return service.plan(agentId, request);
+  };
+  await consentTo(planned, flags, io);
+  io.stdout.write(`${(await service.runSchedule(id)).id}\n`);
   return EXIT.met;
 }
 

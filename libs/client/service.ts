@@ -184,8 +184,7 @@ export class Service extends Requests {
   }
 
   async plan(agentId: string, request: StartRunRequest): Promise<RunPlan> {
-    const { data } = await this.start(agentId, { ...request, dryRun: true });
-    return data as RunPlan;
+    return (await this.start(agentId, { ...request, dryRun: true })).data as RunPlan;
   }
 
   async startRun(agentId: string, request: StartRunRequest): Promise<RunDetails> {
@@ -200,13 +199,17 @@ export class Service extends Requests {
     );
   }
 
+  async planRerun(id: string, only?: 'failed'): Promise<RunPlan> {
+    return (await this.startRerun(id, { dryRun: 'true', ...(only && { only }) })).data as RunPlan;
+  }
+
   async rerun(id: string, only?: 'failed'): Promise<RunDetails> {
-    const query = only === undefined ? {} : { only };
-    const { data } = await this.write(
-      (header) => this.client.POST('/runs/{id}/rerun', { params: { path: { id }, query, header } }),
-      run(id),
-    );
-    return data;
+    return (await this.startRerun(id, { ...(only && { only }) })).data as RunDetails;
+  }
+
+  private startRerun(id: string, query: { readonly only?: 'failed'; readonly dryRun?: 'true' }) {
+    const params = { path: { id }, query };
+    return this.write((header) => this.client.POST('/runs/{id}/rerun', { params: { ...params, header } }), run(id));
   }
 
   /** Starts a run that judges the calls of another one again. */
@@ -296,6 +299,11 @@ export class Service extends Requests {
       const params = { path: { agentId }, query: { page, limit: PAGE_SIZE } };
       return await this.read(() => this.client.GET('/agents/{agentId}/schedules', { params }), agent(agentId));
     });
+  }
+
+  async schedule(id: string): Promise<Schedule> {
+    const params = { path: { id } };
+    return (await this.read(() => this.client.GET('/schedules/{id}', { params }), `Schedule ${id}`)).data;
   }
 
   async createSchedule(agentId: string, body: CreateScheduleRequest): Promise<CreatedSchedule> {

@@ -114,6 +114,10 @@ describe('controlling runs', () => {
       ]);
       const first = await executeRun(client, agentId, { repeat: 2 });
       expect(first.counts).toMatchObject({ passed: 2, failed: 2 });
+      const planned = await client.post<any>(`/runs/${first.id}/rerun?only=failed&dryRun=true`);
+      const plan = { totalCalls: 2, dialling: null, evaluations: [{ name: 'Fails' }] };
+      expect(planned).toMatchObject({ status: 200, body: { data: plan } });
+      expect((await client.get<any>(`/agents/${agentId}/runs`)).body.meta.total).toBe(1);
       const { body } = await client.post(`/runs/${first.id}/rerun?only=failed`);
       expect(body.data.totalCalls).toBe(2);
       await client.get(`/runs/${body.data.id}?wait=30`);

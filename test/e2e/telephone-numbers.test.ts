@@ -264,29 +264,60 @@ describe('telephone numbers', () => {
 
   it('are dialled by vat on a terminal only after it has asked, or with --yes', async () => {
     const { client, agentId, apiKey } = await prepare();
-    const vat = async (words: string[], answer?: boolean) => {
+    const vat = async (words: readonly string[], answer?: boolean) => {
       let asked = 0;
-      const { code, stderr } = await executeInProcess(
-        ['run', '--agent', agentId, '--no-wait', ...words],
+      const { code, stdout, stderr } = await executeInProcess(
+        words,
         { VAT_URL: app.url, VAT_API_KEY: apiKey },
         answer === undefined ? {} : { confirm: () => Promise.resolve(++asked > 0 && answer) },
       );
-      return { code, stderr, asked };
+      return { code, stdout, stderr, asked };
     };
-    const runs = async () => (await client.get<any>(`/agents/${agentId}/runs`)).body.meta.total as number;
-    expect(await vat([], false)).toEqual({
-      code: 2,
-      asked: 1,
-      stderr: expect.stringContaining(
-        `Dials 1 telephone number in 1 call of at most 1 minute together: ${NUMBER} (of the agent).`,
-      ),
-    });
-    expect(await runs()).toBe(0);
-    expect(await vat([], true)).toMatchObject({ code: 0, asked: 1 });
-    expect(await vat(['--yes'], false)).toMatchObject({ code: 0, asked: 0 });
-    expect(await vat([])).toMatchObject({ code: 0, asked: 0 });
-    expect(await runs()).toBe(3);
-    for (const { id } of (await client.get<any>(`/agents/${agentId}/runs`)).body.data)
-      await client.get(`/runs/${id}?wait=60`);
+    const listed = async () => (await client.get<any>(`/agents/${agentId}/runs`)).body;
+    const schedule = { name: 'Nightly', cron: '0 3 * * *', timeZone: 'UTC', run: {} };
+    const { id: scheduleId } = (await client.post<any>(`/agents/${agentId}/schedules`, schedule)).body.data;
+    const run = ['run', '--agent', agentId, '--no-wait'];
+    const first = (await vat([...run, '--yes'], false)).stdout.trim();
+    const dials = `Dials 1 telephone number in 1 call of at most 1 minute together: ${NUMBER} (of the agent).`;
+    let runs = 1;
+    for (const words of [run, ['rerun', first, '--no-wait'], ['schedule', 'run', scheduleId]]) {
+      const refused = await vat(words, false);
+      expect(refused).toMatchObject({ code: 2, asked: 1, stderr: expect.stringContaining(dials) });
+      expect((await listed()).meta.total).toBe(runs);
+      expect(await vat(words, true)).toMatchObject({ code: 0, asked: 1 });
+      expect((await listed()).meta.total).toBe(++runs);
+    }
+    expect(await vat(run)).toMatchObject({ code: 0, asked: 0 });
+    for (const { id } of (await listed()).data) await client.get(`/runs/${id}?wait=60`);
+    // The calls of a day are used up.
+    expect(await vat(['rerun', first, '--only', 'failed'], true)).toMatchObject({ code: 3, asked: 0 });
+  });
+
+  it('are dialled by vat connection test on a terminal only after it has asked, and names are without a question', async () => {
+    const { client, agentId, apiKey } = await prepare();
+    const asks = async () => {
+      let asked = 0;
+      const { code } = await executeInProcess(
+        ['connection', 'test', '--agent', agentId],
+        { VAT_URL: app.url, VAT_API_KEY: apiKey },
+        { confirm: () => Promise.resolve(++asked < 0) },
+      );
+      return { code, asked };
+    };
+    const put = (url: string) => client.put(`/agents/${agentId}/connection`, { protocol: 'sip', url });
+    const before = trunk.connections;
+    for (const url of [
+      NUMBER,
+      '{phoneNumber}',
+      `sip:%2B3906@127.0.0.1`,
+      'sip:{assistantId}@127.0.0.1',
+      'sip:700@127.0.0.1',
+    ]) {
+      expect((await put(url)).status).toBe(200);
+      expect({ url, ...(await asks()) }).toEqual({ url, code: 2, asked: 1 });
+    }
+    expect(trunk.connections).toBe(before);
+    await put('sip:agent@127.0.0.1:9');
+    expect(await asks()).toEqual({ code: 2, asked: 0 });
   });
 });

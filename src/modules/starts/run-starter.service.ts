@@ -47,6 +47,11 @@ export interface StartingSchedule {
   readonly admit: (maxPaidSeconds: number | null) => void;
 }
 
+interface PlannedRun {
+  readonly plan: Plan;
+  readonly choice: PlannedConnection;
+}
+
 /** Plans and starts runs. */
 @Injectable()
 export class RunStarterService {
@@ -72,7 +77,10 @@ export class RunStarterService {
    */
   async plan(caller: Caller, agentId: string, request: StartRunRequest): Promise<RunPlan> {
     const agent = await this.agents.describe(caller, agentId);
-    const { plan, choice } = await this.makePlan(caller, agent, request);
+    return this.describe(agent, await this.makePlan(caller, agent, request));
+  }
+
+  private async describe(agent: AgentDescription, { plan, choice }: PlannedRun): Promise<RunPlan> {
     const dialling = await this.requireDialled(agent, plan, choice);
     const { evaluations, baselines, ...settings } = plan;
     const { repeat } = plan;
@@ -139,32 +147,47 @@ export class RunStarterService {
    */
   async rerun(caller: Caller, runId: string, onlyFailed: boolean): Promise<RunDetails> {
     return this.database.transaction(async () => {
-      const run = await this.runs.require(caller, runId);
-      if (onlyFailed && !hasEnded(run.status)) throw conflict('The run has not ended yet');
-      if (run.day !== null) throw conflict(PRODUCTION);
-      if (await this.repository.hasImportedCalls(run.id)) throw conflict(IMPORTED);
-      if (await this.agents.isDeleted(run.agentId)) throw conflict('The agent of the run was deleted');
-      const agent = await this.agents.describe(caller, run.agentId, { lock: true });
-      const choice = await this.connections.choose(agent, run.medium);
-      const evaluations = (await this.repository.readPlan(run.id, onlyFailed)).map((one) =>
-        countedFrom(one, new Date()),
-      );
-      if (evaluations.length === 0) {
-        // A run without cases was deleted since it was read.
-        await this.runs.require(caller, run.id);
-        throw conflict('Every call of the run has passed');
-      }
-      await this.requirePersonalities(evaluations.map(({ snapshot }) => [snapshot.name, snapshot.personality.id]));
-      this.requireRunnable(evaluations, choice);
-      const { name, medium, repeat, concurrency, maxPaidAttempts, agentVariables, assistantVersion } = run;
-      const { minimumScore, minimumPassRate, allowedUncounted, notWorseThan } = run;
-      const gate = { minimumScore, minimumPassRate, allowedUncounted, notWorseThan };
-      const baselines = await this.baselines.ofRerun(run, evaluations);
-      // The agent may have changed since, so its version is unknown.
-      const ofAgent = { agentVersion: null, agentVariables, assistantVersion };
-      const settings = { name, medium, repeat, concurrency, maxPaidAttempts, ...ofAgent, ...gate };
-      return this.write(caller, agent, { ...settings, evaluations, baselines }, choice);
+      const { agent, plan, choice } = await this.makeRerun(caller, runId, onlyFailed);
+      return this.write(caller, agent, plan, choice);
     });
+  }
+
+  /** The plan of a rerun, without starting it. @throws DomainError as `rerun` does */
+  async planRerun(caller: Caller, runId: string, onlyFailed: boolean): Promise<RunPlan> {
+    return this.database.transaction(async () => {
+      const { agent, ...planned } = await this.makeRerun(caller, runId, onlyFailed);
+      return this.describe(agent, planned);
+    });
+  }
+
+  private async makeRerun(
+    caller: Caller,
+    runId: string,
+    onlyFailed: boolean,
+  ): Promise<PlannedRun & { agent: AgentDescription }> {
+    const run = await this.runs.require(caller, runId);
+    if (onlyFailed && !hasEnded(run.status)) throw conflict('The run has not ended yet');
+    if (run.day !== null) throw conflict(PRODUCTION);
+    if (await this.repository.hasImportedCalls(run.id)) throw conflict(IMPORTED);
+    if (await this.agents.isDeleted(run.agentId)) throw conflict('The agent of the run was deleted');
+    const agent = await this.agents.describe(caller, run.agentId, { lock: true });
+    const choice = await this.connections.choose(agent, run.medium);
+    const evaluations = (await this.repository.readPlan(run.id, onlyFailed)).map((one) => countedFrom(one, new Date()));
+    if (evaluations.length === 0) {
+      // A run without cases was deleted since it was read.
+      await this.runs.require(caller, run.id);
+      throw conflict('Every call of the run has passed');
+    }
+    await this.requirePersonalities(evaluations.map(({ snapshot }) => [snapshot.name, snapshot.personality.id]));
+    this.requireRunnable(evaluations, choice);
+    const { name, medium, repeat, concurrency, maxPaidAttempts, agentVariables, assistantVersion } = run;
+    const { minimumScore, minimumPassRate, allowedUncounted, notWorseThan } = run;
+    const gate = { minimumScore, minimumPassRate, allowedUncounted, notWorseThan };
+    const baselines = await this.baselines.ofRerun(run, evaluations);
+    // The agent may have changed since, so its version is unknown.
+    const ofAgent = { agentVersion: null, agentVariables, assistantVersion };
+    const settings = { name, medium, repeat, concurrency, maxPaidAttempts, ...ofAgent, ...gate };
+    return { agent, plan: { ...settings, evaluations, baselines }, choice };
   }
 
   /**
@@ -190,11 +213,7 @@ export class RunStarterService {
     }));
   }
 
-  private async makePlan(
-    caller: Caller,
-    agent: AgentDescription,
-    request: StartRunRequest,
-  ): Promise<{ plan: Plan; choice: PlannedConnection }> {
+  private async makePlan(caller: Caller, agent: AgentDescription, request: StartRunRequest): Promise<PlannedRun> {
     const { agentVersion = null, agentVariables = {}, assistantVersion = null, medium = null } = request;
     const { minimumScore = null, minimumPassRate = null, allowedUncounted = 0 } = request;
     const notWorseThan = request.notWorseThan?.toLowerCase() ?? null;

@@ -50,7 +50,7 @@ export class StartsController {
   @Operation({
     summary: 'Rerun a run',
     description:
-      'Starts a new run with the same plan: evaluations and personalities as they were in that run, the agent as it is now. With `only=failed`, only cases with a call that did not pass. A run of imported calls is refused (409): they were not made by the service.',
+      'Starts a new run with the same plan: evaluations and personalities as they were in that run, the agent as it is now. With `only=failed`, only cases with a call that did not pass. A run of imported calls is refused (409): they were not made by the service. With `dryRun=true` the response is the plan and nothing is started.',
     tag,
     access: 'EDITOR',
     path: { id: 'Identifier of the run' },
@@ -61,15 +61,17 @@ export class StartsController {
       message: 'Run started successfully',
       status: 201,
       example: { status: 'QUEUED', score: 0, startedAt: null, endedAt: null },
+      alternate: { status: 200, type: RunPlan, message: 'Run planned successfully; nothing was started' },
     },
     errors: ['CONFLICT'],
   })
   @Post('runs/:id/rerun')
-  rerunRun(
+  async rerunRun(
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,
-    @Query() { only }: RerunQuery,
-  ): Promise<RunDetails> {
+    @Query() { only, dryRun }: RerunQuery,
+  ): Promise<RunDetails | AlternateResponse> {
+    if (dryRun === 'true') return new AlternateResponse(await this.starter.planRerun(caller, id, only === 'failed'));
     return this.starter.rerun(caller, id, only === 'failed');
   }
 }

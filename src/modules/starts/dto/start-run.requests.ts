@@ -272,4 +272,11 @@ export class RerunQuery {
     optional: true,
   })
   only?: 'failed';
+
+  @EnumField(['true', 'false'], {
+    description: 'With `true` nothing is started; the response is the plan',
+    optional: true,
+    default: 'false',
+  })
+  dryRun?: 'true' | 'false';
 }
