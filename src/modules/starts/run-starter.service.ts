@@ -6,7 +6,7 @@ import type { Caller } from '../../platform/access/caller.js';
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
 import { Database } from '../../platform/database/database.js';
-import { about, DomainError, conflict, invalidInput } from '../../platform/errors/domain-error.js';
+import { about, conflict, invalidInput } from '../../platform/errors/domain-error.js';
 import { type AgentDescription, AgentsService } from '../agents/agents.service.js';
 import { ConnectionService, type PlannedConnection } from '../agents/connection/connection.service.js';
 import { CapacityService } from '../capacity/capacity.service.js';
@@ -29,13 +29,12 @@ import {
   type PlannedEvaluation,
 } from './plan.js';
 import { planWarnings } from './plan-warnings.js';
+import { refuse } from './refusal.js';
 import { RunWriterService } from './run-writer.service.js';
 import { StartRepository } from './start.repository.js';
 
 export { countedFrom };
 
-/** Maximum number of evaluations listed in an error; the rest is only counted. */
-const MAX_LISTED = 20;
 const IMPORTED =
   'The calls of the run were imported; nothing can be run again. To call the agent, start a run of the evaluation';
 const PRODUCTION = 'The calls of the run are those of real callers; nothing can be run again. Start a run of tests';
@@ -396,21 +395,3 @@ export class RunStarterService {
 /** One per row of variables, in their order. */
 const casesOf = ({ id, variables }: SelectedEvaluation): PlannedCase[] =>
   (variables.length > 0 ? variables : [null]).map((row) => ({ key: caseKey(id, row), variables: row }));
-
-/**
- * @param refused evaluations with the reason of each
- * @param remedies of all of them
- * @throws DomainError CONFLICT with an issue per evaluation, if there are any
- */
-function refuse(
-  refused: readonly { readonly name: string; readonly reason: string }[],
-  remedies: readonly string[] = [],
-): void {
-  if (refused.length === 0) return;
-  const issues = refused
-    .slice(0, MAX_LISTED)
-    .map(({ name, reason }) => `evaluations "${name}" cannot be run: ${reason}`);
-  const more = refused.length - issues.length;
-  if (more > 0) issues.push(`evaluations: ${more} more cannot be run`);
-  throw new DomainError('CONFLICT', 'The run cannot be started', [...issues, ...remedies]);
-}
