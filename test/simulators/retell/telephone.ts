@@ -26,6 +26,8 @@ export interface TelephoneFaults {
   endsAfterMs?: number;
   /** In place of the true reason of the end. */
   reason?: string;
+  /** In place of fields of the record. */
+  recordFields?: Readonly<Record<string, unknown>>;
   /** The record of a call comes so much later than its end. */
   recordedAfterMs?: number;
 }
@@ -155,7 +157,13 @@ export class RetellTelephone {
       end();
       const endedAt = Date.now();
       const { metadata, agent_version = 0, direction = 'inbound', retell_llm_dynamic_variables: variables } = body;
-      const fields = { metadata, agent_version, direction, retell_llm_dynamic_variables: variables };
+      const fields = {
+        metadata,
+        agent_version,
+        direction,
+        retell_llm_dynamic_variables: variables,
+        ...this.faults.recordFields,
+      };
       const from = /sip:([^@>]*)/.exec(call.header('From'))?.[1] ?? '';
       const attempt = call.header('X-Vat-Call');
       const whole = {

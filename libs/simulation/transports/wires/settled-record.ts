@@ -20,6 +20,8 @@ export async function settledRecord(
     });
     if (!record?.toolCalls || !record.said) continue;
     const { said, toolCalls, endedReason } = record;
+    // A call that was answered has more: such a record does not say that no tool was called.
+    if (said.length === 0 && toolCalls.length === 0) continue;
     const now = JSON.stringify([said, toolCalls, endedReason]);
     if (now === before) return record;
     before = now;

@@ -155,6 +155,23 @@ describe('A call to an agent of Retell', () => {
     await expect(dial).rejects.toMatchObject({ failure: { code: 'http_status', retryable: true } });
   });
 
+  const OTHER = { recordFields: { call_id: 'call_of_others' } };
+  // elevenlabs/elevenlabs-python#351: platforms answer with 500 for minutes.
+  const REFUSALS = Array.from({ length: 9 }, () => ({ status: 500 }));
+  it.each<[string, TelephoneFaults, { readonly status: number }[], boolean]>([
+    ['has the record of its id', {}, REFUSALS.slice(0, 1), true],
+    ['does not have the record of another call', OTHER, [], false],
+    ['has no record while the platform answers with 500', {}, REFUSALS, false],
+  ])('%s', async (_what, faults, refusals, isFound) => {
+    const { double, session } = await dialled({}, faults);
+    double.kept.faults.refusals = [...refusals];
+    const found = session.recorded!(AbortSignal.timeout(6_000)).then(
+      ({ attemptId }) => attemptId,
+      () => undefined,
+    );
+    expect(await found).toBe(isFound ? ATTEMPT : undefined);
+  });
+
   it('can be made once with an id', async () => {
     const { double, result } = await dialled({}, {});
     expect(result).toBeUndefined();

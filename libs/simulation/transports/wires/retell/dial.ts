@@ -48,7 +48,12 @@ export function retellSession(endpoint: AgentEndpoint, call: AgentCall): WireSes
     recorded: async (signal) => {
       await sip.hangUp();
       const request = { endpoint, client: call.client, signal, turn: () => Promise.resolve() };
-      return settledRecord(() => retellRecords.get(id!, request), signal);
+      const read = async () => {
+        const record = await retellRecords.get(id!, request);
+        if (record && record.id !== id) throw api.notUnderstood('its record is of another call');
+        return record;
+      };
+      return settledRecord(read, signal);
     },
   };
 }
