@@ -57,6 +57,11 @@ describe('what is reported with an imported call', () => {
       evaluation('cancellations', [CALLS], {
         ...{ scope: 'production', appliesTo: { type: 'calls_tool', tool: 'cancel_table' } },
       }),
+      evaluation('repeats', [
+        { name: 'Repeats it', type: 'says', pattern: '415-555-0142' },
+        { name: 'Passes it on', type: 'calls_tool', tool: 'book_table', arguments: { phone: 4155550142 } },
+      ]),
+      evaluation('says-none', [{ type: 'no_personal_data', speaker: 'agent' }]),
       // What the tester would have returned is not what the tool returned.
       evaluation('own-results', [CALLS], { toolResults: [{ tool: 'book_table', result: { booked: false } }] }),
     ];
@@ -156,6 +161,29 @@ describe('what is reported with an imported call', () => {
     expect((await imported('books', { origin })).call).toMatchObject({ outcome: 'invalid' });
     const failing = { toolCalls: [{ ...BOOKED, arguments: { guests: 3 } }], origin };
     expect((await imported('books', failing)).call).toMatchObject({ outcome: 'failed' });
+  });
+
+  it('keeps no personal data of a production call, and decides the checks on it by the words as they were said', async () => {
+    const personal = ['415-555-0142', 'anna@example.com'];
+    const words = `Call me at ${personal.join(' or ')}.`;
+    const call = { ...BOOKED, arguments: { guests: 2, phone: 4155550142 }, result: { mail: personal[1] } };
+    const transcript = [...TRANSCRIPT, { speaker: 'agent', text: words, startMs: 8_000, endMs: 9_000 }];
+    const fields = { transcript, origin: 'production', toolCalls: [call], endedReason: `ended by ${personal[0]}` };
+    const { call: kept } = await imported('repeats', { ...fields, reported: { from: personal[0] } });
+    expect(kept).toMatchObject({
+      ...{
+        outcome: 'passed',
+        checks: [{ met: true }, { met: true }],
+        imported: { reported: { from: '[phone number 1]' } },
+      },
+      end: { reason: expect.stringContaining('ended by [phone number 1]') },
+    });
+    expect(JSON.stringify(kept)).toContain('Call me at [phone number 1] or [e-mail address 1].');
+    expect((await imported('says-none', fields)).call).toMatchObject({ outcome: 'failed' });
+    for (const table of ['calls', 'call_results', 'call_imports', 'runs', 'idempotency_keys']) {
+      const rows = await sql<any>(app.databaseUrl, `SELECT t::text AS row FROM ${table} t`);
+      expect(rows.filter(({ row }) => /555-?0142|anna@example/.test(row))).toEqual([]);
+    }
   });
 
   it('judges by no check of an evaluation that does not apply, or for which that is undecided', async () => {

@@ -37,7 +37,7 @@ describe('the import of a call', () => {
   let app: TestApp;
   let subject: Awaited<ReturnType<typeof prepareEvaluations>>;
   let client: HttpClient;
-  let ids: { times: string; words: string; tool: string; both: string };
+  let ids: { times: string; words: string; tool: string; both: string; number: string };
 
   beforeAll(async () => {
     // Nothing can call the agent.
@@ -47,10 +47,15 @@ describe('the import of a call', () => {
       evaluation('Answers with words', [...TIMES, ...WORDS]),
       evaluation('Answers by tool', TOOL),
       evaluation('Answers both ways', [...TIMES, { ...TOOL[0], required: false }]),
+      evaluation('Says a number', [
+        ...TIMES,
+        { name: 'Says it', type: 'says', pattern: '415-555-0142' },
+        { type: 'no_personal_data', speaker: 'agent' },
+      ]),
     ]);
     ({ client } = subject);
-    const [times, words, tool, both] = subject.evaluationIds;
-    ids = { times: times!, words: words!, tool: tool!, both: both! };
+    const [times, words, tool, both, number] = subject.evaluationIds;
+    ids = { times: times!, words: words!, tool: tool!, both: both!, number: number! };
     const webhook = { url: 'http://127.0.0.1:9/', events: ['run.completed', 'run.failed'] };
     expect(await client.post('/workspace/webhooks', webhook)).toMatchObject({ status: 201 });
   }, 120_000);
@@ -116,6 +121,19 @@ describe('the import of a call', () => {
     });
     const rows = await sql<any>(app.databaseUrl, 'SELECT transcript FROM call_imports WHERE call_id = $1', [call.id]);
     expect(rows).toEqual([{ transcript: null }]);
+  });
+
+  it('decides what the words of a production call said, which it does not keep, and its times by its recording', async () => {
+    const number = '415-555-0142';
+    const transcript = TRANSCRIPT.map((entry, at) =>
+      at === 2 ? { ...entry, text: `Call us at ${number} in the evening.` } : entry,
+    );
+    const { call } = await imported({ evaluationId: ids.number, transcript, origin: 'production' });
+    expect(call).toMatchObject({
+      ...{ outcome: 'failed', checks: [{ met: true }, { met: true }, { met: false }] },
+      timeline: [{}, {}, { speaker: 'agent', text: 'Call us at [phone number 1] in the evening.' }, {}],
+    });
+    expect(JSON.stringify([call.timeline, call.checks, call.reason])).not.toContain(number);
   });
 
   it('has no verdict on words that are not known', async () => {

@@ -71,6 +71,8 @@ export interface CallOptions {
   readonly appliesTo?: NestedCheck;
   /** Redacts what the judge and the readers of the result get. Checks decide on the words as they were said. */
   readonly redaction?: PersonalDataRedaction;
+  /** Checks that were decided on words that are redacted by now. */
+  readonly decided?: readonly CheckResult[];
   /** Why there is no model to judge criteria, if not because none is configured. */
   readonly unjudged?: string;
   /** Plays callers without a script and judges criteria. Without a model, criteria are not judged. */
@@ -204,7 +206,9 @@ class Call {
     const invalidity = spokeOther === undefined ? broken : undefined;
     const judged = await this.judge(conversation, readable, invalidity, voice?.wordsFrom?.source);
     const leaf = judgedLeaf(verdictsOn(criteriaIn(applicable), judged.inChecks));
-    const found = await evaluateChecks(applicable, view, this.yielder(), soundChecks, leaf);
+    const evaluated = await evaluateChecks(applicable, view, this.yielder(), soundChecks, leaf);
+    const decided = new Map(this.options.decided?.map((check) => [check.index, check]));
+    const found = evaluated.map((check) => decided.get(check.index) ?? check);
     const checks = redacted(await this.confirmed(applicable, found, { view, judged: leaf }, conversation));
     const isProduction = conversation.end.recorded?.isProduction === true;
     const verdict = decide({

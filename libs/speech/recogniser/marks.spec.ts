@@ -44,6 +44,8 @@ describe('a mark inside of a text', () => {
     ['a telephone number in brackets', 'Call (800) 555-0142 or (555) 0143, please, before seven.'],
     ['a letter in brackets', 'Choose option (a) or plan [B], please.'],
     ['a stand-in of this service', 'a[U+202E]b'],
+    ['placeholders of personal data', 'Call [phone number 1] or [e-mail address 12]'],
+    ['placeholders of account numbers', 'It is [IBAN 1], with [card number 2]'],
     ['words that a mark may have (SYSTRAN/faster-whisper#1170)', 'MUSIC'],
     ['words that a mark may have (nikoelt/WhisperAttack#41)', 'Music on'],
     ['fillers, where a server has them', 'Uh, we are um open.'],

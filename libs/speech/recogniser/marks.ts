@@ -4,10 +4,11 @@ import { slowestSpeechMs } from '../../audio/index.js';
 const LABELS = /<\|[^|<>]*\|>/gu;
 /**
  * `[Music]`, `(laughs)`, `【拍手】`, `♪`, `♪ singing ♪`, `*coughs*`. Recognisers invent them in any language, so that only the
- * brackets count; `(800)`, `(a)` and `[U+202E]`, a stand-in of this service, are none.
+ * brackets count; `(800)`, `(a)` and `[U+202E]`, a stand-in of this service, are none, nor are
+ * its placeholders of personal data, `[phone number 1]`.
  */
 const MARKS =
-  /\[(?!U\+|[a-z]\])[^[\]]*\]|【[^【】]*】|[(（](?![a-z][)）])(?=[^()（）]*\p{L})[^()（）\p{N}]*[)）]|[♩-♬]+(?:[^♩-♬]*[♩-♬]+)?|\*[^*]+\*/giu;
+  /\[(?!U\+|[a-z]\]|(?:card number|phone number|e-mail address|IBAN) \d+\])[^[\]]*\]|【[^【】]*】|[(（](?![a-z][)）])(?=[^()（）]*\p{L})[^()（）\p{N}]*[)）]|[♩-♬]+(?:[^♩-♬]*[♩-♬]+)?|\*[^*]+\*/giu;
 const wordsOf = (...texts: string[]): RegExp => new RegExp(`^(?:${texts.join(' ').replace(/ +/g, '|')})$`, 'u');
 /** Words that name a sound. Two words of which none names one are written together. */
 const SOUNDS = wordsOf(

@@ -1,5 +1,5 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
-import type { ImportedToolCall, TranscriptEntry } from '../../../libs/simulation/index.js';
+import type { CallResult, ImportedToolCall, TranscriptEntry } from '../../../libs/simulation/index.js';
 import { oneOf } from '../../platform/database/checks.js';
 import { CHANNEL_ORDERS, type ChannelOrder } from '../recordings/recording-uploads.service.js';
 
@@ -55,6 +55,13 @@ export class CallImportEntity {
   /** Null if they are not known, and when the call has ended. */
   @Column({ name: 'tool_calls', type: 'jsonb', nullable: true })
   toolCalls: ImportedToolCall[] | null;
+
+  /**
+   * What the words of a production call decided as they were said; with a recording, only the checks that they decide otherwise
+   * when they are redacted. Null for others, and when the call has ended.
+   */
+  @Column({ type: 'jsonb', nullable: true })
+  decided: CallResult | null;
 
   /** Why it ended, in the words of its platform. */
   @Column({ name: 'ended_reason', type: 'text', nullable: true })

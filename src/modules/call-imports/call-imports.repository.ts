@@ -16,18 +16,21 @@ const FIND = `
 
 const INSERT = `
   INSERT INTO call_imports (call_id, run_id, workspace_id, agent_id, external_id, content_hash, channels, transcript, bytes,
-                            tool_calls, ended_reason, reported, origin)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
+                            tool_calls, ended_reason, reported, origin, decided)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`;
 
 /** When it took place, in place of when its attempt begins. */
 const SET_START = 'UPDATE calls SET started_at = $2 WHERE id = $1';
 
 const SOURCE = `
-  SELECT channels, transcript, tool_calls AS "toolCalls", ended_reason AS "endedReason", origin
+  SELECT channels, transcript, tool_calls AS "toolCalls", ended_reason AS "endedReason", origin, decided
     FROM call_imports WHERE call_id = $1`;
 
 export type NewCallImport = Omit<CallImportEntity, 'bytes'> & { readonly bytes: number };
-export type CallSource = Pick<CallImportEntity, 'channels' | 'transcript' | 'toolCalls' | 'endedReason' | 'origin'>;
+export type CallSource = Pick<
+  CallImportEntity,
+  'channels' | 'transcript' | 'toolCalls' | 'endedReason' | 'origin' | 'decided'
+>;
 
 /** SQL for calls that were recorded elsewhere. */
 @Injectable()
@@ -50,9 +53,9 @@ export class CallImportsRepository {
 
   async insert(one: NewCallImport, startedAt: Date): Promise<void> {
     const { callId, runId, workspaceId, agentId, externalId, contentHash, channels, bytes, endedReason, origin } = one;
-    const [said, tools, reported] = [one.transcript, one.toolCalls, one.reported].map(jsonOf);
+    const [said, tools, reported, decided] = [one.transcript, one.toolCalls, one.reported, one.decided].map(jsonOf);
     const values = [callId, runId, workspaceId, agentId, externalId, contentHash, channels, said, bytes, tools];
-    await this.database.query(INSERT, [...values, endedReason, reported, origin]);
+    await this.database.query(INSERT, [...values, endedReason, reported, origin, decided]);
     await this.database.query(SET_START, [callId, startedAt]);
   }
 

@@ -1,5 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { RECORDING } from '../../../libs/simulation/index.js';
+import {
+  type CallResult,
+  type CheckResult,
+  type ImportedToolCall,
+  PersonalDataRedaction,
+  RECORDING,
+} from '../../../libs/simulation/index.js';
 import type { Caller } from '../../platform/access/caller.js';
 import { Database } from '../../platform/database/database.js';
 import { isUuid } from '../../platform/database/ids.js';
@@ -12,14 +19,17 @@ import type { CallDetails } from '../calls/dto/call.responses.js';
 import { countedFrom, RunStarterService } from '../starts/run-starter.service.js';
 import { type PlannedEvaluation, RunWriterService } from '../starts/run-writer.service.js';
 import type { Import } from './import-reader.js';
+import { judgeProduction, UNJUDGED } from './production-judge.js';
 import { full } from './room.js';
-import { CallImportsRepository } from './call-imports.repository.js';
+import { CallImportsRepository, type NewCallImport } from './call-imports.repository.js';
 
-export { judgeProduction, UNJUDGED } from './production-judge.js';
+export { judgeProduction, UNJUDGED };
 
 const NAME = 'Imported calls';
 /** An import does not wait for calls to the agent, which it does not call. */
 const CONCURRENCY = 100;
+
+type ReportedParts = Pick<NewCallImport, 'transcript' | 'toolCalls' | 'endedReason' | 'reported'>;
 
 /** Imports calls that were recorded elsewhere, each in a run of its own. */
 @Injectable()
@@ -92,7 +102,7 @@ export class CallImportsService {
         repeat: 1,
         concurrency: CONCURRENCY,
       },
-      ...{ ...gate, baselineRunId: null, agentVersion: null, medium: 'voice' as const, isImported: true },
+      ...{ ...gate, baselineRunId: null, agentVersion: null, medium: 'voice' as const, isImported: true, origin },
       agentSnapshot: { name, provider, assistantId, type },
     };
     const choice = { protocol: RECORDING, medium: 'voice' as const };
@@ -100,8 +110,54 @@ export class CallImportsService {
     const { callIds } = await this.writer.write(run, [countedFrom(evaluation, startedAt)], choice);
     const callId = callIds[0]!;
     const row = { callId, runId, workspaceId, agentId, externalId, contentHash: hash, channels };
-    const parts = { transcript: transcript && [...transcript], toolCalls: toolCalls && [...toolCalls] };
-    await this.repository.insert({ ...row, ...parts, endedReason, reported, origin, bytes: bytes ?? 0 }, startedAt);
+    const said = { transcript: transcript && [...transcript], toolCalls: toolCalls && [...toolCalls] };
+    const parts = { ...said, endedReason, reported };
+    const stored =
+      origin === 'production' ? await this.production(agent, evaluation, parts, startedAt, bytes !== null) : parts;
+    await this.repository.insert({ ...row, decided: null, ...stored, origin, bytes: bytes ?? 0 }, startedAt);
     return callId;
   }
+
+  /** A production call as it is stored: redacted and, without a recording, judged by its checks. */
+  private async production(
+    agent: AgentDescription,
+    evaluation: PlannedEvaluation,
+    parts: ReportedParts,
+    startedAt: Date,
+    isRecorded: boolean,
+  ): Promise<ReportedParts & { readonly decided: CallResult | null }> {
+    const { transcript, toolCalls, endedReason, reported } = parts;
+    const redaction = new PersonalDataRedaction();
+    const clean = {
+      transcript: transcript && transcript.map((entry) => ({ ...entry, text: redaction.text(entry.text) })),
+      toolCalls: toolCalls && toolCalls.map((call) => redacted(call, redaction)),
+      endedReason: endedReason && redaction.text(endedReason),
+      reported: redaction.value(reported),
+    };
+    const judge = (words: typeof parts, known: object) =>
+      judgeProduction(
+        agent,
+        evaluation,
+        {
+          ...{ transcript: words.transcript ?? [], startedAt: startedAt.getTime() },
+          ...(words.toolCalls && { toolCalls: words.toolCalls }),
+          ...(words.endedReason !== null && { endedReason: words.endedReason }),
+        },
+        { callId: randomUUID(), ...known },
+      );
+    const decided = await judge(parts, { redaction });
+    if (!isRecorded) return { ...clean, transcript: null, toolCalls: null, decided };
+    // What the redacted words would decide otherwise.
+    const { checks } = await judge(clean, {});
+    const isOther = ({ met }: CheckResult, index: number) => met !== checks[index]?.met;
+    return { ...clean, decided: { ...decided, checks: decided.checks.filter(isOther) } };
+  }
 }
+
+const redacted = (
+  { name, startMs, arguments: args, result }: ImportedToolCall,
+  redaction: PersonalDataRedaction,
+): ImportedToolCall => ({
+  ...{ name: redaction.text(name), startMs, arguments: redaction.value(args) },
+  ...(result !== undefined && { result: redaction.value(result) }),
+});

@@ -1,10 +1,13 @@
 import { Injectable } from '@nestjs/common';
+import { criteriaIn } from '../../../libs/evaluation-definition/index.js';
 import {
   type CallResult,
   executeImportedCall,
   executeTranscribedCall,
   failure,
   type ImportedCallOptions,
+  PersonalDataRedaction,
+  rejudge,
   unstartedCall,
   type VoiceTranscription,
 } from '../../../libs/simulation/index.js';
@@ -41,8 +44,18 @@ export class ImportedCalls {
   ): Promise<CallResult> {
     const source = await this.repository.source(id);
     if (!source) return notImported('it was deleted');
-    const { channels, transcript, toolCalls, endedReason, origin } = source;
-    const { turnEndMs } = options.definition;
+    const { channels, transcript, toolCalls, endedReason, origin, decided } = source;
+    const { definition, scenario, model, judgeSamples } = options;
+    if (decided && channels === null) {
+      const recorded = { ...decided, exchange: decided.exchange && { ...decided.exchange, callId: claimId } };
+      // The words are redacted by now: only criteria are left to decide.
+      const hasCriteria = definition.criteria.length + criteriaIn(definition.checks).length > 0;
+      return model && hasCriteria
+        ? rejudge({ definition, scenario, recorded, model, ...(judgeSamples && { judgeSamples }), signal })
+        : recorded;
+    }
+    const { turnEndMs } = definition;
+    const ofProduction = decided && { redaction: new PersonalDataRedaction(), decided: decided.checks };
     const reported = {
       ...{ isProduction: origin === 'production' },
       ...(toolCalls && { toolCalls }),
@@ -57,7 +70,7 @@ export class ImportedCalls {
     const judge = ({ facts, pieces, recording }: ImportedRecording) => {
       const heard = recogniser && { pieces, transcription: recogniser };
       const known = { facts, reported, recording, ...(heard && { heard }) };
-      return executeImportedCall({ ...options, ...known, callId: claimId, signal });
+      return executeImportedCall({ ...options, ...known, ...ofProduction, callId: claimId, signal });
     };
     const result = await this.recordings.import(key, id, sent, judge, signal);
     return 'refusal' in result ? notImported(result.refusal) : result;

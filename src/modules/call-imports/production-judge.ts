@@ -35,7 +35,7 @@ export function judgeProduction(
   { transcript, startedAt, ...reported }: ProductionWords,
   judging: Pick<CallOptions, 'model' | 'judgeSamples' | 'unjudged' | 'signal'> & {
     readonly callId: string;
-    readonly redaction: PersonalDataRedaction;
+    readonly redaction?: PersonalDataRedaction;
   },
 ): Promise<CallResult> {
   const { snapshot, cases } = countedFrom(planned, new Date(startedAt));

@@ -213,7 +213,8 @@ const RECOUNT = `
    WHERE r.id = $1`;
 
 /** What only the import needed is not kept. */
-const CLOSE_IMPORT = 'UPDATE call_imports SET transcript = NULL, tool_calls = NULL, bytes = 0 WHERE run_id = $1';
+const CLOSE_IMPORT =
+  'UPDATE call_imports SET transcript = NULL, tool_calls = NULL, decided = NULL, bytes = 0 WHERE run_id = $1';
 
 /** SQL for reading and cancelling runs. */
 @Injectable()

@@ -33,7 +33,7 @@ export class ProductionDays1796040000000 implements MigrationInterface {
         ADD COLUMN not_applicable integer NOT NULL DEFAULT 0, ADD COLUMN over_limit integer NOT NULL DEFAULT 0,
         ADD COLUMN judged integer NOT NULL DEFAULT 0, ADD COLUMN unjudged integer NOT NULL DEFAULT 0;
 
-      ALTER TABLE call_imports ALTER COLUMN content_hash DROP NOT NULL;
+      ALTER TABLE call_imports ALTER COLUMN content_hash DROP NOT NULL, ADD COLUMN decided jsonb;
       DROP INDEX call_imports_external_id_key;
       CREATE UNIQUE INDEX call_imports_external_id_key ON call_imports (agent_id, external_id)
        WHERE external_id IS NOT NULL AND content_hash IS NOT NULL;
@@ -53,7 +53,7 @@ export class ProductionDays1796040000000 implements MigrationInterface {
       DELETE FROM call_imports WHERE content_hash IS NULL;
       DROP INDEX call_imports_external_id_idx, call_imports_external_id_key;
       CREATE UNIQUE INDEX call_imports_external_id_key ON call_imports (agent_id, external_id) WHERE external_id IS NOT NULL;
-      ALTER TABLE call_imports ALTER COLUMN content_hash SET NOT NULL;
+      ALTER TABLE call_imports ALTER COLUMN content_hash SET NOT NULL, DROP COLUMN decided;
       ALTER TABLE run_evaluations DROP COLUMN taken, DROP COLUMN not_applicable, DROP COLUMN over_limit, DROP COLUMN judged,
         DROP COLUMN unjudged;
       ${DROP_TRIGGERS}; ${dropCounters('runs')};
