@@ -112,14 +112,15 @@ describe('the limits of calls to telephone numbers', () => {
     const [workspaceId, another] = [await workspace(), await workspace()];
     const call = { number: '+390612345678', seconds: 1, trunk: 'sip:trunk.example:5060;transport=tcp acme' };
     const services = [limits, other.nest.get(DialLimitsService)];
+    const startedAt = performance.now();
     const begun = await Promise.all(
       [0, 1, 2, 3, 4, 5].map((n) =>
         begin(services[n % 2]!, { ...call, workspaceId: n % 3 === 0 ? workspaceId : another }),
       ),
     );
-    const times = begun.map(({ placed }) => placed[0]!).sort((a, b) => a - b);
-    // Twenty of them in a second; the clocks of database and process are read a little apart.
-    expect(times.at(-1)! - times[0]!).toBeGreaterThan(5 * 50 - 40);
+    const last = Math.max(...begun.map(({ placed }) => placed[0]!));
+    // Twenty of them in a second, on two clocks that may drift a little.
+    expect(last - startedAt).toBeGreaterThan(5 * 50 - 10);
   });
 
   it('end the wait for a turn with the call that is cancelled, and refuse a turn that is too far away', async () => {
