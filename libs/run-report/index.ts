@@ -20,12 +20,15 @@ export type {
 export type { ReportedAudio, ReportedVoice, AudioReader } from './voice/index.js';
 export {
   PAGE_DAYS,
+  type ProductionCase,
   renderAgentPage,
   type ReportedAgent,
   type ReportedAgentCase,
   type ReportedAlarm,
   type ReportedCaseResult,
   type ReportedLook,
+  type ReportedProduction,
+  type ReportedProductionCall,
   type ReportedStream,
   type WatchedSchedule,
 } from './agent/index.js';

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
 import { renderAgentPage, type ReportedAgent } from '../../libs/run-report/index.js';
-import { agentWith, sampleAgent } from '../../libs/run-report/testing/agent.js';
+import { agentWith, productionWith, sampleAgent } from '../../libs/run-report/testing/agent.js';
 import { HOSTILE_NAMES } from '../../libs/run-report/testing/hostile-names.js';
 import { browserUnavailableReason, checkBehaved, HtmlSite, overflowOf } from '../support/browser.js';
 
@@ -25,7 +25,7 @@ if (missing !== undefined) console.warn(`Skipped: pages of agents in a browser, 
         [1, 2],
       ],
     })),
-    { name: HOSTILE_NAMES[0]!, reportOf: (runId) => `runs/${runId}` },
+    { name: HOSTILE_NAMES[0]!, production: productionWith(HOSTILE_NAMES[1]!, 3), reportOf: (runId) => `runs/${runId}` },
     (night) => {
       const text = HOSTILE_NAMES[night]!;
       const tester = { service: text, judge: text, transcription: text, speech: [text] };
@@ -34,6 +34,7 @@ if (missing !== undefined) console.warn(`Skipped: pages of agents in a browser, 
   );
   const pages = new Map([
     ['/sample', page(sampleAgent())],
+    ['/production', page({ ...sampleAgent(), production: productionWith('Books a table for four', 50) })],
     ['/empty', page(agentWith([], { nextRunAt: null }))],
     ['/hostile', page(hostile)],
   ]);
@@ -56,6 +57,8 @@ if (missing !== undefined) console.warn(`Skipped: pages of agents in a browser, 
     ['/sample', 1_160, 'dark'],
     ['/sample', 390, 'light'],
     ['/sample', 390, 'dark'],
+    ['/production', 1_160, 'light'],
+    ['/production', 390, 'dark'],
     ['/empty', 390, 'light'],
     ['/hostile', 390, 'light'],
   ] as const)(

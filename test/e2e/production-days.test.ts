@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto';
 import type { MonitoredAgent, ProductionCall } from '../../libs/simulation/index.js';
 import { RunPruner } from '../../src/modules/retention/run-pruner.js';
-import { ProductionDays } from '../../src/modules/production-days/production-days.service.js';
 import { sendCompletion, TestServers } from '../simulators/servers.js';
 import { expectError } from '../support/expect.js';
 import type { ApiResponse } from '../support/http.js';
 import { LogLines } from '../support/log-lines.js';
+import { bad, BOOKS as books, good, productionCall as call, question, takeCall } from '../support/production-calls.js';
 import { callEnv, prepareEvaluations } from '../support/run-app.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
@@ -13,14 +13,6 @@ import { until } from '../support/until.js';
 
 const DAY = new Date().toISOString().slice(0, 10);
 const PERSONALITY = { scenarioText: 'You want a table.' };
-const books = {
-  ...{ key: 'books', name: 'Books the table', ...PERSONALITY, scope: 'both' },
-  appliesTo: { type: 'says', speaker: 'caller', text: 'table' },
-  checks: [
-    { type: 'calls_tool', tool: 'book_table' },
-    { type: 'no_personal_data', speaker: 'agent' },
-  ],
-};
 const polite = {
   key: 'polite',
   name: 'Is polite',
@@ -58,34 +50,16 @@ describe('the days of production calls', () => {
     await servers.close();
   });
 
-  const call = (id: string, words: readonly string[], more: Partial<ProductionCall> = {}): ProductionCall => ({
-    ...{ id, startedAt: Date.now() - 60_000, endedAt: Date.now() - 1_000 },
-    said: words.map((text, index) => ({
-      ...{ speaker: index % 2 === 0 ? ('agent' as const) : ('caller' as const), text },
-      ...{ startMs: index * 3_000 + 500, endMs: index * 3_000 + 2_500 },
-    })),
-    toolCalls: [],
-    ...{ endedReason: 'customer-ended-call', latencies: { turn: [640, 1_900] }, recording: 'none' },
-    ...{ attemptId: null, callerNumber: null },
-    ...more,
-  });
-  const BOOKED = { name: 'book_table', arguments: { guests: 2 }, result: '{"booked":true}', startMs: 7_000 };
-  const good = (id: string) =>
-    call(id, ['Good evening.', 'A table for two, please.', 'Your table is booked.'], { toolCalls: [BOOKED] });
-  const bad = (id: string) => call(id, ['Good evening.', 'A table for two, please.', 'Goodbye.']);
-  const question = (id: string) => call(id, ['Good evening.', 'When are you open?', 'At six.']);
-
   async function prepare(evaluations: readonly object[] = [books, polite, test]) {
     const subject = await prepareEvaluations(app, evaluations);
     const { agentId, workspaceId, client } = subject;
-    const days = app.nest.get(ProductionDays, { strict: false });
     const agent: MonitoredAgent = { id: agentId, workspaceId };
     const runs = async (query = '?origin=production') =>
       (await client.get(`/agents/${agentId}/runs${query}`)).body.data;
     return {
       ...subject,
       take: (one: ProductionCall, judging?: MonitoredAgent['judging']) =>
-        days.take({ ...agent, ...(judging && { judging }) }, one),
+        takeCall(app, { ...agent, ...(judging && { judging }) }, one),
       runs,
       run: async () => (await client.get(`/runs/${(await runs())[0].id}`)).body.data,
       calls: async (): Promise<any[]> =>
@@ -211,7 +185,10 @@ describe('the days of production calls', () => {
       { outcomes: { passed: 1, failed: 1 } },
     ]);
     expect(await sql(app.databaseUrl, 'SELECT FROM webhook_events WHERE agent_id = $1', [agentId])).toEqual([]);
-    expect(await sql(app.databaseUrl, 'SELECT FROM case_results WHERE run_id = $1', [id])).toEqual([]);
+    expect(
+      await sql(app.databaseUrl, 'SELECT schedule_id, passed, failed FROM case_results WHERE run_id = $1', [id]),
+    ).toEqual([{ schedule_id: agentId, passed: 1, failed: 1 }]);
+    expect((await client.get(`/agents/${agentId}/cases/books/history`)).status).toBe(404);
     const junit = String((await client.get(`/runs/${id}/junit`)).body);
     expect(junit.match(/<testcase/g)).toHaveLength(2);
     expect(junit).not.toContain('gate');

@@ -1,5 +1,5 @@
 import type { ReportedAgent } from '../index.js';
-import { agentWith, endOf, streamWith } from '../testing/agent.js';
+import { agentWith, endOf, productionWith, streamWith } from '../testing/agent.js';
 import { renderAgentPage } from './page.js';
 
 const wordsOf = (agent: ReportedAgent): string =>
@@ -124,6 +124,28 @@ describe('the page of an agent', () => {
     expect(wordsOf(agent)).toContain(
       '1 case not green Books Nightly Red since the run of 2026-10-02 02:00 UTC ; newest failed call, 2026-10-03 02:00 UTC In that run, the agent version changed from v1 to v2 .',
     );
+  });
+
+  it('has the production calls, those evaluations first of which most calls failed, and hides no word in an element', () => {
+    const page = [...renderAgentPage(agentWith([], { production: productionWith('<i>&', 3) }))].join('');
+    const words = wordsOf(agentWith([], { production: productionWith('<i>&', 3) }));
+    expect(page).not.toContain('<i>');
+    expect(words).toMatch(
+      /Production Calls judged 1,002 \(98 % passed\) Failed 22 Days 7, 2026-11-23 to 2026-11-29 \(UTC\)/,
+    );
+    expect(words).toMatch(
+      /Over limit Cancels 20 20 0 % .* 0 0 0 Books 982 2 100 % 980 of 982 .* 4 30 1 Opens 0 0 not counted/,
+    );
+    expect(words).toMatch(/The newest 3 failed calls .* call id-0 &#60;i&#62;&#38; .*call id-2/);
+    expect(page).toContain('<a href="runs/day#e1-r1"><bdi>&#60;i&#62;&#38;</bdi>, 2026-11-29 18:00 UTC</a>');
+    expect(page).toContain('<a href="#production">22 of 1,002 calls failed</a>');
+  });
+
+  it('says who may read the failed production calls to others, and has no part about them without a day', () => {
+    const words = wordsOf(agentWith([], { production: { ...productionWith('Bad', 3), failed: null } }));
+    expect(words).toContain('are shown to EDITOR and ADMIN keys');
+    expect(words).not.toContain('Bad');
+    expect(wordsOf(agentWith([]))).not.toContain('Production');
   });
 
   it('decides by the newest result of each case without a schedule', () => {

@@ -5,6 +5,7 @@ import { META_CSP, STYLE } from '../style.js';
 import { alarmFacts } from './alarms.js';
 import { gridSections, redSection } from './cases.js';
 import { lookSection } from './charts.js';
+import { productionFact, productionSection } from './production.js';
 import type { ReportedAgent } from './reported-agent.js';
 import { decisionNote, verdictOf } from './verdict.js';
 
@@ -16,7 +17,7 @@ export function* renderAgentPage(agent: ReportedAgent): Generator<string, void, 
   yield `<!doctype html>\n<html lang="en">`;
   yield head(agent).toString();
   yield `<body>${banner(agent).toString()}<main>`;
-  yield html`${redSection(agent)}${lookSection(agent)}`.toString();
+  yield html`${redSection(agent)}${lookSection(agent)}${productionSection(agent)}`.toString();
   yield gridSections(agent).toString();
   yield '</main></body></html>\n';
 }
@@ -50,6 +51,7 @@ function banner(agent: ReportedAgent): Html {
       ['Last run', last && lastRunText(agent)],
       ['Next run', nextRunAt === null ? 'none planned' : time(nextRunAt)],
       ['Runs', `${count(runs, 'run')} in ${days} days to ${dateTime(to)}`],
+      ...productionFact(agent),
       ...alarmFacts(agent),
     ])}
     ${periods(agent)}

@@ -84,6 +84,43 @@ export interface WatchedSchedule {
   readonly findable: readonly FindableFall[];
 }
 
+/** How the production calls ended that an evaluation judged. */
+export interface ProductionCase {
+  readonly name: string;
+  readonly passed: number;
+  readonly failed: number;
+  /** `invalid` and `error`. */
+  readonly notJudged: number;
+  /** Calls that it is not about. */
+  readonly notApplicable: number;
+  /** Calls beyond the most of a day. */
+  readonly overLimit: number;
+}
+
+/** A failed production call, and why it failed. */
+export interface ReportedProductionCall {
+  readonly callId: string;
+  readonly runId: string;
+  /** Of its evaluation. */
+  readonly name: string;
+  readonly startedAt: string;
+  readonly position: number;
+  readonly repetition: number;
+  /** Null once its words were deleted. */
+  readonly reason: string | null;
+}
+
+/** The stored days of production calls in the period. */
+export interface ReportedProduction {
+  /** The first and the last day (UTC), YYYY-MM-DD, and their number. */
+  readonly from: string;
+  readonly to: string;
+  readonly days: number;
+  readonly cases: readonly ProductionCase[];
+  /** The newest ones, newest first; null for readers who see no words of production calls. */
+  readonly failed: readonly ReportedProductionCall[] | null;
+}
+
 /** An agent over time. */
 export interface ReportedAgent {
   readonly id: string;
@@ -102,6 +139,8 @@ export interface ReportedAgent {
   readonly runs: number;
   /** Those of schedules first. */
   readonly streams: readonly ReportedStream[];
+  /** Null without production calls. */
+  readonly production: ReportedProduction | null;
   /** Address of the report of a run; undefined once the run was deleted. */
   readonly reportOf: (runId: string) => string | undefined;
   /** Address of the page for other periods; undefined where there is none. */

@@ -1,5 +1,5 @@
 import { caseState } from '../../statistics/index.js';
-import type { ReportedAgent, ReportedCaseResult, ReportedLook, ReportedStream } from '../index.js';
+import type { ReportedAgent, ReportedCaseResult, ReportedLook, ReportedProduction, ReportedStream } from '../index.js';
 
 const HOUR_MS = 60 * 60 * 1_000;
 const START = Date.parse('2026-10-01T02:00:00Z');
@@ -41,6 +41,7 @@ export function agentWith(
     looks,
     runs: nights,
     streams: nights === 0 ? [] : [streamWith(cases)],
+    production: null,
     reportOf: (runId) => (runId === idOf(nights - 3) ? undefined : `runs/${runId}`),
     pageOf: (days) => `?days=${days}`,
     ...values,
@@ -111,4 +112,21 @@ export function sampleAgent(): ReportedAgent {
       ...(night >= 52 && { agentVersion: 'v2' }),
     }),
   );
+}
+
+/** A week of production calls, of which the newest failed ones have this name and reason. */
+export function productionWith(text: string, failed: number): ReportedProduction {
+  const none = { passed: 0, failed: 0, notJudged: 0, notApplicable: 0, overLimit: 0 };
+  return {
+    ...{ from: '2026-11-23', to: '2026-11-29', days: 7 },
+    cases: [
+      { ...none, name: 'Books', passed: 980, failed: 2, notJudged: 4, notApplicable: 30, overLimit: 1 },
+      { ...none, name: 'Opens' },
+      { ...none, name: 'Cancels', failed: 20 },
+    ],
+    failed: Array.from({ length: failed }, (_, at) => ({
+      ...{ callId: `id-${at}`, runId: 'day', name: text, reason: text },
+      ...{ startedAt: '2026-11-29T18:00:00.000Z', position: 0, repetition: at + 1 },
+    })),
+  };
 }

@@ -1,11 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type {
+  ProductionCase,
   ReportedAlarm,
   ReportedCaseResult,
   ReportedLook,
+  ReportedProduction,
+  ReportedProductionCall,
   WatchedSchedule,
 } from '../../../libs/run-report/index.js';
 import { Database } from '../../platform/database/database.js';
+import { IS_OF_TESTS } from '../case-history/case-history.service.js';
 import type { CaseResultEntity } from '../case-history/case-result.entity.js';
 import type { RunEntity } from '../runs/run.entity.js';
 
@@ -16,7 +20,7 @@ import type { RunEntity } from '../runs/run.entity.js';
 const LOOKS = `
   WITH newest AS MATERIALIZED (
     SELECT h.run_id, max(h.ended_at) AS ended_at, count(*) OVER ()::int AS total
-      FROM case_results h WHERE h.agent_id = $1 AND h.ended_at >= now() - $2 * interval '24 hours'
+      FROM case_results h WHERE ${IS_OF_TESTS} AND h.agent_id = $1 AND h.ended_at >= now() - $2 * interval '24 hours'
      GROUP BY h.run_id ORDER BY 2 DESC, h.run_id LIMIT $3)
   SELECT k.run_id AS "runId", k.ended_at AS "endedAt", k.total, s.*, l.ranks[1] AS p50, l.ranks[2] AS p95,
          r.name, r.id IS NOT NULL AS "isStored"
@@ -32,7 +36,7 @@ const LOOKS = `
    ORDER BY k.ended_at DESC, k.run_id`;
 
 /** $1: agent; $2: days. The stream of a result is an enabled schedule; null: all other runs. */
-const IN_PERIOD = `h.agent_id = $1 AND h.ended_at >= now() - $2 * interval '24 hours'`;
+const IN_PERIOD = `${IS_OF_TESTS} AND h.agent_id = $1 AND h.ended_at >= now() - $2 * interval '24 hours'`;
 const STREAM = 'LEFT JOIN schedules s ON s.id = h.schedule_id AND s.enabled';
 
 const RESULT = `s.id AS "scheduleId", h.run_id AS "runId", h.case_key AS "caseKey", h.ended_at AS "endedAt", h.passed,
@@ -79,9 +83,39 @@ const SCHEDULES = `
     SELECT k.learning, k.findable FROM looks k WHERE k.schedule_id = s.id ORDER BY k.ended_at DESC LIMIT 1) l
    WHERE s.agent_id = $1 AND s.enabled ORDER BY s.created_at, s.id`;
 
-/** Whether the run of an agent ended within the days $3 before now. */
+/** $1: agent; $2: days before today. */
+const IN_DAYS = `r.agent_id = $1 AND r.day > (now() AT TIME ZONE 'UTC')::date - $2::int`;
+const PRODUCTION_DAYS = `
+  SELECT count(*)::int AS days, min(r.day)::text AS "from", max(r.day)::text AS "to" FROM runs r WHERE ${IN_DAYS}`;
+
+/** Calls are read of days that have not ended; \`case_results\` has the counts of the others. */
+const PRODUCTION_CASES = `
+  SELECT (array_agg(e.snapshot ->> 'name' ORDER BY r.day DESC))[1] AS name,
+         sum(coalesce(h.passed, 0) + c.passed)::int AS passed, sum(coalesce(h.failed, 0) + c.failed)::int AS failed,
+         sum(coalesce(h.other, 0) + c.other)::int AS "notJudged", sum(e.not_applicable)::int AS "notApplicable",
+         sum(e.over_limit)::int AS "overLimit"
+    FROM runs r JOIN run_evaluations e ON e.run_id = r.id
+   CROSS JOIN LATERAL (
+     SELECT sum(h.passed) AS passed, sum(h.failed) AS failed, sum(h.invalid + h.error) AS other
+       FROM case_results h WHERE h.run_id = r.id AND split_part(h.case_key, ':', 1) = e.evaluation_id::text) h
+   CROSS JOIN LATERAL (
+     SELECT count(*) FILTER (WHERE outcome = 'passed') AS passed, count(*) FILTER (WHERE outcome = 'failed') AS failed,
+            count(*) FILTER (WHERE outcome IN ('invalid', 'error')) AS other
+       FROM calls c WHERE r.ended_at IS NULL AND c.run_id = r.id AND c.evaluation_id = e.evaluation_id) c
+   WHERE ${IN_DAYS} GROUP BY e.evaluation_id ORDER BY min(e.position), e.evaluation_id`;
+
+/** $3: most calls. */
+const PRODUCTION_FAILED = `
+  SELECT c.id AS "callId", r.id AS "runId", e.snapshot ->> 'name' AS name, c.started_at AS "startedAt", e.position, c.repetition,
+         c.reason
+    FROM runs r CROSS JOIN LATERAL (
+     SELECT * FROM calls c WHERE c.run_id = r.id AND c.outcome = 'failed' ORDER BY c.started_at DESC, c.id LIMIT $3) c
+    JOIN run_evaluations e ON e.run_id = r.id AND e.evaluation_id = c.evaluation_id
+   WHERE ${IN_DAYS} ORDER BY r.day DESC, c.started_at DESC, c.id LIMIT $3`;
+
+/** Whether the run of an agent ended within the days $3 before now. Words of production calls are in no report of a link. */
 const IS_IN_PERIOD = `
-  SELECT FROM runs WHERE id = $1 AND agent_id = $2 AND ended_at >= now() - $3 * interval '24 hours'`;
+  SELECT FROM runs WHERE id = $1 AND agent_id = $2 AND origin <> 'production' AND ended_at >= now() - $3 * interval '24 hours'`;
 
 const RUN_OF_CALL = `SELECT run_id AS "runId" FROM calls WHERE id = $1`;
 
@@ -103,7 +137,7 @@ export type StreamRow = ResultRow &
   Pick<CaseResultEntity, 'name'> &
   Pick<RunEntity, 'exitCode'> & { readonly scheduleName: string | null; readonly status: string | null };
 
-/** SQL for the page of an agent, which reads no call, and for what its links lead to. */
+/** SQL for the page of an agent, which reads no result of a call, and for what its links lead to. */
 @Injectable()
 export class AgentPagesRepository {
   constructor(private readonly database: Database) {}
@@ -133,6 +167,27 @@ export class AgentPagesRepository {
 
   schedules(agentId: string): Promise<WatchedSchedule[]> {
     return this.database.query(SCHEDULES, [agentId]);
+  }
+
+  /** @returns undefined without a day of production calls in the period */
+  async productionDays(
+    agentId: string,
+    days: number,
+  ): Promise<Pick<ReportedProduction, 'days' | 'from' | 'to'> | undefined> {
+    type Row = Pick<ReportedProduction, 'days' | 'from' | 'to'>;
+    const [row] = await this.database.query<Row>(PRODUCTION_DAYS, [agentId, days]);
+    return row?.days === 0 ? undefined : row;
+  }
+
+  productionCases(agentId: string, days: number): Promise<ProductionCase[]> {
+    return this.database.query(PRODUCTION_CASES, [agentId, days]);
+  }
+
+  /** Newest first. */
+  async failedProduction(agentId: string, days: number, limit: number): Promise<ReportedProductionCall[]> {
+    type Row = Omit<ReportedProductionCall, 'startedAt'> & { readonly startedAt: Date };
+    const rows = await this.database.query<Row>(PRODUCTION_FAILED, [agentId, days, limit]);
+    return rows.map((row) => ({ ...row, startedAt: row.startedAt.toISOString() }));
   }
 
   async runOfCall(callId: string): Promise<string | undefined> {

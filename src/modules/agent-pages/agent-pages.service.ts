@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { PAGE_DAYS, type ReportedAgent } from '../../../libs/run-report/index.js';
-import type { Caller } from '../../platform/access/caller.js';
+import { PAGE_DAYS, type ReportedAgent, type ReportedProduction } from '../../../libs/run-report/index.js';
+import { type Caller, covers } from '../../platform/access/caller.js';
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
@@ -15,11 +15,17 @@ import { streamsOf } from './streams.js';
 /** Runs in the charts, and in the grids of cases. */
 const MAX_LOOKS = 120;
 const MAX_COLUMNS = { ofStream: 30, ofAll: 120 };
+/** Failed production calls. */
+const MAX_FAILED = 50;
 /** Readers of a link can open reports of runs for a day longer than the longest period: the page is older than the click. */
 const READABLE_DAYS = Math.max(...PAGE_DAYS) + 1;
 
 /** Addresses on a page. */
-type Addresses = Pick<ReportedAgent, 'pageOf'> & { readonly reportOf: (runId: string) => string };
+type Addresses = Pick<ReportedAgent, 'pageOf'> & {
+  readonly reportOf: (runId: string) => string;
+  /** Whether the reader may see words of production calls. */
+  readonly hasWords: boolean;
+};
 
 /** The results of an agent over time as a page, and links to it that work without an API key. */
 @Injectable()
@@ -34,9 +40,9 @@ export class AgentPagesService {
   ) {}
 
   /** @throws DomainError NOT_FOUND or FORBIDDEN for the agent */
-  read(caller: Pick<Caller, 'workspaceId'>, agentId: string, days: number): Promise<ReportedAgent> {
+  read(caller: Caller, agentId: string, days: number): Promise<ReportedAgent> {
     const reportOf = (runId: string) => `${this.settings.publicUrl ?? ''}/runs/${runId}/report`;
-    return this.page(caller, agentId, days, { reportOf });
+    return this.page(caller, agentId, days, { reportOf, hasWords: covers(caller.role, 'EDITOR') });
   }
 
   /** The page of a link. @throws DomainError NOT_FOUND if the token is unknown, revoked or expired, or the agent was deleted */
@@ -46,6 +52,7 @@ export class AgentPagesService {
     return this.page({ workspaceId }, agentId, days, {
       reportOf: (runId) => `${token}/runs/${runId}`,
       pageOf: (length) => `?days=${length}`,
+      hasWords: false,
     });
   }
 
@@ -83,15 +90,17 @@ export class AgentPagesService {
     caller: Pick<Caller, 'workspaceId'>,
     agentId: string,
     days: number,
-    { reportOf, pageOf }: Addresses,
+    { reportOf, pageOf, hasWords }: Addresses,
   ): Promise<ReportedAgent> {
     const { id, name } = await this.agents.describe(caller, agentId);
     const looks = await this.repository.looks(id, days, MAX_LOOKS);
     const results = await this.repository.results(id, days, MAX_COLUMNS);
     const red = await this.repository.redSince(id, days);
+    const production = await this.production(id, days, hasWords);
     const stored = new Set([
       ...[...looks, ...red].flatMap(({ runId, isStored }) => (isStored ? [runId] : [])),
       ...results.flatMap(({ runId, status }) => (status === null ? [] : [runId])),
+      ...(production?.failed ?? []).map(({ runId }) => runId),
     ]);
     return {
       id,
@@ -104,8 +113,20 @@ export class AgentPagesService {
       looks: looks.map(toLook).reverse(),
       runs: looks[0]?.total ?? 0,
       streams: streamsOf(results, red),
+      production,
       reportOf: (runId) => (stored.has(runId) ? reportOf(runId) : undefined),
       ...(pageOf && { pageOf }),
+    };
+  }
+
+  private async production(agentId: string, days: number, hasWords: boolean): Promise<ReportedProduction | null> {
+    const found = await this.repository.productionDays(agentId, days);
+    if (!found) return null;
+    const cases = await this.repository.productionCases(agentId, days);
+    return {
+      ...found,
+      cases,
+      failed: hasWords ? await this.repository.failedProduction(agentId, days, MAX_FAILED) : null,
     };
   }
 }

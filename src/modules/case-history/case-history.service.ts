@@ -14,6 +14,8 @@ import { CaseHistoryRepository, type CaseResultRow } from './case-history.reposi
 import type { CaseResult } from './dto/case-history.response.js';
 import { testerOf } from './tester.js';
 
+export { IS_OF_TESTS } from './case-history.repository.js';
+
 /** Days after the end of its run for which the result of a case is kept. */
 const RETENTION_DAYS = 400;
 
@@ -34,6 +36,13 @@ export class CaseHistoryService {
     const cases = plan.map(({ caseKey, name, variables }) => ({ caseKey, name: caseName(name, variables, caseKey) }));
     const testers = { text: testerOf(this.settings, 'text'), voice: testerOf(this.settings, 'voice') };
     await this.repository.record(run, cases, testers);
+  }
+
+  /** Counts the calls of a run after some were added or deleted, also in its results if it has ended. */
+  async recount(runId: string): Promise<void> {
+    await this.runs.recount(runId);
+    await this.repository.forgetRun(runId);
+    await this.record({ id: runId });
   }
 
   /**

@@ -31,7 +31,7 @@ export class CaseResultEntity extends CreatedRow {
   @Column({ name: 'run_id', type: 'uuid' })
   runId: string;
 
-  /** The schedule that started the run; it may be deleted. Null for other runs. */
+  /** The schedule that started the run; it may be deleted. For a day of production calls the agent; null for other runs. */
   @Column({ name: 'schedule_id', type: 'uuid', nullable: true })
   scheduleId: string | null;
 

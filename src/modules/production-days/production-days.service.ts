@@ -23,8 +23,8 @@ import { defineJob } from '../../platform/queue/job.js';
 import { Queue } from '../../platform/queue/queue.js';
 import { type AgentDescription, AgentsService } from '../agents/agents.service.js';
 import { judgeProduction, UNJUDGED } from '../call-imports/call-imports.service.js';
+import { CaseHistoryService } from '../case-history/case-history.service.js';
 import { ModelService } from '../execution/model.service.js';
-import { RunsService } from '../runs/runs.service.js';
 import { RunStarterService } from '../starts/run-starter.service.js';
 import { RunWriterService } from '../starts/run-writer.service.js';
 import { DefaultEvaluation } from './default-evaluation.js';
@@ -71,7 +71,7 @@ export class ProductionDays implements ProductionCalls, BeforeApplicationShutdow
     private readonly agents: AgentsService,
     private readonly starter: RunStarterService,
     private readonly writer: RunWriterService,
-    private readonly runs: RunsService,
+    private readonly history: CaseHistoryService,
     private readonly defaults: DefaultEvaluation,
     private readonly models: ModelService,
     private readonly clock: Clock,
@@ -218,7 +218,7 @@ export class ProductionDays implements ProductionCalls, BeforeApplicationShutdow
       });
       const known = { endedReason: endedReason && redaction.text(endedReason), reported: latencies };
       await this.repository.insert(runId, calls, { externalId, ...known, ...times });
-      if (run.endedAt !== null) await this.runs.recount(runId);
+      if (run.endedAt !== null) await this.history.recount(runId);
       if (calls.length > 0) return 'judged';
       return judged.some(({ result }) => result === undefined || !leavesOut(result)) ? 'over_limit' : 'not_applicable';
     });

@@ -41,7 +41,7 @@ export class RunDeletionService {
       const runs = await this.repository.runsOfImport(agent.id, externalId);
       const days = await this.repository.deleteFromDays(agent.id, externalId);
       if (runs.length + days.length === 0) throw notFound();
-      for (const id of days) await this.runs.recount(id);
+      for (const id of days) await this.history.recount(id);
       for (const id of runs) await this.delete(caller, id);
       await this.responses.erase(agent.id);
     });

@@ -55,6 +55,7 @@ export class RunFinisher {
     if (run.day !== null) {
       const score = await this.repository.score(runId);
       await this.runs.end(runId, { status: 'COMPLETED', score, exitCode: null, reasons: [], warnings: [] });
+      await this.history.record(run);
       return false;
     }
     await this.repository.lockAgent(run.agentId);

@@ -1,0 +1,42 @@
+import type { MonitoredAgent, ProductionCall, TakenCall } from '../../libs/simulation/index.js';
+import { ProductionDays } from '../../src/modules/production-days/production-days.service.js';
+import type { TestApp } from './test-app.js';
+
+/** A call with words of the agent and the caller in turn, which ended a second ago. */
+export const productionCall = (
+  id: string,
+  words: readonly string[],
+  more: Partial<ProductionCall> = {},
+): ProductionCall => ({
+  ...{ id, startedAt: Date.now() - 60_000, endedAt: Date.now() - 1_000 },
+  said: words.map((text, index) => ({
+    ...{ speaker: index % 2 === 0 ? ('agent' as const) : ('caller' as const), text },
+    ...{ startMs: index * 3_000 + 500, endMs: index * 3_000 + 2_500 },
+  })),
+  toolCalls: [],
+  ...{ endedReason: 'customer-ended-call', latencies: { turn: [640, 1_900] }, recording: 'none' },
+  ...{ attemptId: null, callerNumber: null },
+  ...more,
+});
+
+const BOOKED = { name: 'book_table', arguments: { guests: 2 }, result: '{"booked":true}', startMs: 7_000 };
+const ASKED = ['Good evening.', 'A table for two, please.'];
+
+export const good = (id: string, more: Partial<ProductionCall> = {}) =>
+  productionCall(id, [...ASKED, 'Your table is booked.'], { toolCalls: [BOOKED], ...more });
+export const bad = (id: string, more: Partial<ProductionCall> = {}) => productionCall(id, [...ASKED, 'Goodbye.'], more);
+export const question = (id: string) => productionCall(id, ['Good evening.', 'When are you open?', 'At six.']);
+
+/** An evaluation that `good` passes and `bad` fails, and that is not about `question`. */
+export const BOOKS = {
+  ...{ key: 'books', name: 'Books the table', scenarioText: 'You want a table.', scope: 'both' },
+  appliesTo: { type: 'says', speaker: 'caller', text: 'table' },
+  checks: [
+    { type: 'calls_tool', tool: 'book_table' },
+    { type: 'no_personal_data', speaker: 'agent' },
+  ],
+};
+
+/** Judges a call of an agent as if it were fetched. */
+export const takeCall = (app: TestApp, agent: MonitoredAgent, call: ProductionCall): Promise<TakenCall> =>
+  app.nest.get(ProductionDays, { strict: false }).take(agent, call);
