@@ -105,7 +105,7 @@ describe('printed results', () => {
 
   it("says what was paid, and that latencies may be the account's if calls waited for its lines", () => {
     const paid = resultText(summarise(runOf({ paidSeconds: 83.4, callsThatWaited: 2 }), [callOf()]), look);
-    expect(paid).toContain('Note: 2 calls waited for a line of the platform');
+    expect(paid).toContain('Note: 2 calls waited for a free line of the platform, or for a free number');
     expect(paid).toContain("may be the account's, not the agent's.");
     expect(paid).toContain('Paid at the platform: 1 min 23 s.');
     expect(resultText(summarise(runOf(), [callOf()]), look)).not.toMatch(/waited|Paid/);

@@ -28,7 +28,7 @@ export class MediaSource {
 
   /**
    * @param expected the address of the SDP first, then others at which media may come, such as the peer's
-   * @param permits whether packets may be sent to an address that nobody announced
+   * @param permits whether packets may be sent to an address that is not among the expected ones
    */
   constructor(
     expected: readonly Endpoint[],

@@ -3,6 +3,8 @@ import { type AgentEndpoint, PROTOCOLS, variablesOf } from '../simulation/index.
 /** What of a plan its platform is concerned with. */
 export interface PlannedPlatform {
   readonly protocol: string;
+  /** Of the address of the agent, such as `wss:`; absent if it is not known. */
+  readonly scheme?: string | undefined;
   /** What the agent is instructed to do, as far as it is known here. */
   readonly prompt: string | null;
   /** Those of its own connection, without secret ones. */
@@ -27,6 +29,17 @@ export function platformWarnings(plan: PlannedPlatform): string[] {
   const warnings: string[] = [];
   if (takes?.variables !== true && variables.some((names) => names.length > 0)) {
     warnings.push(`agentVariables have no effect, because ${protocol} has no variables.`);
+  }
+  const { variableSchemes: schemes } = takes ?? {};
+  if (
+    schemes &&
+    plan.scheme !== undefined &&
+    !schemes.includes(plan.scheme) &&
+    variables.some(({ length }) => length > 0)
+  ) {
+    warnings.push(
+      `agentVariables have no effect, because ${protocol} sends them to an address that begins with ${schemes[0]}// only, and this one begins with ${plan.scheme}//.`,
+    );
   }
   if (takes?.assistantVersion !== true && assistantVersion !== null) {
     warnings.push(`assistantVersion has no effect, because ${protocol} does not take a version.`);

@@ -156,6 +156,19 @@ describe('starting a run with what the protocol of the agent does not provide', 
     expect(await start()).toMatchObject({ status: 201 });
   });
 
+  it('warns of variables for a bot of Pipecat at a WebSocket, which gets none', async () => {
+    const { client, agentId, start } = await prepare([
+      evaluation('Bot', { script: [{ say: 'Hi.' }, { end: 'Done' }], checks: [{ type: 'max_turns', turns: 3 }] }),
+    ]);
+    const warned = async (url: string) => {
+      await client.put(`/agents/${agentId}/connection`, { protocol: 'pipecat', url });
+      const { warnings } = (await start({ dryRun: true, agentVariables: { name: 'Rossi' } })).body.data;
+      return warnings.some((warning: string) => warning.startsWith('agentVariables have no effect'));
+    };
+    expect(await warned('wss://bots.example.com/ws-client')).toBe(true);
+    expect(await warned('https://bots.example.com/start')).toBe(false);
+  });
+
   it('calls an agent over text with the same script, and notes what was left out', async () => {
     const { client, agentId, start } = await prepare([
       evaluation('Text', { checks: [{ type: 'max_turns', turns: 3 }], conditions: { gainDb: -6 } }),

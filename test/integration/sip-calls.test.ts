@@ -191,7 +191,7 @@ describeWith('sipp', 'A call to SIPp', () => {
     expect(result).toMatchObject({ failure: { code: 'line_lost', fault: 'infrastructure' } });
   }, 40_000);
 
-  it('is not ended a second time, and an end that nobody takes is reported', async () => {
+  it('is not ended a second time, and an end that cannot be sent is reported', async () => {
     const port = await freePort();
     const address = { user: 'agent', host: '127.0.0.1', port, transport: 'tcp' };
     const handle = {

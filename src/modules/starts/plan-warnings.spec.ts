@@ -85,6 +85,16 @@ describe('planWarnings', () => {
     ]);
   });
 
+  it('says that variables have no effect at an address that does not take them', () => {
+    const checks = [{ type: 'max_turns', turns: 3 }] as const;
+    const warnings = (scheme: string, agentVariables: Plan['agentVariables'] = { name: 'Rossi' }) =>
+      planWarnings({ ...plan({ A: { checks } }), agentVariables }, { ...CONTEXT, protocol: 'pipecat', scheme });
+    const ignored = expect.stringMatching(/^agentVariables have no effect, .* https:\/\/ only, .* with wss:\/\/\.$/);
+    expect(warnings('wss:')).toContainEqual(ignored);
+    expect(warnings('https:').join(' ')).not.toContain('agentVariables');
+    expect(warnings('wss:', {}).join(' ')).not.toContain('agentVariables');
+  });
+
   describe('over a platform with variables', () => {
     usePaidPlatform();
 

@@ -12,6 +12,8 @@ export interface PlanContext extends Equipment {
   readonly prompt: string | null;
   /** Those of its own connection, without secret ones. */
   readonly connectionOptions: AgentEndpoint['options'];
+  /** Of the address of the agent. */
+  readonly scheme?: string | undefined;
   /** Calls that one process executes at once, by the medium of their protocol. */
   readonly concurrency: Readonly<Record<Medium, number>>;
 }

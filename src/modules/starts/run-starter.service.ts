@@ -111,6 +111,7 @@ export class RunStarterService {
         reportsTools,
         prompt: agent.prompt,
         connectionOptions: await this.connections.optionsOf(agent.id),
+        scheme: choice.scheme,
         hasModel: this.settings.languageModel !== undefined,
         speechServers: this.settings.speechServers,
         concurrency: { text: this.settings.workerConcurrency, voice: this.settings.voiceConcurrency },

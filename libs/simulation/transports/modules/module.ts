@@ -67,6 +67,8 @@ export interface ModuleBase {
   /** What its platform takes of an evaluation or a run; nothing unless it says so. */
   readonly takes?: {
     readonly variables?: boolean;
+    /** Schemes of the addresses over which it takes them; absent: all of its own. */
+    readonly variableSchemes?: readonly string[];
     /** Why it does not take a variable, as the rest of a sentence about it; undefined if it does. */
     readonly variableFault?: (name: string, value: string | number | boolean) => string | undefined;
     /** What names of variables begin with that the platform sets itself. */

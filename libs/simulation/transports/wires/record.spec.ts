@@ -27,7 +27,7 @@ describe('a record', () => {
     expect(await said('vapi', { artifact: {}, messages })).toEqual([['agent', 'Hello.', 1_200, 1_200]]);
   });
 
-  it('of Vapi is read whichever of its times it has, and keeps them within the call (VapiAI/mcp-server#8)', async () => {
+  it('of Vapi is read whichever of its times it has, and keeps them within the call (times of the messages in VapiAI/server-sdk-typescript)', async () => {
     const messages = [
       { role: 'system', message: 'You are an assistant.', time: NOON, secondsFromStart: 0 },
       { role: 'bot', message: 'First.', time: NOON - 5_000, endTime: NOON + 1_000, secondsFromStart: -5 },
@@ -111,7 +111,7 @@ describe('a record', () => {
     ['arguments that are an object', { function: { name: 'book', arguments: { people: 4 } } }],
     ['arguments that are JSON as text', { function: { name: 'book', arguments: '{"people":4}' } }],
     ['the name beside the function', { name: 'book', function: { arguments: '{"people":4}' } }],
-  ])('of Vapi has a tool once that is listed twice, with %s (VapiAI/docs tools)', async (_what, call) => {
+  ])('of Vapi has a tool once if its message comes twice, with %s', async (_what, call) => {
     const message = { role: 'tool_calls', toolCalls: [{ id: 't1', type: 'function', ...call }], secondsFromStart: 2 };
     const result = { role: 'tool_call_result', toolCallId: 't1', result: { ok: true } };
     const { get } = await open('vapi', booked(0, { fields: { artifact: { messages: [message, message, result] } } }));

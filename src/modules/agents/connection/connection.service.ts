@@ -50,6 +50,8 @@ export interface PlannedConnection extends ProtocolChoice {
   readonly reportsTools: boolean;
   /** Those of the agent's own connection, without secret ones. */
   readonly connectionOptions: AgentEndpoint['options'];
+  /** Of the address, such as `wss:`. */
+  readonly scheme?: string | undefined;
 }
 
 /** How agents are reached: by a connection of their own, else by the settings for their provider. */
@@ -239,7 +241,8 @@ export class ConnectionService {
       const host = baseUrl === undefined ? undefined : new URL(baseUrl).host;
       const transcription = { ...this.transcriptionOf(provider, connection?.options), host, isAlways };
       const connectionOptions = connection?.options ?? {};
-      return { ...choice, transcription, reportsTools: reportsTools(connectionOptions), connectionOptions };
+      const scheme = /^[a-z]+:/i.exec(reached.url)?.[0].toLowerCase();
+      return { ...choice, transcription, reportsTools: reportsTools(connectionOptions), connectionOptions, scheme };
     }
     const whose = connection
       ? 'The agent cannot be called: its address'

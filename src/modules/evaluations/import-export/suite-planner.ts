@@ -80,6 +80,7 @@ export class SuitePlanner {
     const ofPlatform = platformWarnings({
       ...{ protocol: choice.protocol, prompt: agent.prompt, isBeforeRun: true, assistantVersion: null },
       connectionOptions: await this.connections.optionsOf(agent.id),
+      scheme: choice.scheme,
       variables: tests.map(({ snapshot }) => Object.keys(snapshot.definition.agentVariables)),
     });
     const warnings = [...evaluationWarnings(tests, { ...choice, ...engines }), ...ofPlatform];

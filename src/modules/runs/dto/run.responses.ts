@@ -274,7 +274,7 @@ export class RunDetails extends IntersectionType(
 
   @IntegerField({
     description:
-      "Calls that waited for a line, because their platform carried as many calls of the account as it may. If there are any, latencies may be the account's, not the agent's",
+      "Calls that waited for a line, because their platform carried as many calls of the account as it may, or for a number at which the agent calls. If there are any, latencies may be the account's, not the agent's",
     example: 0,
     minimum: 0,
   })

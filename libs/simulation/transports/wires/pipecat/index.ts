@@ -16,7 +16,7 @@ export const pipecat: WireModule<PipecatState> = {
   firstSpeaker: null,
   provides: { words: true, toolCalls: 'answered', keys: true },
   providedWith,
-  takes: { variables: true },
+  takes: { variables: true, variableSchemes: ['https:', 'http:'] },
   runsTools: true,
   options: PIPECAT_OPTIONS,
   reservedHeaders: [],
