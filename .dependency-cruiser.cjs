@@ -6,6 +6,7 @@ const IN_ORDER = [
     'agents',
     'runs',
     'calls',
+    'promotion',
     'comparison',
     'case-history',
     'retention',

@@ -18,6 +18,7 @@ import { RetentionModule } from './modules/retention/retention.module.js';
 import { SchedulesModule } from './modules/schedules/schedules.module.js';
 import { StartsModule } from './modules/starts/starts.module.js';
 import { CallImportsModule } from './modules/call-imports/call-imports.module.js';
+import { PromotionModule } from './modules/promotion/promotion.module.js';
 import { ToolCallsModule } from './modules/tool-calls/tool-calls.module.js';
 import { RunEndsModule } from './modules/run-ends/run-ends.module.js';
 import { RejudgingModule } from './modules/rejudging/rejudging.module.js';
@@ -75,6 +76,7 @@ export class AppModule {
         // Of runs, each imports only earlier ones.
         RunsModule,
         CallsModule,
+        PromotionModule,
         ComparisonModule,
         CaseHistoryModule,
         RetentionModule,

@@ -19,6 +19,7 @@ export type Connection = components['schemas']['Connection'];
 export type PutConnectionRequest = components['schemas']['PutConnectionRequest'];
 export type Agent = components['schemas']['Agent'];
 export type Evaluation = components['schemas']['Evaluation'];
+export type PromotedEvaluation = components['schemas']['PromotedEvaluation'];
 export type ImportResult = components['schemas']['ImportResult'];
 export type SuitePlan = components['schemas']['SuitePlan'];
 export type Schedule = components['schemas']['Schedule'];

@@ -1,8 +1,9 @@
 import { Argument, type Command, Option } from 'commander';
+import { DELETABLE, type Deletable } from './deletable.js';
 import { CommandError, EXIT, type ExitCode, RefusedError } from './errors.js';
 import { connect, type Io, type ServiceFlags } from './io.js';
 import { addOptions, SERVICE_OPTIONS } from './options.js';
-import { DELETABLE, type Deletable, type Service } from './service.js';
+import type { Service } from './service.js';
 import { plain } from './text.js';
 
 interface DeleteFlags extends ServiceFlags {

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { addAgentCommands } from './agent-commands.js';
+import { addPromoteCommand } from './promotion.js';
 import { addScheduleCommands } from './schedule-commands.js';
 import * as commands from './commands.js';
 import type { FollowFlags } from './commands.js';
@@ -145,6 +146,7 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
   addOptions(rejudge, FOLLOW_OPTIONS, SERVICE_OPTIONS);
 
   addImportCallCommand(program, io, conclude);
+  addPromoteCommand(program, io, conclude);
 
   const status = program
     .command('status')

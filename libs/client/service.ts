@@ -14,6 +14,7 @@ import type {
   Connection,
   CreateAgentRequest,
   ListAssistantsRequest,
+  PromotedEvaluation,
   PutConnectionRequest,
   UpdateAgentRequest,
   Evaluation,
@@ -23,6 +24,7 @@ import type {
   Schedule,
   UpdateScheduleRequest,
 } from './api-types.js';
+import { type Deletable, PATHS } from './deletable.js';
 import { RefusedError } from './errors.js';
 import { everyPage } from './pages.js';
 import { Requests } from './requests.js';
@@ -32,16 +34,6 @@ export type * from './api-types.js';
 
 /** The most that the service returns. */
 const PAGE_SIZE = 100;
-
-/** What `delete` deletes, and the path of each. */
-const PATHS = {
-  agent: '/agents/{id}',
-  evaluation: '/evaluations/{id}',
-  personality: '/personalities/{id}',
-  run: '/runs/{id}',
-} as const;
-export type Deletable = keyof typeof PATHS;
-export const DELETABLE = Object.keys(PATHS) as readonly Deletable[];
 
 /** Media type of each format of a suite. */
 export const MEDIA_TYPES = { json: 'application/json', yaml: 'application/yaml', csv: 'text/csv' } as const;
@@ -219,6 +211,13 @@ export class Service extends Requests {
       run(id),
     );
     return data;
+  }
+
+  /** Makes a provisional evaluation of a call that went wrong. */
+  async promote(id: string): Promise<PromotedEvaluation> {
+    const send = (header: { 'Idempotency-Key'?: string }) =>
+      this.client.POST('/calls/{id}/evaluation', { params: { path: { id }, header } });
+    return (await this.write(send, `Call ${id}`)).data;
   }
 
   async cancel(id: string): Promise<RunDetails> {

@@ -68,7 +68,7 @@ describe('summary', () => {
 
   const row = (id: string, name: string, outcome: string, calls: number) => ({
     ...{ id, caseKey: id, variables: null },
-    ...{ name, outcome, calls, passed: 0, failed: 0, invalid: 0, error: 0, retried: 0 },
+    ...{ name, outcome, calls, passed: 0, failed: 0, invalid: 0, error: 0, provisional: 0, retried: 0 },
     ...{
       stability: null,
       passAtK: [],
@@ -79,6 +79,16 @@ describe('summary', () => {
       reason: null,
       failureCode: null,
     },
+  });
+
+  it('counts no call of a provisional evaluation, and shows how it ended', () => {
+    const failed = { outcome: 'failed', score: 20, reason: 'Not met: books' } as const;
+    const calls = [callOf({ evaluationId: 'p', evaluationName: 'P', provisional: true, latencies: [90], ...failed })];
+    expect(summarise(runOf(), calls).evaluations).toEqual([
+      { ...row('p', 'P', 'provisional', 1), provisional: 1, reason: 'failed: Not met: books' },
+    ]);
+    const run = runOf({ totalCalls: 2, counts: countsOf({ passed: 1, provisional: 1 }) });
+    expect(verdictLine(run)).toBe('Gate met: 2 calls, 1 passed, 1 provisional; score 100.');
   });
 
   it('has an entry for each case of an evaluation', () => {

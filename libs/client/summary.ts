@@ -14,13 +14,15 @@ export interface EvaluationSummary {
   /** Null without variables. */
   readonly variables: Call['variables'];
   /** `failed` as soon as one counted call failed; uncounted calls decide only when there is no other. */
-  readonly outcome: 'passed' | 'failed' | 'invalid' | 'error' | 'cancelled' | 'pending';
+  readonly outcome: 'passed' | 'failed' | 'invalid' | 'error' | 'provisional' | 'cancelled' | 'pending';
   /** Planned calls. */
   readonly calls: number;
   readonly passed: number;
   readonly failed: number;
   readonly invalid: number;
   readonly error: number;
+  /** Ended calls, if it is provisional: then they have none of the other outcomes here. */
+  readonly provisional: number;
   /** Calls that needed a second attempt. */
   readonly retried: number;
   /** Null without a counted call, as `score` is. */
@@ -64,15 +66,17 @@ type EndedCall = Call & { outcome: NonNullable<Call['outcome']> };
 
 function evaluationSummary(calls: readonly Call[], run: RunDetails): EvaluationSummary {
   const { evaluationId: id, evaluationName, caseKey, variables } = calls[0]!;
-  const ended = calls.filter((call): call is EndedCall => call.outcome !== null);
+  const all = calls.filter((call): call is EndedCall => call.outcome !== null);
+  const ended = all.filter(({ provisional }) => !provisional);
   const of = (outcome: EndedCall['outcome']) => ended.filter((call) => call.outcome === outcome);
   const [failed, error, invalid] = [of('failed'), of('error'), of('invalid')];
-  const [shown] = [...failed, ...error, ...invalid];
+  const [shown] = [...failed, ...error, ...invalid, ...all.filter(({ provisional }) => provisional)];
   const counts = {
     passed: of('passed').length,
     failed: failed.length,
     invalid: invalid.length,
     error: error.length,
+    provisional: all.length - ended.length,
   };
   const [statistics] = caseStatistics(ended);
   const { p50, p95 } = latencyMeasures(
@@ -88,13 +92,13 @@ function evaluationSummary(calls: readonly Call[], run: RunDetails): EvaluationS
     ...counts,
     retried: calls.filter(({ retries }) => retries > 0).length,
     // A cancelled evaluation with missing calls has no stability.
-    stability: run.status === 'CANCELLED' && ended.length < calls.length ? null : (statistics?.stability ?? null),
+    stability: run.status === 'CANCELLED' && all.length < calls.length ? null : (statistics?.stability ?? null),
     passAtK: statistics?.passAtK ?? [],
     passHatK: statistics?.passHatK ?? [],
     score: runScore(ended),
     latencyP50: p50,
     latencyP95: p95,
-    reason: shown?.reason ?? null,
+    reason: shown?.provisional ? `${shown.outcome}: ${shown.reason ?? ''}` : (shown?.reason ?? null),
     failureCode: shown?.outcome === 'error' ? (shown.attempts.at(-1)?.failureCode ?? null) : null,
   };
 }
@@ -122,7 +126,7 @@ function verdict(run: RunDetails): string {
 export function countsLine(run: Pick<RunDetails, 'totalCalls' | 'counts' | 'retriedCalls'>): string {
   const { totalCalls, counts, retriedCalls } = run;
   const retried = retriedCalls > 0 ? ` (${number(retriedCalls)} retried)` : '';
-  const parts = (['passed', 'failed', 'invalid', 'error', 'cancelled', 'pending'] as const)
+  const parts = (['passed', 'failed', 'invalid', 'error', 'provisional', 'cancelled', 'pending'] as const)
     .filter((outcome) => counts[outcome] > 0 || outcome === 'passed')
     .map((outcome) => `${number(counts[outcome])} ${outcome}`);
   return [`${count(totalCalls, 'call')}${retried}`, ...parts].join(', ');

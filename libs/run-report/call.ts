@@ -67,7 +67,8 @@ function glance({ score, measures, startedAt, endedAt, timeline, retries }: Repo
 }
 
 /** The simulation starts a reason like this if findings decided; they say the same in more detail. */
-const isExplainedByFindings = ({ reason: text }: ReportedCall): boolean => text?.startsWith('Not met: ') ?? false;
+const isExplainedByFindings = ({ reason: text, provisional }: ReportedCall): boolean =>
+  !provisional && (text?.startsWith('Not met: ') ?? false);
 
 function reason(call: ReportedCall, state: CallState): Html {
   const note = UNCOUNTED_NOTES[state];
@@ -82,6 +83,7 @@ function reason(call: ReportedCall, state: CallState): Html {
 const UNCOUNTED_NOTES: Readonly<Partial<Record<CallState, string>>> = {
   invalid: 'The simulated caller broke its role: this says nothing about the agent, and is not counted.',
   error: 'The agent could not be tested: this says nothing about it, and is not counted.',
+  provisional: 'The evaluation was provisional: this is not counted.',
 };
 
 const leftOut = ({ id }: ReportedCall): Html =>

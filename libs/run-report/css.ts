@@ -75,7 +75,7 @@ const OVERVIEW = `
 .failures .why { margin-top: 0.2rem; }
 .stack { border-radius: 5px; overflow: hidden; background: var(--idle-bg); }
 .fill-passed { fill: var(--pass); } .fill-failed { fill: var(--fail); } .fill-invalid { fill: var(--invalid); }
-.fill-error { fill: var(--error); } .fill-cancelled { fill: var(--caller); } .fill-pending { fill: var(--idle-bg); }
+.fill-error { fill: var(--error); } .fill-cancelled, .fill-provisional { fill: var(--caller); } .fill-pending { fill: var(--idle-bg); }
 .counts { display: flex; flex-wrap: wrap; gap: 0.4rem 1rem; margin: 0.7rem 0 1rem; }
 .counts small { margin-left: 0.3rem; }
 table { width: 100%; border-collapse: collapse; background: var(--card); border: 1px solid var(--line); border-radius: 8px; font-size: 0.9rem; }

@@ -41,7 +41,7 @@ async function readGroups({ evaluations }: ReportedRun, calls: CallReader) {
   let listed = 0;
   for await (const call of calls({ outcomes: ['failed', 'error', 'invalid'] })) {
     const position = positions.get(call.caseKey);
-    if (position === undefined || call.outcome === null || call.outcome === 'passed') continue;
+    if (position === undefined || call.outcome === null || call.outcome === 'passed' || call.provisional) continue;
     if (listed === MAX_LISTED) break;
     listed++;
     const reason = reasonOf(call, MAX_REASON);

@@ -48,6 +48,18 @@ describe('renderJunit', () => {
     root = await junit(sample);
   });
 
+  it('skips calls of provisional evaluations, with their outcome', async () => {
+    const call = { ...hostileCall('no'), outcome: 'failed' as const, score: 20, reason: 'Not met: Confirms' };
+    const built = buildRun([{ name: 'New', provisional: true, critical: true, calls: [call] }]);
+    const xml = await junit(built);
+    checkRoot(xml);
+    const [shown] = callCasesOf(xml);
+    expect(shown!.children[0]).toMatchObject({
+      ...{ name: 'skipped', attributes: { message: `Provisional, failed: ${call.reason}` } },
+    });
+    expect(built.run).toMatchObject({ exitCode: 2, score: null });
+  });
+
   it('has one suite per first tag and one uniquely named case per call', () => {
     expect(root.children.map(({ attributes }) => attributes.name)).toEqual([
       'booking',

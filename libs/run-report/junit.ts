@@ -27,7 +27,7 @@ const MAX_LINES = 60;
 /**
  * A run as JUnit XML, as GitLab, GitHub's report actions and Jenkins read it. One suite per first tag, one test case
  * per call, and a suite with the run's gate, which a day of production calls does not have. Failed calls are failures; calls that could not be tested (`error` and
- * `invalid`) are errors; cancelled and pending calls are skipped with a message. Names do not depend on the outcome, so
+ * `invalid`) are errors; cancelled, pending and provisional calls are skipped with a message. Names do not depend on the outcome, so
  * that runs of a plan can be compared.
  * Yields parts and keeps only one call in memory.
  * @param calls is called once per suite
@@ -179,6 +179,8 @@ function resultOf(call: ReportedCall): string {
       return xmlElement('error', { message, type: errorCode(call) ?? 'error' }, `${message}\nCall ${call.id}`);
     case 'invalid':
       return xmlElement('error', { message, type: 'invalid' }, `${message}\nCall ${call.id}`);
+    case 'provisional':
+      return xmlElement('skipped', { message: clipped(`Provisional, ${call.outcome}: ${message}`, MAX_MESSAGE) }, '');
     case 'cancelled':
       return xmlElement('skipped', { message: 'Cancelled' }, '');
     case 'pending':

@@ -7,6 +7,7 @@ export const STATE_LABELS: Readonly<Record<CallState, { readonly label: string; 
   failed: { label: 'Failed', sign: '✗' },
   invalid: { label: 'Invalid', sign: '◇' },
   error: { label: 'Error', sign: '!' },
+  provisional: { label: 'Provisional', sign: '?' },
   cancelled: { label: 'Cancelled', sign: '–' },
   pending: { label: 'Pending', sign: '…' },
 };
@@ -15,6 +16,7 @@ export const STATE_LABELS: Readonly<Record<CallState, { readonly label: string; 
 export const STATE_NOTES: Readonly<Partial<Record<CallState, string>>> = {
   invalid: 'the simulated caller broke its role; not counted',
   error: 'the agent could not be tested; not counted',
+  provisional: 'of evaluations that have not failed before; not counted',
 };
 
 /** Label of the run, and the state of a call that it is coloured like. */

@@ -77,6 +77,7 @@ const COUNTED: readonly (keyof ReportedCounts & CallState)[] = [
   'failed',
   'invalid',
   'error',
+  'provisional',
   'cancelled',
   'pending',
 ];

@@ -176,6 +176,14 @@ describe('renderReport', () => {
     expect(words(row(await page(buildRun(evaluations, { status: 'RUNNING' }))))).toContain('Pending');
   });
 
+  it('shows calls of provisional evaluations apart, in no figure and not among those that did not pass', async () => {
+    const call = { ...hostileCall('no'), outcome: 'failed' as const, score: 20, reason: 'Not met: Confirms' };
+    const text = words(await page(buildRun([{ name: 'New', provisional: true, calls: [call] }])));
+    expect(text).toMatch(/Provisional .*Not met: Confirms .*The evaluation was provisional: this is not counted/);
+    expect(text).toContain('1 provisional');
+    expect(text).not.toContain('Calls that did not pass');
+  });
+
   it("says what was paid, and beside the latencies that they may be the account's", async () => {
     const evaluations = [{ name: 'a', calls: [{ ...hostileCall('no'), outcome: 'passed' as const, score: 100 }] }];
     const paid = words(await page(buildRun(evaluations, { paidSeconds: 12, callsThatWaited: 1 })));
@@ -300,7 +308,7 @@ describe('renderReport', () => {
 
   it('offers the outcomes that occur as a filter without a script, and links to the service', async () => {
     const states = { passed: 2, failed: 1 };
-    const counts = { total: 3, invalid: 0, error: 0, cancelled: 0, pending: 0, ...states };
+    const counts = { total: 3, invalid: 0, error: 0, cancelled: 0, pending: 0, provisional: 0, ...states };
     const of = (more: Partial<ReportedRun>) => page({ ...sample, run: { ...sample.run, ...more } });
     const shown = await of({ counts, serviceUrl: 'https://vat.example.com' });
     expect([...shown.matchAll(/id="show-(\w+)"/g)].map(([, state]) => state)).toEqual(['all', 'passed', 'failed']);

@@ -139,6 +139,8 @@ export interface ReportedCounts {
   readonly error: number;
   readonly cancelled: number;
   readonly pending: number;
+  /** Ended calls of provisional evaluations. */
+  readonly provisional: number;
 }
 
 /** A case of the plan: an evaluation, or one of its rows of variables. */
@@ -159,6 +161,8 @@ export interface ReportedEvaluation {
   readonly failed: number;
   readonly invalid: number;
   readonly error: number;
+  /** Ended calls, if it was provisional: then they have none of the other outcomes here. */
+  readonly provisional: number;
   /** Calls that needed a second attempt. */
   readonly retried: number;
   /** All calls, including pending and cancelled ones. */
@@ -183,6 +187,8 @@ export interface ReportedCall {
   readonly repetition: number;
   readonly status: 'QUEUED' | 'RUNNING' | 'ENDED' | 'CANCELLED';
   readonly outcome: Outcome | null;
+  /** Whether its outcome is not counted, because its evaluation was provisional. */
+  readonly provisional: boolean;
   readonly score: number | null;
   readonly reason: string | null;
   /** Of the attempt that counts. */
@@ -229,8 +235,12 @@ export function reasonOf({ reason, outcome, failureCode }: ReportedCall, max: nu
   return outcome === 'error' && failureCode !== null ? `${text} (${failureCode})` : text;
 }
 
-export const stateOf = ({ outcome, status }: Pick<ReportedCall, 'outcome' | 'status'>): CallState =>
-  outcome ?? (status === 'CANCELLED' ? 'cancelled' : 'pending');
+export const stateOf = ({
+  outcome,
+  provisional,
+  status,
+}: Pick<ReportedCall, 'outcome' | 'provisional' | 'status'>): CallState =>
+  outcome === null ? (status === 'CANCELLED' ? 'cancelled' : 'pending') : provisional ? 'provisional' : outcome;
 
 /** How long a call took, in whole milliseconds; 0 before it has ended. */
 export const durationOf = ({ measures, startedAt, endedAt }: ReportedCall): number =>

@@ -124,6 +124,7 @@ export {
   requestThreads,
   transportTo,
 } from './transports/protocols.js';
+export { promote, type Promotion } from './promotion/promote.js';
 export type { ThreadDeath } from '../concurrency/index.js';
 export type { Invalidity } from './validity/invalidity.js';
 export { VirtualClock } from './time/virtual-clock.js';

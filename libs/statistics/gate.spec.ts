@@ -75,6 +75,12 @@ describe('gate', () => {
     expect(decide(others, own, settings)).toEqual({ met: false, exitCode, reasons, warnings: [] });
   });
 
+  it('says that only provisional calls were made', () => {
+    const nothing = { ...STRICT, calls: [], critical: [], cases: [], baseline: null, provisional: 2 };
+    expect(gate(nothing)).toMatchObject({ exitCode: 2, reasons: ['No call could be counted: 2 provisional.'] });
+    expect(gate({ ...nothing, calls: calls('a', 'p') })).toMatchObject({ exitCode: 0, reasons: [] });
+  });
+
   it('does not round a pass rate up to its minimum', () => {
     const { met, reasons } = decide('p'.repeat(9_995) + 'f'.repeat(5), '', { minimumPassRate: 0.9996 });
     expect(met).toBe(false);

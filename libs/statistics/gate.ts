@@ -32,6 +32,8 @@ export interface GateInput extends GateSettings {
     /** Display names of the critical cases of which no call is left. */
     readonly critical: readonly string[];
   };
+  /** Calls of provisional evaluations, which are not in `calls`. */
+  readonly provisional?: number;
   /** The run of `notWorseThan`; null if there is none, also if it is `previous` and there was no run. */
   readonly baseline: Baseline | null;
 }
@@ -121,12 +123,13 @@ function rateReasons(
 const plannedCalls = ({ calls, leftOut }: GateInput): number => calls.length + (leftOut?.calls ?? 0);
 
 function uncountedReason(input: GateInput, counted: number): string {
-  const { calls, leftOut, allowedUncounted } = input;
+  const { calls, leftOut, allowedUncounted, provisional = 0 } = input;
   const count = (outcome: 'error' | 'invalid') => calls.filter((call) => call.outcome === outcome).length;
   const parts = (['error', 'invalid'] as const)
     .filter((outcome) => count(outcome) > 0)
     .map((outcome) => `${count(outcome)} ended as ${outcome}`);
   if (leftOut && leftOut.calls > 0) parts.push(`${leftOut.calls} left out`);
+  if (counted === 0 && provisional > 0) parts.push(`${provisional} provisional`);
   if (counted === 0) return `No call could be counted${parts.length > 0 ? `: ${parts.join(', ')}` : ''}.`;
   const all = plannedCalls(input);
   const planned = `${all} planned ${all === 1 ? 'call' : 'calls'}`;

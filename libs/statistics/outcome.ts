@@ -5,7 +5,7 @@
 export type Outcome = 'passed' | 'failed' | 'invalid' | 'error';
 
 /** Outcome of a call, or why it has none. */
-export type CallState = Outcome | 'cancelled' | 'pending';
+export type CallState = Outcome | 'provisional' | 'cancelled' | 'pending';
 
 /** Whether the outcome says something about the agent. */
 export const isCounted = (outcome: Outcome): boolean => outcome === 'passed' || outcome === 'failed';
@@ -15,12 +15,13 @@ export const isCounted = (outcome: Outcome): boolean => outcome === 'passed' || 
  * is counted. Without an ended call it is pending while the run is, and cancelled afterwards.
  */
 export function evaluationState(
-  { failed, passed, error, invalid }: Readonly<Record<Outcome, number>>,
+  { failed, passed, error, invalid, provisional }: Readonly<Record<Outcome | 'provisional', number>>,
   { status }: { readonly status: 'QUEUED' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED' },
 ): CallState {
   if (failed > 0) return 'failed';
   if (passed > 0) return 'passed';
   if (error > 0) return 'error';
   if (invalid > 0) return 'invalid';
+  if (provisional > 0) return 'provisional';
   return status === 'QUEUED' || status === 'RUNNING' ? 'pending' : 'cancelled';
 }

@@ -264,6 +264,11 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
   importCall: importedCall('POST', '/import', 415),
   deleteImportedCall: importedCall('DELETE', '?externalId=none', 404),
+  // No call of the ledger has a check that was not met: promoted calls are tested apart.
+  promoteCall: {
+    weight: 1,
+    plan: (client) => ({ method: 'POST', path: `/calls/${client.base.agentId}/evaluation`, expect: [404] }),
+  },
   rejudgeRun: {
     weight: 1,
     plan: (client) => {

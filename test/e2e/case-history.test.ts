@@ -80,7 +80,7 @@ describe('the history of cases', () => {
     const { client, agentId } = await prepareEvaluations(app, [saying('Hello'), saying('Fail'), saying('Refuse')]);
     const ended = await executeRun(client, agentId, { agentVersion: 'a1b2c3d' });
     const list = async () => (await client.get(`/agents/${agentId}/runs`)).body.data;
-    const outcomes = { passed: 1, failed: 1, invalid: 0, error: 1, cancelled: 0, pending: 0 };
+    const outcomes = { passed: 1, failed: 1, invalid: 0, error: 1, cancelled: 0, pending: 0, provisional: 0 };
     const expected = { id: ended.id, status: 'FAILED', outcomes, score: 50, passRate: 0.5 };
     expect(await list()).toEqual([
       expect.objectContaining({ ...expected, agentVersion: 'a1b2c3d', endedAt: ended.endedAt }),

@@ -65,8 +65,9 @@ const TESTED_ELSEWHERE = [
   'toolResults',
   'conditions',
   'agentVariables',
-  // call-import-reported.test.ts has it.
+  // call-import-reported.test.ts and promoted-calls.test.ts have these.
   'appliesTo',
+  'provisional',
   'evaluationIds',
   'evaluationKeys',
 ];

@@ -76,6 +76,9 @@ describe('evaluation authoring', () => {
         agentVariables: {},
         scope: 'tests',
         appliesTo: null,
+        origin: null,
+        provisional: false,
+        provenAt: null,
       });
       expect((await client.get(`/evaluations/${body.data.id}`)).body.data).toEqual(body.data);
       expect((await client.get(`/agents/${agentId}/evaluations`)).body.data).toEqual([body.data]);

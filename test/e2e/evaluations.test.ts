@@ -63,6 +63,9 @@ describe('evaluations', () => {
       agentVariables: {},
       scope: 'tests',
       appliesTo: null,
+      origin: null,
+      provisional: false,
+      provenAt: null,
     };
     const one = await client.get(`/evaluations/${row.id}`);
     expect(one.status).toBe(200);

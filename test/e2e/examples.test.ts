@@ -43,6 +43,8 @@ const EXPECTED: Readonly<Record<string, number>> = {
   deleteImportedCall: 404,
   // The connection of the examples lacks the option `toolCalls`, and the call has ended.
   reportToolCall: 404,
+  // Every check was met.
+  promoteCall: 409,
   // No language model is configured.
   rejudgeRun: 409,
   // The provider's agents are reached over chat completions, which has no list of them.

@@ -42,7 +42,7 @@ describe('controlling runs', () => {
       expect(body.data).toMatchObject({
         status: 'CANCELLED',
         endedAt: expect.any(String),
-        counts: { passed: 0, failed: 0, invalid: 0, error: 0, cancelled: 6, pending: 0 },
+        counts: { passed: 0, failed: 0, invalid: 0, error: 0, cancelled: 6, pending: 0, provisional: 0 },
       });
       await until('no call is under way', () => agent.active.get('slow') === 0, 1_000);
       await sleep(500);

@@ -16,7 +16,7 @@ describe('a run', () => {
       status: 'COMPLETED',
       score: 100,
       totalCalls: 6,
-      counts: { passed: 6, failed: 0, invalid: 0, error: 0, cancelled: 0, pending: 0 },
+      counts: { passed: 6, failed: 0, invalid: 0, error: 0, cancelled: 0, pending: 0, provisional: 0 },
       reasons: [],
     });
     expect((await client.get(`/runs/${run.id}/metrics`)).body.data).toEqual({

@@ -42,7 +42,7 @@ describe('runs', () => {
       workspaceId: owner.workspaceId,
       agentId,
       status: 'COMPLETED',
-      outcomes: { passed: 0, failed: 0, invalid: 0, error: 0, cancelled: 0, pending: 0 },
+      outcomes: { passed: 0, failed: 0, invalid: 0, error: 0, cancelled: 0, pending: 0, provisional: 0 },
       score: null,
       passRate: null,
       origin: 'test',

@@ -18,6 +18,7 @@ import { insertAlarm, insertCaseResult, insertEvaluation, type Owner } from '../
 import { HttpClient } from './http.js';
 import { importCall } from './imported-calls.js';
 import { insertRecording } from './recordings.js';
+import { insertUnmetResult } from './unmet-calls.js';
 
 /** A workspace with an ADMIN key. */
 export interface WorkspaceWithKey extends Owner {
@@ -208,6 +209,7 @@ export async function pathFor(service: Service, workspace: WorkspaceWithKey, tem
   if (template.endsWith('/restore')) {
     expect((await new HttpClient(service.url, workspace.apiKey).delete(path.replace('/restore', ''))).status).toBe(200);
   }
+  if (template === '/calls/{id}/evaluation') await insertUnmetResult(service.nest, id);
   // Only recorded calls can be measured again, and only calls with criteria can be judged again.
   if (/\/(remeasure|rejudge)$/.test(template)) {
     const client = new HttpClient(service.url, workspace.apiKey);

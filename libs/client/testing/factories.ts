@@ -48,6 +48,7 @@ export const countsOf = (values: Partial<RunDetails['counts']> = {}): RunDetails
   error: 0,
   cancelled: 0,
   pending: 0,
+  provisional: 0,
   ...values,
 });
 
@@ -63,6 +64,7 @@ export const callOf = (values: Partial<Call> = {}): Call => ({
   repetition: 1,
   status: 'ENDED',
   outcome: 'passed',
+  provisional: false,
   score: 100,
   reason: 'All was met.',
   attempts: [],

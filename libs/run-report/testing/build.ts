@@ -1,7 +1,7 @@
 import { type CallResult, CallView } from '../../simulation/index.js';
-import { caseStatistics, type CountedCall, gate, isCounted, runScore } from '../../statistics/index.js';
+import { type CallState, caseStatistics, type CountedCall, gate, isCounted, runScore } from '../../statistics/index.js';
 import type { CallReader, ReportedAttempt, ReportedCall, ReportedEvaluation, ReportedRun } from '../index.js';
-import { durationOf } from '../reported.js';
+import { durationOf, stateOf } from '../reported.js';
 
 /** A result of a call, or the state of a call without one. */
 export type PlayedCall = CallResult | 'cancelled' | 'pending';
@@ -11,6 +11,7 @@ export interface PlayedEvaluation {
   readonly key?: string | null;
   readonly tags?: readonly string[];
   readonly critical?: boolean;
+  readonly provisional?: boolean;
   readonly calls: readonly PlayedCall[];
 }
 
@@ -27,13 +28,16 @@ const at = (ms: number): string => new Date(START + ms).toISOString();
 /** A run of these calls, with the statistics and gate computed by the production code. */
 export function buildRun(evaluations: readonly PlayedEvaluation[], more: Partial<ReportedRun> = {}): Built {
   const calls = evaluations.flatMap((evaluation, position) =>
-    evaluation.calls.map((played, index) => reportedCall(played, position, index)),
+    evaluation.calls.map((played, index) => ({
+      ...reportedCall(played, position, index),
+      provisional: evaluation.provisional ?? false,
+    })),
   );
-  const counted = calls.flatMap(({ caseKey, outcome, score }) =>
-    outcome === null ? [] : [{ caseKey, outcome, score }],
+  const counted = calls.flatMap(({ caseKey, outcome, score, provisional }) =>
+    outcome === null || provisional ? [] : [{ caseKey, outcome, score }],
   );
   const critical = evaluations.flatMap(({ critical: isCritical, name }, position) =>
-    isCritical ? [{ caseKey: idOf(position + 1), name }] : [],
+    isCritical && !evaluations[position]!.provisional ? [{ caseKey: idOf(position + 1), name }] : [],
   );
   const { minimumScore = 80, minimumPassRate = null, allowedUncounted = 0, notWorseThan = null } = more;
   const settings = { minimumScore, minimumPassRate, allowedUncounted, notWorseThan };
@@ -84,7 +88,7 @@ export const readerOf = (calls: readonly ReportedCall[]): CallReader =>
     }
   };
 
-function reportedCall(played: PlayedCall, position: number, index: number): ReportedCall {
+function reportedCall(played: PlayedCall, position: number, index: number): Omit<ReportedCall, 'provisional'> {
   const id = idOf((position + 1) * 0x10000 + index);
   const own = { id, evaluationId: idOf(position + 1), caseKey: idOf(position + 1), repetition: index + 1 };
   if (typeof played === 'string') {
@@ -145,7 +149,7 @@ function reportedEvaluation(
 ): ReportedEvaluation {
   const id = idOf(position + 1);
   const own = calls.filter((call) => call.evaluationId === id);
-  const of = (outcome: string) => own.filter((call) => call.outcome === outcome).length;
+  const of = (state: string) => own.filter((call) => stateOf(call) === state).length;
   const statistics = caseStatistics(counted).find((one) => one.caseKey === id);
   return {
     id,
@@ -160,6 +164,7 @@ function reportedEvaluation(
     failed: of('failed'),
     invalid: of('invalid'),
     error: of('error'),
+    provisional: of('provisional'),
     retried: own.filter(({ retries }) => retries > 0).length,
     total: own.length,
     durationMs: own.reduce((sum, call) => sum + durationOf(call), 0),
@@ -167,21 +172,22 @@ function reportedEvaluation(
     passRate: statistics?.passRate ?? null,
     passRateInterval: statistics?.passRateInterval ?? null,
     score: runScore(counted.filter(({ caseKey }) => caseKey === id)),
-    latencies: own.flatMap(({ outcome, timeline }) =>
-      outcome !== null && isCounted(outcome) ? new CallView(timeline).latencies : [],
+    latencies: own.flatMap(({ outcome, provisional, timeline }) =>
+      outcome !== null && !provisional && isCounted(outcome) ? new CallView(timeline).latencies : [],
     ),
   };
 }
 
 function countsOf(calls: readonly ReportedCall[]): ReportedRun['counts'] {
-  const of = (is: (call: ReportedCall) => boolean) => calls.filter(is).length;
+  const of = (state: CallState) => calls.filter((call) => stateOf(call) === state).length;
   return {
     total: calls.length,
-    passed: of(({ outcome }) => outcome === 'passed'),
-    failed: of(({ outcome }) => outcome === 'failed'),
-    invalid: of(({ outcome }) => outcome === 'invalid'),
-    error: of(({ outcome }) => outcome === 'error'),
-    cancelled: of(({ status }) => status === 'CANCELLED'),
-    pending: of(({ status }) => status === 'QUEUED' || status === 'RUNNING'),
+    passed: of('passed'),
+    failed: of('failed'),
+    invalid: of('invalid'),
+    error: of('error'),
+    provisional: of('provisional'),
+    cancelled: of('cancelled'),
+    pending: of('pending'),
   };
 }

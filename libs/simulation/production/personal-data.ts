@@ -24,11 +24,17 @@ const UNIX_MS = /^1\d{12}$/;
  * they are written. What was redacted stays as it is.
  */
 export class PersonalDataRedaction {
-  private readonly placeholders = new Map<string, string>();
+  private readonly numbers = new Map<string, number>();
   private readonly counts = new Map<PersonalDataKind, number>();
 
-  /** @param kinds that are replaced; all by default */
-  constructor(private readonly kinds: readonly PersonalDataKind[] = PERSONAL_DATA_KINDS) {}
+  /**
+   * @param kinds that are replaced; all by default
+   * @param write what stands for the nth value of a kind, `original` as it is written here
+   */
+  constructor(
+    private readonly kinds: readonly PersonalDataKind[] = PERSONAL_DATA_KINDS,
+    private readonly write = (name: string, n: number, _original: string): string => `[${name} ${n}]`,
+  ) {}
 
   text(text: string): string {
     return this.words(text.replace(DIGITS_OF_JSON, (digits) => JSON.stringify(this.number(Number(digits), digits))));
@@ -120,12 +126,9 @@ export class PersonalDataRedaction {
 
   private placeholder(kind: PersonalDataKind, value: string): string {
     const key = `${kind} ${compact(value)}`;
-    const known = this.placeholders.get(key);
-    if (known !== undefined) return known;
-    const count = (this.counts.get(kind) ?? 0) + 1;
-    this.counts.set(kind, count);
-    const placeholder = `[${NAMES[kind]} ${count}]`;
-    this.placeholders.set(key, placeholder);
-    return placeholder;
+    const number = this.numbers.get(key) ?? (this.counts.get(kind) ?? 0) + 1;
+    if (!this.numbers.has(key)) this.counts.set(kind, number);
+    this.numbers.set(key, number);
+    return this.write(NAMES[kind], number, value);
   }
 }

@@ -55,14 +55,14 @@ export interface PlatformFigures {
 
 export type CallFigures = Pick<
   CallEntity,
-  'evaluationId' | 'caseKey' | 'outcome' | 'score' | 'latencies' | 'retries'
+  'evaluationId' | 'caseKey' | 'outcome' | 'score' | 'latencies' | 'retries' | 'provisional'
 > & {
   /** As `durationOf` of libs/run-report computes it. */
   readonly durationMs: number;
 };
 
 const COLUMNS = `c.id, c.workspace_id AS "workspaceId", c.agent_id AS "agentId", c.run_id AS "runId",
-  c.evaluation_id AS "evaluationId", c.case_key AS "caseKey", c.variables, c.protocol, c.medium, c.source_call_id AS "sourceCallId", c.recorded_call_id AS "recordedCallId", c.position, c.repetition, c.status, c.outcome,
+  c.evaluation_id AS "evaluationId", c.case_key AS "caseKey", c.variables, c.protocol, c.medium, c.source_call_id AS "sourceCallId", c.recorded_call_id AS "recordedCallId", c.position, c.repetition, c.status, c.outcome, c.provisional,
   c.score, c.reason, c.attempts, c.retries, c.latencies, c.started_at AS "startedAt", c.ended_at AS "endedAt", c.changed_in AS "changedIn",
   c.created_at AS "createdAt", c.updated_at AS "updatedAt", e.snapshot ->> 'name' AS "evaluationName"`;
 const RESULTS = `s.result, CASE WHEN jsonb_array_length(c.attempts) > (c.status = 'ENDED')::int THEN (
@@ -134,7 +134,7 @@ const BATCH_OF_EVALUATIONS = `
 const BATCH_SIZE = 25;
 
 const FIGURES = `
-  SELECT evaluation_id AS "evaluationId", case_key AS "caseKey", outcome, score, latencies, retries,
+  SELECT evaluation_id AS "evaluationId", case_key AS "caseKey", outcome, score, latencies, retries, provisional,
          floor(0.5 + coalesce((s.result #>> '{measures,durationMs}')::float8,
                               greatest(0, 1000 * extract(epoch FROM c.ended_at - c.started_at))::float8, 0)) AS "durationMs"
     FROM calls c LEFT JOIN call_results s ON s.call_id = c.id WHERE c.run_id = $1 ORDER BY c.position`;

@@ -129,6 +129,7 @@ export const toCall = (row: CallRow): Call => ({
   repetition: row.repetition,
   status: row.status,
   outcome: row.outcome,
+  provisional: row.provisional,
   score: row.score,
   reason: row.reason,
   attempts: row.attempts.map(toAttempt),

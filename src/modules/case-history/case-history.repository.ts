@@ -9,7 +9,7 @@ import type { Tester } from './tester.js';
 const MAX_ROWS = 1_000;
 
 /** What of a snapshot decides, with `agentVariables`, what is asked of the agent; names, tags and the origin of dates do not. */
-const DEFINITION = `e.snapshot - '{key,name,tags,critical,dates,appliesTo}'::text[]`;
+const DEFINITION = `e.snapshot - '{key,name,tags,critical,dates,appliesTo,provisional}'::text[]`;
 
 /** Results of the days of production calls are a stream of their own, whose id is that of their agent: this tells the others, `h`. */
 export const IS_OF_TESTS = 'h.schedule_id IS DISTINCT FROM h.agent_id';
@@ -34,7 +34,7 @@ const RECORD = `
            coalesce(c.repetition > a.judged, false) AS is_unjudged,
            CASE WHEN c.outcome IN ('passed', 'failed') THEN
              (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY ms) FROM unnest(c.latencies) l (ms)) END AS latency
-      FROM calls c JOIN asked a ON a.evaluation_id = c.evaluation_id WHERE c.run_id = $1),
+      FROM calls c JOIN asked a ON a.evaluation_id = c.evaluation_id WHERE c.run_id = $1 AND NOT c.provisional),
   cases AS (
     SELECT c.case_key, c.evaluation_id, c.variables, c.is_unjudged, max(c.medium) AS medium,
            count(*) FILTER (WHERE outcome = 'passed') AS passed, count(*) FILTER (WHERE outcome = 'failed') AS failed,

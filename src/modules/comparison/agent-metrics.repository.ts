@@ -18,7 +18,7 @@ const SCORES = `
   SELECT s.* FROM (
     SELECT r.id AS "runId", r.name, r.status, r.score, r.ended_at AS "endedAt" FROM (${RUNS}) r
      WHERE r.status <> 'CANCELLED'
-       AND EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.outcome IN ('passed', 'failed'))
+       AND EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.outcome IN ('passed', 'failed') AND NOT c.provisional)
      ORDER BY r.ended_at DESC, r.id DESC LIMIT $4) s
    ORDER BY s."endedAt", s."runId"`;
 
@@ -29,13 +29,13 @@ const CALL_FIGURES = `
          count(*) FILTER (WHERE c.outcome = 'error')::int AS error,
          count(*) FILTER (WHERE c.retries > 0)::int AS "retriedCalls",
          round(avg(c.score) FILTER (WHERE c.outcome IN ('passed', 'failed'))::numeric, 1)::float8 AS score
-    FROM calls c WHERE c.run_id IN (SELECT id FROM (${RUNS}) r) AND c.status = 'ENDED'`;
+    FROM calls c WHERE c.run_id IN (SELECT id FROM (${RUNS}) r) AND c.status = 'ENDED' AND NOT c.provisional`;
 
 /** percentile_disc uses the nearest rank, like libs/simulation for a single call. */
 const LATENCIES = `
   SELECT count(*)::int AS count, percentile_disc(ARRAY[0.5, 0.9, 0.95, 0.99, 1]) WITHIN GROUP (ORDER BY l.ms) AS ranks
     FROM calls c CROSS JOIN LATERAL unnest(c.latencies) AS l (ms)
-   WHERE c.run_id IN (SELECT id FROM (${RUNS}) r) AND c.outcome IN ('passed', 'failed')`;
+   WHERE c.run_id IN (SELECT id FROM (${RUNS}) r) AND c.outcome IN ('passed', 'failed') AND NOT c.provisional`;
 
 /** Flaky: some calls of a case passed and others failed within one run. */
 const EVALUATIONS = `
@@ -43,7 +43,7 @@ const EVALUATIONS = `
          sum(p.passed)::int AS passed, sum(p.counted)::int AS counted,
          bool_or(p.passed > 0 AND p.passed < p.counted) AS "isFlaky"
     FROM (SELECT c.run_id, c.evaluation_id, c.case_key, count(*) FILTER (WHERE c.outcome = 'passed') AS passed, count(*) AS counted
-            FROM calls c WHERE c.run_id IN (SELECT id FROM (${RUNS}) r) AND c.outcome IN ('passed', 'failed')
+            FROM calls c WHERE c.run_id IN (SELECT id FROM (${RUNS}) r) AND c.outcome IN ('passed', 'failed') AND NOT c.provisional
            GROUP BY c.run_id, c.evaluation_id, c.case_key) p
     JOIN runs r ON r.id = p.run_id
     JOIN run_evaluations e ON e.run_id = p.run_id AND e.evaluation_id = p.evaluation_id

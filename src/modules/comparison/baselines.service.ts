@@ -4,6 +4,7 @@ import { caseName } from '../../../libs/text/index.js';
 import type { Caller } from '../../platform/access/caller.js';
 import { requireOwned } from '../../platform/access/ownership.js';
 import { about, conflict, invalidInput } from '../../platform/errors/domain-error.js';
+import type { EvaluationSnapshot } from '../runs/run-evaluation.entity.js';
 import type { RunEntity } from '../runs/run.entity.js';
 import { hasEnded, RunsService } from '../runs/runs.service.js';
 import { type ComparedRun, ComparisonRepository } from './comparison.repository.js';
@@ -18,6 +19,7 @@ export interface Baselines {
 }
 
 interface Planned {
+  readonly snapshot: Pick<EvaluationSnapshot, 'provisional'>;
   readonly cases: readonly { readonly key: string }[];
 }
 
@@ -106,7 +108,7 @@ export class BaselinesService {
 }
 
 const keysOf = (evaluations: readonly Planned[]): string[] =>
-  evaluations.flatMap(({ cases }) => cases.map(({ key }) => key));
+  evaluations.flatMap(({ snapshot, cases }) => (snapshot.provisional ? [] : cases.map(({ key }) => key)));
 
 export function sharesCase(figures: BaselineFigures, cases: readonly string[]): boolean {
   const known = new Set(cases);

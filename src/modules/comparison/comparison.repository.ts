@@ -18,7 +18,7 @@ const MAX_NAMED = 5;
 const FIGURES = `
   WITH counted AS MATERIALIZED (
     SELECT c.run_id, c.case_key, c.position, c.outcome, c.score, c.latencies, c.protocol
-      FROM calls c WHERE c.run_id = ANY ($1::uuid[])),
+      FROM calls c WHERE c.run_id = ANY ($1::uuid[]) AND NOT c.provisional),
   totals AS (
     SELECT run_id, case_key, min(position) AS position, min(protocol) AS protocol,
            count(*) FILTER (WHERE outcome IN ('passed', 'failed'))::int AS counted,
@@ -61,7 +61,7 @@ const previousRun = (candidate: string, match: string): string => `
            ORDER BY r.ended_at DESC LIMIT ${MAX_SEARCHED}) r
    CROSS JOIN LATERAL (
      SELECT count(*) AS cases FROM calls c JOIN unnest($3::text[]) k (key) ON k.key = c.case_key
-      WHERE c.run_id = r.id AND c.repetition = 1) shared
+      WHERE c.run_id = r.id AND c.repetition = 1 AND NOT c.provisional) shared
    WHERE ${match} ORDER BY r.ended_at DESC LIMIT 1`;
 
 /** A run with fewer cases cannot have all of them. */
@@ -80,7 +80,7 @@ const CASES = `
   SELECT c.case_key AS "caseKey", c.evaluation_id AS "evaluationId", c.variables, e.snapshot ->> 'name' AS name,
          e.snapshot -> 'key' AS key
     FROM calls c JOIN run_evaluations e ON e.run_id = c.run_id AND e.evaluation_id = c.evaluation_id
-   WHERE c.run_id = $1 AND c.repetition = 1 ORDER BY c.position`;
+   WHERE c.run_id = $1 AND c.repetition = 1 AND NOT c.provisional ORDER BY c.position`;
 
 /** What the evaluations of a run ($1) ask. */
 const ASKED = `

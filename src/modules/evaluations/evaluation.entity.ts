@@ -119,4 +119,12 @@ export class EvaluationEntity extends SoftDeletedRow {
   /** Which production calls it judges; null for all. */
   @Column({ name: 'applies_to', type: 'jsonb', nullable: true })
   appliesTo: NestedCheck | null;
+
+  /** The call that it was made from, which may be deleted; null for others. */
+  @Column({ name: 'origin_call_id', type: 'uuid', nullable: true })
+  originCallId: string | null;
+
+  /** When it stopped being provisional. Null for an evaluation that was not made from a call. */
+  @Column({ name: 'proven_at', type: 'timestamptz', precision: 3, nullable: true })
+  provenAt: Date | null;
 }

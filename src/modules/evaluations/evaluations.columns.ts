@@ -7,4 +7,5 @@ export const COLUMNS = `e.id, e.workspace_id AS "workspaceId", e.agent_id AS "ag
   e.language, e.timezone, e.variables, e.history, e.tool_results AS "toolResults",
   e.conditions, e.turn_end_ms AS "turnEndMs", e.fillers,
   e.agent_variables AS "agentVariables", e.scope, e.applies_to AS "appliesTo",
+  e.origin_call_id AS "originCallId", e.proven_at AS "provenAt",
   e.created_at AS "createdAt", e.updated_at AS "updatedAt", e.deleted_at AS "deletedAt"`;

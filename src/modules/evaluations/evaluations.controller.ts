@@ -9,7 +9,7 @@ import { example } from './definition/authored-fields.js';
 import { EvaluationSchemaPipe } from './definition/evaluation-schema.pipe.js';
 import { CreateEvaluationRequest, UpdateEvaluationRequest } from './dto/evaluation.requests.js';
 import { Evaluation } from './dto/evaluation.response.js';
-import { EvaluationsService } from './evaluations.service.js';
+import { type EvaluationChange, EvaluationsService } from './evaluations.service.js';
 
 const tag = 'Evaluations';
 
@@ -87,7 +87,7 @@ export class EvaluationsController implements OnApplicationBootstrap {
   updateEvaluation(
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,
-    @Body(new EvaluationSchemaPipe('change')) body: Partial<EvaluationInput>,
+    @Body(new EvaluationSchemaPipe('change')) body: EvaluationChange,
   ): Promise<Evaluation> {
     return this.service.update(caller, id, body);
   }

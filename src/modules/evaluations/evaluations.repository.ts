@@ -39,9 +39,19 @@ const IS_THERE = `
 const SOFT_DELETE = `
   UPDATE evaluations SET deleted_at = now(), updated_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING id`;
 
+const PROVE = `
+  UPDATE evaluations SET proven_at = now(), updated_at = now()
+   WHERE id = ANY ($1::uuid[]) AND origin_call_id IS NOT NULL AND proven_at IS NULL`;
+
 /** $2: maximum number. Also those that were deleted before. */
 const ERASE = `
   DELETE FROM evaluations WHERE id = ANY (ARRAY(SELECT id FROM evaluations WHERE agent_id = $1 LIMIT $2)) RETURNING id`;
+
+/** $2: external id of a call, which may have been judged again. Also those that were deleted before. */
+const ERASE_PROMOTED = `
+  DELETE FROM evaluations e WHERE e.agent_id = $1 AND EXISTS (
+    SELECT FROM calls c JOIN call_imports i ON i.call_id = coalesce(c.recorded_call_id, c.id)
+     WHERE c.id = e.origin_call_id AND i.agent_id = $1 AND i.external_id = $2)`;
 
 /** Evaluations deleted by one statement; each can have hundreds of kilobytes. */
 const MAX_ERASED = 100;
@@ -97,6 +107,16 @@ export class EvaluationsRepository {
   /** @returns false if it does not exist or was deleted already */
   async softDelete(id: string): Promise<boolean> {
     return (await this.database.query(SOFT_DELETE, [id])).length > 0;
+  }
+
+  /** Provisional evaluations are no longer so; others stay as they are. */
+  async prove(ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) await this.database.query(PROVE, [ids]);
+  }
+
+  /** Deletes the evaluations for good that were made from a call that was recorded elsewhere. */
+  async erasePromoted(agentId: string, externalId: string): Promise<void> {
+    await this.database.query(ERASE_PROMOTED, [agentId, externalId]);
   }
 
   /** Deletes a batch of an agent's evaluations for good. @returns their number */

@@ -36,7 +36,10 @@ export interface EvaluationSelection {
 const MAX_SELECTED_SIZE = 20_000_000;
 const BATCH_SIZE = 100;
 
-export type SelectedEvaluation = AuthoredEvaluation & { readonly id: string };
+export type SelectedEvaluation = AuthoredEvaluation & { readonly id: string; readonly provisional: boolean };
+
+/** A change; `provisional: false` ends that the evaluation is provisional. */
+export type EvaluationChange = Partial<EvaluationInput> & { readonly provisional?: false };
 
 /** The evaluations of an agent. */
 @Injectable()
@@ -50,10 +53,16 @@ export class EvaluationsService {
 
   /**
    * @param input already validated on its own
+   * @param originCallId the call that it was made from: then it is provisional
    * @throws DomainError NOT_FOUND or FORBIDDEN for the agent, BAD_REQUEST or FORBIDDEN for the personality, CONFLICT for
    *   the key
    */
-  async create(caller: Caller, agentId: string, input: EvaluationInput): Promise<Evaluation> {
+  async create(
+    caller: Caller,
+    agentId: string,
+    input: EvaluationInput,
+    originCallId: string | null = null,
+  ): Promise<Evaluation> {
     const agent = await this.agents.describe(caller, agentId);
     const evaluation = authored(input, agent.phoneNumber ?? '');
     await this.requirePersonality(caller, evaluation.personalityId);
@@ -64,6 +73,8 @@ export class EvaluationsService {
       agentId: agent.id,
       createdByUserId: caller.userId,
       deletedAt: null,
+      originCallId,
+      provenAt: null,
     });
     return toResponse(await rejectDuplicateKey(() => manager.save(Object.assign(row, evaluation))));
   }
@@ -83,7 +94,7 @@ export class EvaluationsService {
    * @param changes already validated on their own; the resulting evaluation is validated here
    * @throws DomainError as `get` and `create` do
    */
-  async update(caller: Caller, id: string, changes: Partial<EvaluationInput>): Promise<Evaluation> {
+  async update(caller: Caller, id: string, { provisional, ...changes }: EvaluationChange): Promise<Evaluation> {
     return this.database.transaction(async (manager) => {
       // Locked, so that of two concurrent updates the second is validated with the changes of the first.
       const { id: found } = await this.get(caller, id);
@@ -98,7 +109,8 @@ export class EvaluationsService {
       if (issue !== undefined) throw invalidInput(issue, ...more);
       // A personality that was deleted since can be kept, but not assigned.
       if (changed.personalityId !== before) await this.requirePersonality(caller, changed.personalityId);
-      return toResponse(await rejectDuplicateKey(() => manager.save(Object.assign(row, changed))));
+      const provenAt = provisional === false && isProvisional(row) ? new Date() : row.provenAt;
+      return toResponse(await rejectDuplicateKey(() => manager.save(Object.assign(row, changed, { provenAt }))));
     });
   }
 
@@ -106,6 +118,16 @@ export class EvaluationsService {
   async delete(caller: Caller, id: string): Promise<void> {
     const row = requireOwned(caller, await this.repository.find(uuidOrNotFound(id)));
     if (!(await this.repository.softDelete(row.id))) throw notFound();
+  }
+
+  /** They have failed in a run: what they find is known. */
+  prove(ids: readonly string[]): Promise<void> {
+    return this.repository.prove(ids);
+  }
+
+  /** Deletes the evaluations of an agent for good that were made from a call that was recorded elsewhere. */
+  erasePromoted(agentId: string, externalId: string): Promise<void> {
+    return this.repository.erasePromoted(agentId, externalId);
   }
 
   /** Deletes a batch of the evaluations of an agent that is being erased. @returns their number */
@@ -130,7 +152,7 @@ export class EvaluationsService {
     // In batches, because all of them together may not fit into memory.
     for (let at = 0; at < chosen.length; at += BATCH_SIZE) {
       for (const row of await this.repository.read(chosen.slice(at, at + BATCH_SIZE))) {
-        const evaluation = { id: row.id, ...contentOf(row) };
+        const evaluation = { id: row.id, ...contentOf(row), provisional: isProvisional(row) };
         size += JSON.stringify(evaluation).length;
         if (size > MAX_SELECTED_SIZE) {
           const limit = MAX_SELECTED_SIZE / 1e6;
@@ -189,6 +211,10 @@ export async function rejectDuplicateKey<T>(write: () => Promise<T>): Promise<T>
   }
 }
 
+/** Made from a call, and it has neither failed in a run nor been accepted since. */
+const isProvisional = ({ originCallId, provenAt }: EvaluationEntity): boolean =>
+  originCallId !== null && provenAt === null;
+
 /** The authored fields, in documented order. */
 export function contentOf(row: EvaluationEntity): AuthoredEvaluation {
   return {
@@ -245,5 +271,8 @@ function toResponse(row: EvaluationEntity): Evaluation {
     agentVariables,
     scope,
     appliesTo,
+    origin: row.originCallId === null ? null : { callId: row.originCallId },
+    provisional: isProvisional(row),
+    provenAt: row.provenAt?.toISOString() ?? null,
   };
 }

@@ -58,10 +58,10 @@ const NEEDS_JUDGE = `
 const INSERT_CALLS = `
   INSERT INTO calls (id, workspace_id, agent_id, run_id, evaluation_id, case_key, variables, position, repetition, status,
                      attempts, lease_expirations, latencies, due_at, changed_in, protocol, medium, source_call_id,
-                     recorded_call_id)
+                     recorded_call_id, provisional)
   SELECT p.id, s.workspace_id, s.agent_id, $1, s.evaluation_id, s.case_key, s.variables, p.position, p.repetition,
          'QUEUED', '[]', 0, '{}', now(), pg_current_xact_id()::text::bigint, s.protocol, s.medium, s.id,
-         coalesce(s.recorded_call_id, s.id)
+         coalesce(s.recorded_call_id, s.id), s.provisional
     FROM unnest($2::uuid[], $3::uuid[], $4::integer[], $5::integer[]) AS p (id, source_id, position, repetition)
     JOIN calls s ON s.id = p.source_id`;
 
@@ -69,9 +69,13 @@ const INSERT_CALLS = `
 const LEFT_OUT_CRITICAL = `
   SELECT DISTINCT ON (c.case_key) c.case_key AS "caseKey", c.variables, e.snapshot ->> 'name' AS name
     FROM calls c JOIN run_evaluations e ON e.run_id = c.run_id AND e.evaluation_id = c.evaluation_id
-   WHERE c.run_id = $1 AND (e.snapshot ->> 'critical')::boolean
+   WHERE c.run_id = $1 AND (e.snapshot ->> 'critical')::boolean AND NOT c.provisional
      AND NOT EXISTS (SELECT 1 FROM calls k WHERE k.id = ANY($2::uuid[]) AND k.case_key = c.case_key)
    ORDER BY c.case_key`;
+
+/** Calls of a run that count, without the calls $2. */
+const LEFT_OUT =
+  'SELECT count(*)::int AS calls FROM calls WHERE run_id = $1 AND NOT provisional AND id <> ALL ($2::uuid[])';
 
 const SET_LEFT_OUT = 'UPDATE runs SET left_out_calls = $2, left_out_critical = $3 WHERE id = $1';
 
@@ -110,6 +114,12 @@ export class DerivedRunsRepository {
   /** The cases of critical evaluations of a run that have none of these calls. */
   async criticalWithout(runId: string, callIds: readonly string[]): Promise<CriticalCase[]> {
     return this.database.query(LEFT_OUT_CRITICAL, [runId, callIds]);
+  }
+
+  /** The number of counted calls of a run beside these. */
+  async callsWithout(runId: string, callIds: readonly string[]): Promise<number> {
+    const [row] = await this.database.query<{ calls: number }>(LEFT_OUT, [runId, callIds]);
+    return row?.calls ?? 0;
   }
 
   /** @param critical names of the critical cases of which no call is left */

@@ -101,6 +101,8 @@ export class DerivedRunsService {
     const { workspaceId, agentId, repeat, concurrency, agentVersion, medium, agentSnapshot, baselineRunId } = source;
     const { minimumScore, minimumPassRate, allowedUncounted, notWorseThan } = source;
     const totalCalls = plan.calls.length;
+    const kept = plan.calls.map(({ id }) => id);
+    const left = await this.repository.callsWithout(source.id, kept);
     const renamed = kind === 'rejudge' ? await this.repository.withRenamedVariables(source.id) : [];
     const run = await this.runs.create({
       ...{ id: randomUUID(), workspaceId, agentId, userId, totalCalls, repeat, concurrency, agentVersion, medium },
@@ -109,7 +111,7 @@ export class DerivedRunsService {
       derivedFrom: source.id,
       derivedKind: kind,
       origin: source.origin,
-      warnings: [...leftOut(source.totalCalls - totalCalls, kind), ...renamed.map(notOfToday)],
+      warnings: [...leftOut(left, kind), ...renamed.map(notOfToday)],
     });
     // Lists are sorted by descending creation time and id: descending ids list the calls in plan order.
     await this.repository.insert(
@@ -119,7 +121,7 @@ export class DerivedRunsService {
       sequentialIds(totalCalls).reverse(),
       renamed.map(({ id }) => id),
     );
-    await this.repository.setLeftOut(run.id, source.leftOutCalls + source.totalCalls - totalCalls, [
+    await this.repository.setLeftOut(run.id, source.leftOutCalls + left, [
       ...source.leftOutCritical,
       ...(await this.leftOutCritical(source.id, plan)),
     ]);

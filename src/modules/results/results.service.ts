@@ -67,7 +67,7 @@ export class ResultsService {
         agentId: run.agentId,
         agentName: agentSnapshot.name,
         status: run.status,
-        score: runScore(figures.filter(hasOutcome)),
+        score: runScore(figures.filter(hasOutcome).filter(({ provisional }) => !provisional)),
         minimumScore: run.minimumScore,
         minimumPassRate: run.minimumPassRate,
         allowedUncounted: run.allowedUncounted,
@@ -134,9 +134,10 @@ const hasOutcome = (call: CallFigures): call is Ended => call.outcome !== null;
 function reportedEvaluations(plan: readonly CaseOfPlan[], figures: readonly CallFigures[]): ReportedEvaluation[] {
   const byCase = new Map<string, CallFigures[]>(plan.map(({ caseKey }) => [caseKey, []]));
   for (const call of figures) byCase.get(call.caseKey)?.push(call);
-  return plan.map(({ id, caseKey, variables, language, key, name, tags, critical }) => {
+  return plan.map(({ id, caseKey, variables, language, key, name, tags, critical, provisional }) => {
     const calls = byCase.get(caseKey) ?? [];
-    const ended = calls.filter(hasOutcome);
+    const all = calls.filter(hasOutcome);
+    const ended = provisional ? [] : all;
     const count = (outcome: string) => ended.filter((call) => call.outcome === outcome).length;
     const [statistics] = caseStatistics(ended);
     return {
@@ -155,6 +156,7 @@ function reportedEvaluations(plan: readonly CaseOfPlan[], figures: readonly Call
       failed: count('failed'),
       invalid: count('invalid'),
       error: count('error'),
+      provisional: all.length - ended.length,
       stability: statistics?.stability ?? null,
       passRate: statistics?.passRate ?? null,
       passRateInterval: statistics?.passRateInterval ?? null,
@@ -174,6 +176,7 @@ async function* mapped(calls: AsyncIterable<CallWithResult>): AsyncGenerator<Rep
       repetition: call.repetition,
       status: call.status,
       outcome: call.outcome,
+      provisional: call.provisional,
       score: call.score,
       reason: call.reason,
       failureCode: attempts.at(-1)?.failureCode ?? null,

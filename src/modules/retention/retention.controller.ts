@@ -12,7 +12,7 @@ export class RetentionController {
   @Operation({
     summary: 'Delete an imported call',
     description:
-      'Permanently deletes the call that was imported with an external id: its run, the runs that judged it again, transcript, recording and report links, and the stored responses to requests about its agent with an `Idempotency-Key`.',
+      'Permanently deletes the call that was imported with an external id: its run, the runs that judged it again, transcript, recording and report links, the evaluations that were made from it, and the stored responses to requests about its agent with an `Idempotency-Key`.',
     tag: 'Runs',
     access: 'ADMIN',
     path: { id: 'Identifier of the agent' },

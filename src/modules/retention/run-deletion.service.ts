@@ -5,6 +5,7 @@ import { conflict, notFound } from '../../platform/errors/domain-error.js';
 import { IdempotencyRepository } from '../../platform/idempotency/idempotency.repository.js';
 import { AgentsService } from '../agents/agents.service.js';
 import { Queue } from '../../platform/queue/queue.js';
+import { EvaluationsService } from '../evaluations/evaluations.service.js';
 import { CaseHistoryService } from '../case-history/case-history.service.js';
 import { hasEnded, RunsService } from '../runs/runs.service.js';
 import { PRUNE_RUNS } from './prune-job.js';
@@ -22,6 +23,7 @@ export class RunDeletionService {
     private readonly runs: RunsService,
     private readonly history: CaseHistoryService,
     private readonly agents: AgentsService,
+    private readonly evaluations: EvaluationsService,
     private readonly responses: IdempotencyRepository,
   ) {}
 
@@ -31,7 +33,8 @@ export class RunDeletionService {
   }
 
   /**
-   * Deletes an imported or fetched call for good: its run (of a fetched one only the call), the runs that judged it again, and stored responses about its agent.
+   * Deletes an imported or fetched call for good: its run (of a fetched one only the call), the runs that judged it again, evaluations
+   * that were made from it, and stored responses about its agent.
    * @throws DomainError NOT_FOUND or FORBIDDEN for the agent, NOT_FOUND for the call; CONFLICT if one of its runs has not ended
    */
   async deleteImported(caller: Caller, agentId: string, externalId: string): Promise<void> {
@@ -39,6 +42,7 @@ export class RunDeletionService {
       // The lock prevents that the same call is imported concurrently.
       const agent = await this.agents.describe(caller, agentId, { lock: true });
       const runs = await this.repository.runsOfImport(agent.id, externalId);
+      await this.evaluations.erasePromoted(agent.id, externalId);
       const days = await this.repository.deleteFromDays(agent.id, externalId);
       if (runs.length + days.length === 0) throw notFound();
       for (const id of days) await this.history.recount(id);

@@ -6,6 +6,8 @@ import type { RunEntity } from '../runs/run.entity.js';
 
 export interface EndedCall {
   readonly id: string;
+  readonly evaluationId: string;
+  readonly provisional: boolean;
   readonly caseKey: string;
   readonly outcome: 'passed' | 'failed' | 'invalid' | 'error';
   readonly score: number | null;
@@ -39,7 +41,7 @@ export interface FailedCall {
 const LOCK_AGENT = `SELECT pg_advisory_xact_lock(hashtextextended('runs:' || $1, 0))`;
 
 const ENDED_CALLS = `
-  SELECT id, case_key AS "caseKey", outcome, score FROM calls
+  SELECT id, evaluation_id AS "evaluationId", provisional, case_key AS "caseKey", outcome, score FROM calls
    WHERE run_id = $1 AND status = 'ENDED' ORDER BY position`;
 
 const SCORE = `
@@ -50,7 +52,7 @@ const CRITICAL_CASES = `
   WITH planned AS MATERIALIZED (
     SELECT e.snapshot ->> 'name' AS name, e.first_call, e.cases, r.repeat
       FROM run_evaluations e JOIN runs r ON r.id = e.run_id
-     WHERE e.run_id = $1 AND (e.snapshot ->> 'critical')::boolean)
+     WHERE e.run_id = $1 AND (e.snapshot ->> 'critical')::boolean AND NOT e.snapshot ? 'provisional')
   SELECT c.case_key AS "caseKey", c.variables, p.name
     FROM planned p
    CROSS JOIN generate_series(p.first_call, p.first_call + (p.cases - 1) * p.repeat, p.repeat) AS first (position)
@@ -61,7 +63,7 @@ const CRITICAL_CASES = `
 const PREVIOUS_SCORE = `
   SELECT r.score FROM runs r
    WHERE r.agent_id = $1 AND r.id <> $2 AND r.ended_at IS NOT NULL AND r.status IN ('COMPLETED', 'FAILED')
-     AND r.derived_from IS NULL AND NOT r.is_imported AND EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.outcome IN ('passed', 'failed'))
+     AND r.derived_from IS NULL AND NOT r.is_imported AND EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.outcome IN ('passed', 'failed') AND NOT c.provisional)
    ORDER BY r.ended_at DESC LIMIT 1`;
 
 const FAILED_CRITICAL_CALLS = `
@@ -69,7 +71,7 @@ const FAILED_CRITICAL_CALLS = `
     FROM calls c
     JOIN run_evaluations e ON e.run_id = c.run_id AND e.evaluation_id = c.evaluation_id
     JOIN call_results s ON s.call_id = c.id
-   WHERE c.run_id = $1 AND c.outcome = 'failed' AND (e.snapshot ->> 'critical')::boolean
+   WHERE c.run_id = $1 AND c.outcome = 'failed' AND NOT c.provisional AND (e.snapshot ->> 'critical')::boolean
    ORDER BY c.position`;
 
 /** For each case its first failed call, else its first one that could not be counted. */
@@ -78,7 +80,7 @@ const NOT_PASSED_CASES = `
     SELECT DISTINCT ON (c.case_key) c.case_key AS "caseKey", c.variables, c.outcome, c.reason, c.position,
            e.snapshot ->> 'name' AS name, e.snapshot ->> 'key' AS key
       FROM calls c JOIN run_evaluations e ON e.run_id = c.run_id AND e.evaluation_id = c.evaluation_id
-     WHERE c.run_id = $1 AND c.outcome <> 'passed'
+     WHERE c.run_id = $1 AND c.outcome <> 'passed' AND NOT c.provisional
      ORDER BY c.case_key, c.outcome <> 'failed', c.position) first
    ORDER BY outcome <> 'failed', position LIMIT $2`;
 

@@ -4,6 +4,7 @@ import { WebhooksModule } from '../webhooks/webhooks.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
 import { AlarmsModule } from '../alarms/alarms.module.js';
 import { CaseHistoryModule } from '../case-history/case-history.module.js';
+import { EvaluationsModule } from '../evaluations/evaluations.module.js';
 import { ComparisonModule } from '../comparison/comparison.module.js';
 import { SchedulesModule } from '../schedules/schedules.module.js';
 import { RunsModule } from '../runs/runs.module.js';
@@ -15,6 +16,7 @@ import { RunFinisher } from './run-finisher.service.js';
     AlarmsModule,
     CaseHistoryModule,
     ComparisonModule,
+    EvaluationsModule,
     RecordingsModule,
     RunsModule,
     SchedulesModule,

@@ -8,6 +8,7 @@ import { RecordingUploadsService } from '../recordings/recording-uploads.service
 import { WebhooksService } from '../webhooks/webhooks.service.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { CaseHistoryService } from '../case-history/case-history.service.js';
+import { EvaluationsService } from '../evaluations/evaluations.service.js';
 import { BaselinesService } from '../comparison/baselines.service.js';
 import type { RunEntity } from '../runs/run.entity.js';
 import { LooksService } from '../alarms/looks.service.js';
@@ -30,6 +31,7 @@ export class RunFinisher {
     private readonly runs: RunsService,
     private readonly baselines: BaselinesService,
     private readonly history: CaseHistoryService,
+    private readonly evaluations: EvaluationsService,
     private readonly uploads: RecordingUploadsService,
     private readonly heartbeats: HeartbeatService,
     private readonly looks: LooksService,
@@ -59,14 +61,23 @@ export class RunFinisher {
       return false;
     }
     await this.repository.lockAgent(run.agentId);
-    const calls = await this.repository.endedCalls(runId);
+    const all = await this.repository.endedCalls(runId);
+    const calls = all.filter(({ provisional }) => !provisional);
+    const provisional = all.length - calls.length;
     const critical = (await this.repository.criticalCases(runId)).map(({ caseKey, variables, name }) => ({
       caseKey,
       name: caseName(name, variables, caseKey),
     }));
     const { cases, baseline } = await this.baselines.ofGate(run);
     const leftOut = { calls: run.leftOutCalls, critical: run.leftOutCritical };
-    const { met, exitCode, reasons, warnings: doubts } = gate({ ...run, calls, critical, cases, baseline, leftOut });
+    const {
+      met,
+      exitCode,
+      reasons,
+      warnings: doubts,
+    } = gate({
+      ...{ ...run, calls, critical, cases, baseline, leftOut, provisional },
+    });
     const unrecorded = run.derivedFrom === null ? await this.repository.unrecordedCalls(runId) : [];
     const warnings = [...doubts, ...unrecorded.map(notRecorded)];
     const score = runScore(calls);
@@ -75,6 +86,8 @@ export class RunFinisher {
     if (!ended) return false;
     // What was observed of the agent was reported when it was called, or the agent was not called by the service.
     if (ended.derivedFrom !== null || ended.isImported) return ended.isImported;
+    const red = all.filter((call) => call.provisional && call.outcome === 'failed');
+    await this.evaluations.prove(red.map(({ evaluationId }) => evaluationId));
     await this.history.record(ended);
     await this.heartbeats.runEnded(ended);
     await this.looks.runEnded(ended);

@@ -84,6 +84,10 @@ export class CallEntity extends UpdatedRow {
   @Column({ name: 'recorded_call_id', type: 'uuid', nullable: true })
   recordedCallId: string | null;
 
+  /** Whether its evaluation was provisional when the run started: then it is in no figure and no condition of the gate. */
+  @Column({ type: 'boolean', default: false })
+  provisional: boolean;
+
   /** Position in the plan, from 0: by evaluation, then by row of variables, then by repetition. */
   @Column({ type: 'integer' })
   position: number;

@@ -21,7 +21,7 @@ export function toListedRun(row: ListedRun) {
   return {
     ...toRun(row),
     status,
-    outcomes,
+    outcomes: { ...outcomes, provisional: outcomes.provisional ?? 0 },
     score: counted === 0 ? null : score,
     passRate: counted === 0 ? null : outcomes.passed / counted,
     origin: row.origin,

@@ -30,6 +30,8 @@ export interface EvaluationSnapshot extends Required<Omit<Scenario, 'isCalled' |
   readonly definition: EvaluationDefinition;
   /** Present if the evaluation judges only some production calls. */
   readonly appliesTo?: NestedCheck;
+  /** Present if it was provisional. */
+  readonly provisional?: true;
 }
 
 /** An evaluation of a run's plan. */

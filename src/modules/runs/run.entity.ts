@@ -53,6 +53,8 @@ export interface Outcomes {
   readonly error: number;
   readonly cancelled: number;
   readonly pending: number;
+  /** Ended calls of provisional evaluations, which have none of the other outcomes here. Missing in runs of earlier versions. */
+  readonly provisional?: number;
 }
 
 /** One execution of an agent's evaluations. */

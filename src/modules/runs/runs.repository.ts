@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { Gate } from '../../../libs/statistics/index.js';
+import type { Gate, Outcome } from '../../../libs/statistics/index.js';
 import { Database } from '../../platform/database/database.js';
 import { notErased } from '../../platform/database/erased-agents.js';
 import { readPage } from '../../platform/database/page-query.js';
-import type { CallEntity } from './call.entity.js';
+import { type CallEntity, OUTCOMES as OUTCOME_NAMES } from './call.entity.js';
 import { MAX_PAID_ATTEMPTS, type Outcomes, type RunEntity, type RunOrigin, type RunStatus } from './run.entity.js';
 import type { EvaluationSnapshot } from './run-evaluation.entity.js';
 import { RUN_COLUMNS } from './runs.columns.js';
@@ -35,13 +35,15 @@ export interface LeftOut {
 
 const FIND = `SELECT ${RUN_COLUMNS} FROM runs r WHERE r.id = $1 AND ${notErased('r.agent_id')}`;
 
+const ended = (outcome: Outcome): string =>
+  `count(*) FILTER (WHERE outcome = '${outcome}' AND NOT c.provisional)::int AS ${outcome}`;
+
 /** Of the calls `c` of a run. */
-const OUTCOMES = `
-  count(*) FILTER (WHERE outcome = 'passed')::int AS passed, count(*) FILTER (WHERE outcome = 'failed')::int AS failed,
-  count(*) FILTER (WHERE outcome = 'invalid')::int AS invalid, count(*) FILTER (WHERE outcome = 'error')::int AS error,
+const OUTCOMES = `${OUTCOME_NAMES.map(ended).join(', ')},
+  count(*) FILTER (WHERE c.provisional AND c.status = 'ENDED')::int AS provisional,
   count(*) FILTER (WHERE c.status = 'CANCELLED')::int AS cancelled,
   count(*) FILTER (WHERE c.status IN ('QUEUED', 'RUNNING'))::int AS pending`;
-const MEAN_SCORE = `round(avg(c.score) FILTER (WHERE outcome IN ('passed', 'failed'))::numeric, 1)::float8 AS "meanScore"`;
+const MEAN_SCORE = `round(avg(c.score) FILTER (WHERE outcome IN ('passed', 'failed') AND NOT c.provisional)::numeric, 1)::float8 AS "meanScore"`;
 
 /** The outcomes of the run `r` as they are stored with it. */
 const STORED_OUTCOMES = `(SELECT to_jsonb(o) FROM (SELECT ${OUTCOMES} FROM calls c WHERE c.run_id = r.id) o)`;
@@ -69,9 +71,9 @@ const HAS_ENDED = `
 const CASES = `
   WITH planned AS MATERIALIZED (
     SELECT e.evaluation_id AS id, e.snapshot -> 'key' AS key, e.snapshot ->> 'name' AS name, e.snapshot -> 'tags' AS tags,
-           e.snapshot -> 'critical' AS critical, e.snapshot ->> 'language' AS language, e.first_call, e.cases, r.repeat
+           e.snapshot -> 'critical' AS critical, e.snapshot ->> 'language' AS language, e.snapshot ? 'provisional' AS provisional, e.first_call, e.cases, r.repeat
       FROM run_evaluations e JOIN runs r ON r.id = e.run_id WHERE e.run_id = $1)
-  SELECT p.id, p.key, p.name, p.tags, p.critical, p.language, coalesce(c.case_key, p.id::text) AS "caseKey", c.variables
+  SELECT p.id, p.key, p.name, p.tags, p.critical, p.language, p.provisional, coalesce(c.case_key, p.id::text) AS "caseKey", c.variables
     FROM planned p
    CROSS JOIN generate_series(p.first_call, p.first_call + (p.cases - 1) * p.repeat, p.repeat) AS first (position)
     LEFT JOIN calls c ON c.run_id = $1 AND c.position = first.position
@@ -84,6 +86,7 @@ export type CaseOfPlan = Pick<EvaluationSnapshot, 'key' | 'name' | 'tags' | 'cri
     readonly id: string;
     /** Null in runs of earlier versions. */
     readonly language: string | null;
+    readonly provisional: boolean;
   };
 
 /** A run in a list. */
@@ -180,7 +183,7 @@ const LIST_OF_SOME = {
 const CANCEL = `
   UPDATE runs r SET status = 'CANCELLED', exit_code = 2, ended_at = now(), updated_at = now(), score = coalesce((
     SELECT round(avg(c.score)::numeric, 1) FROM calls c
-     WHERE c.run_id = r.id AND c.outcome IN ('passed', 'failed')), 0)
+     WHERE c.run_id = r.id AND c.outcome IN ('passed', 'failed') AND NOT c.provisional), 0)
    WHERE r.id = $1 AND r.status IN ('QUEUED', 'RUNNING') RETURNING id`;
 
 /** After its calls: one may have ended while the run was being cancelled. */

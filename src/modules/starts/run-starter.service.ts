@@ -205,7 +205,8 @@ export class RunStarterService {
     const personalities = await this.personalities.describe(selected.map(({ personalityId }) => personalityId));
     // It plays no part on such calls.
     const deleted = (id: string) => ({ id, name: 'Deleted', description: '', prompt: '', temperature: 0 });
-    const planned = this.snapshots(agent, selected, (id) => personalities.get(id) ?? deleted(id));
+    const judging = selected.map((one) => ({ ...one, provisional: false }));
+    const planned = this.snapshots(agent, judging, (id) => personalities.get(id) ?? deleted(id));
     return planned.map(({ id, snapshot, cases }) => ({
       id,
       cases: [{ key: caseKey(id, null), variables: null }],
@@ -274,7 +275,7 @@ export class RunStarterService {
       const callsLanguage = callLanguage(evaluation.language, language);
       const { id, key, name, critical, tags, scenarioText, generalInstructions, vendorCallPhoneNumber } = evaluation;
       const { script, checks, criteria, history, toolResults, maxTurns, maxDurationSeconds, ...further } = evaluation;
-      const { conditions, turnEndMs, fillers, agentVariables, appliesTo } = further;
+      const { conditions, turnEndMs, fillers, agentVariables, appliesTo, provisional } = further;
       return {
         id,
         cases: casesOf(evaluation),
@@ -291,6 +292,7 @@ export class RunStarterService {
           phoneNumber: vendorCallPhoneNumber,
           personality: personalityOf(evaluation.personalityId),
           ...(appliesTo && { appliesTo }),
+          ...(provisional && { provisional }),
           definition: withExpectations({
             script,
             checks,

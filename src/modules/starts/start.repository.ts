@@ -26,16 +26,18 @@ const INSERT_PLAN = `
 
 /**
  * $4: ids of the calls; $5: evaluations, $6: keys and $7: rows of the cases, in plan order; $8: calls per case; $9: position of
- * the first call; $10: protocol; $11: medium; $12: whether they are billed.
+ * the first call; $10: protocol; $11: medium; $12: whether they are billed; $13: whether the cases are provisional.
  */
 const INSERT_CALLS = `
   INSERT INTO calls (id, workspace_id, agent_id, run_id, evaluation_id, case_key, variables, position, repetition, status,
-                     attempts, lease_expirations, latencies, due_at, changed_in, protocol, medium, bills)
+                     attempts, lease_expirations, latencies, due_at, changed_in, protocol, medium, bills,
+                     provisional)
   SELECT c.id, $1, $2, $3, k.evaluation_id, k.key, k.variables, $9::integer + c.ordinal - 1,
          (c.ordinal - 1) % $8::integer + 1, 'QUEUED', '[]', 0, '{}', now(), pg_current_xact_id()::text::bigint,
-         $10, $11, $12
+         $10, $11, $12, k.provisional
     FROM unnest($4::uuid[]) WITH ORDINALITY AS c (id, ordinal)
-    JOIN unnest($5::uuid[], $6::text[], $7::jsonb[]) WITH ORDINALITY AS k (evaluation_id, key, variables, ordinal)
+    JOIN unnest($5::uuid[], $6::text[], $7::jsonb[], $13::boolean[])
+         WITH ORDINALITY AS k (evaluation_id, key, variables, provisional, ordinal)
       ON k.ordinal = (c.ordinal - 1) / $8::integer + 1`;
 
 /** The plan of a run; $2: only cases with a call that did not pass. The calls of a case are adjacent. */
@@ -110,7 +112,7 @@ export class StartRepository {
     ids: readonly string[],
     { protocol, medium }: Pick<CallEntity, 'protocol' | 'medium'>,
   ): Promise<void> {
-    const cases = evaluations.flatMap((evaluation) => evaluation.cases.map((one) => ({ ...one, of: evaluation.id })));
+    const cases = evaluations.flatMap((evaluation) => evaluation.cases.map((one) => ({ ...one, of: evaluation })));
     for (let at = 0; at < cases.length; at += CASES_PER_STATEMENT) {
       const batch = cases.slice(at, at + CASES_PER_STATEMENT);
       const first = at * repeat;
@@ -119,7 +121,7 @@ export class StartRepository {
         agentId,
         id,
         ids.slice(first, first + batch.length * repeat),
-        batch.map(({ of }) => of),
+        batch.map(({ of }) => of.id),
         batch.map(({ key }) => key),
         batch.map(({ variables }) => variables && JSON.stringify(variables)),
         repeat,
@@ -127,6 +129,7 @@ export class StartRepository {
         protocol,
         medium,
         isBilled(protocol),
+        batch.map(({ of }) => of.snapshot.provisional === true),
       ]);
     }
   }

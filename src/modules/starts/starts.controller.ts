@@ -31,7 +31,7 @@ export class StartsController {
         score: 0,
         startedAt: null,
         endedAt: null,
-        counts: { passed: 0, failed: 0, invalid: 0, error: 0, cancelled: 0, pending: 12 },
+        counts: { passed: 0, failed: 0, invalid: 0, error: 0, cancelled: 0, pending: 12, provisional: 0 },
       },
       alternate: { status: 200, type: RunPlan, message: 'Run planned successfully; nothing was started' },
     },

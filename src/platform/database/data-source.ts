@@ -31,6 +31,7 @@ import { AlarmReminders1796010200000 } from './migrations/1796010200000-alarm-re
 import { Dialling1796022000000 } from './migrations/1796022000000-dialling.js';
 import { EvaluationScopes1796021500000 } from './migrations/1796021500000-evaluation-scopes.js';
 import { CallsOfAgents1796022500000 } from './migrations/1796022500000-calls-of-agents.js';
+import { ProvisionalEvaluations1796033000000 } from './migrations/1796033000000-provisional-evaluations.js';
 import { ProductionDays1796040000000 } from './migrations/1796040000000-production-days.js';
 
 export interface DataSourceInput {
@@ -78,6 +79,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       Dialling1796022000000,
       CallsOfAgents1796022500000,
       OwnCalls1796030000000,
+      ProvisionalEvaluations1796033000000,
       ProductionDays1796040000000,
     ],
   });

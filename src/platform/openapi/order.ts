@@ -19,6 +19,7 @@ export const PATHS = [
   '/runs/{id}/events',
   '/runs/{id}/calls',
   '/calls/{id}',
+  '/calls/{id}/evaluation',
   '/calls/{id}/recording',
   '/calls/{id}/wire',
   '/tool-calls',

@@ -151,6 +151,12 @@ export class Call {
   })
   outcome: Outcome | null;
 
+  @BooleanField({
+    description: 'Whether its evaluation was provisional when the run started: then its outcome is not counted',
+    example: false,
+  })
+  provisional: boolean;
+
   @NumberField({
     description: 'Weighted share of checks and criteria met; null if the call is not counted',
     minimum: 0,

@@ -12,6 +12,7 @@ import {
 } from '../../../../libs/evaluation-definition/index.js';
 import type { Medium } from '../../../../libs/simulation/index.js';
 import { EnumField } from '../../../platform/http/dto/fields.js';
+import { SchemaField } from '../../../platform/openapi/named-schemas.js';
 import { AuthoredField } from '../definition/authored-fields.js';
 
 /** Documents a new evaluation; `EvaluationSchemaPipe` validates it. */
@@ -90,7 +91,19 @@ export class CreateEvaluationRequest implements EvaluationInput {
 }
 
 /** Documents a change; `EvaluationSchemaPipe` validates it. */
-export class UpdateEvaluationRequest extends PartialType(CreateEvaluationRequest) {}
+export class UpdateEvaluationRequest extends PartialType(CreateEvaluationRequest) {
+  @SchemaField(
+    {
+      type: 'boolean',
+      enum: [false],
+      description:
+        'Counts the calls of an evaluation that was made from a call from the next run on, before it has failed',
+      example: false,
+    },
+    false,
+  )
+  provisional?: false;
+}
 
 export const EXPORT_FORMATS = ['json', 'yaml', 'csv'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];

@@ -1,3 +1,4 @@
+import { ApiProperty } from '@nestjs/swagger';
 import type {
   Check,
   Criterion,
@@ -9,8 +10,14 @@ import type {
   ToolResult,
   VariablesRow,
 } from '../../../../libs/evaluation-definition/index.js';
-import { IdField, MAX_LENGTH, StringField, TimestampField } from '../../../platform/http/dto/fields.js';
+import { BooleanField, IdField, MAX_LENGTH, StringField, TimestampField } from '../../../platform/http/dto/fields.js';
 import { AuthoredField } from '../definition/authored-fields.js';
+
+/** What an evaluation was made from. */
+export class EvaluationOrigin {
+  @IdField({ kind: 'call', description: 'The call, which may be deleted' })
+  callId: string;
+}
 
 /** A test scenario in responses. */
 export class Evaluation {
@@ -111,4 +118,21 @@ export class Evaluation {
 
   @AuthoredField('appliesTo', 'response')
   appliesTo: NestedCheck | null;
+
+  @ApiProperty({
+    type: EvaluationOrigin,
+    nullable: true,
+    description: 'What it was made from; null for an evaluation that was written',
+    example: null,
+  })
+  origin: EvaluationOrigin | null;
+
+  @BooleanField({
+    description: 'Whether its calls do not count, because it was made from a call and has not failed in a run since',
+    example: false,
+  })
+  provisional: boolean;
+
+  @TimestampField({ description: 'When it stopped being provisional', nullable: true })
+  provenAt: string | null;
 }

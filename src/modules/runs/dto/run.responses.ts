@@ -88,6 +88,13 @@ export class CallCounts {
 
   @IntegerField({ description: 'Waiting or running', example: 0, minimum: 0 })
   pending: number;
+
+  @IntegerField({
+    description: 'Ended, of provisional evaluations, whatever their outcome; not counted',
+    example: 0,
+    minimum: 0,
+  })
+  provisional: number;
 }
 
 /** A run in a list, with its outcomes. */

@@ -15,6 +15,12 @@ const FICTION: Readonly<Record<string, Values>> = {
   IBAN: from(['GB82 WEST 1234 5698 7654 32', 'DE89 3704 0044 0532 0130 00']),
 };
 
+/** The nth fictional value of a kind, in digits alone if the original is so: tools get numbers otherwise than they are said. */
+export function fictional(name: string, n: number, original: string): string {
+  const value = FICTION[name]!(n);
+  return /^\d+$/.test(original) ? value.replace(/\D/g, '') : value;
+}
+
 const PLACEHOLDER = new RegExp(`\\[(${Object.keys(FICTION).join('|')}) (\\d{1,4})\\]`, 'g');
 
 /** A value with fictional values for the placeholders of personal data in it, the same for the same placeholder. */

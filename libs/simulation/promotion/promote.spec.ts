@@ -66,6 +66,17 @@ describe('promote', () => {
     expect(text).toContain('555-0101');
   });
 
+  it('knows values with signs of regular expressions, and keeps digits alone in arguments', async () => {
+    const script = [{ say: 'On 2026-12-04 (or so) for C++, my number is 415-555-0142.' }];
+    const args = { date: '2026-12-04', course: 'C++', note: '(or so)', phone: '4155550142' };
+    const checks = [{ ...BOOKS, arguments: { ...args, people: 2 } }];
+    const promotion = await promoted({ script, checks }, [book(args)]);
+    expect(promotion).toMatchObject({
+      script: [{ say: 'On {{date}} {{note}} for {{course}}, my number is 555-0101.' }, { end: expect.any(String) }],
+      checks: [{ arguments: { date: '{{date}}', phone: '5550101' } }],
+    });
+  });
+
   it('is undefined if everything was met', async () => {
     expect(
       await promoted({ script: SCRIPT, checks: [{ type: 'says', text: 'hello' }] }, ['Hello', 'Hello']),

@@ -16,8 +16,8 @@ import { TIMES } from '../checks/times.js';
 import { CallView } from '../timeline/call-view.js';
 import type { JsonValue } from '../timeline/text.js';
 import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
-import { withFiction } from './fiction.js';
-import { PersonalDataRedaction } from './personal-data.js';
+import { fictional, withFiction } from './fiction.js';
+import { PersonalDataRedaction } from '../production/personal-data.js';
 
 /** What a call becomes as a test. */
 export interface Promotion extends Pick<EvaluationDefinition, 'script' | 'checks' | 'criteria' | 'toolResults'> {
@@ -47,7 +47,7 @@ export async function promote(
     checks: call.checks.filter(({ met, step }) => met === false && step === undefined).map(({ index }) => index),
     criteria: call.criteria.filter(({ verdict }) => verdict === 'not_met').map(({ index }) => index),
   };
-  const redaction = new PersonalDataRedaction();
+  const redaction = new PersonalDataRedaction(undefined, fictional);
   const clean = <T>(value: T): T => plain(withFiction(redaction.value(value)));
   const timeline = clean(call.timeline);
   const view = CallView.of(timeline, [], undefined, call.measures.toolCalls === null ? 'They are not known' : null);
@@ -57,12 +57,11 @@ export async function promote(
   const criteria = clean(
     missed.criteria.map((index): Criterion => ({ ...definition.criteria[index]!, required: true })),
   );
-  const row = variablesOf(lines, view);
+  const said = lines.slice(0, LIMITS.steps - 1);
+  const row = variablesOf(said, view);
   const toolResults = toolResultsOf(view);
   const names = Object.keys(row);
-  const script = lines
-    .slice(0, LIMITS.steps - 1)
-    .map((line): ScriptStep => ({ say: named(line.slice(0, LIMITS.line / 2), row) }));
+  const script = said.map((line): ScriptStep => ({ say: named(line.slice(0, LIMITS.line / 2), row) }));
   const promotion = {
     ...{ script: [...script, END], criteria, toolResults },
     checks: checks.map((check) => withNames(check, row)),
@@ -93,24 +92,28 @@ function plain<T>(value: T): T {
 
 const NAME = /^[\p{L}_][\p{L}\p{N}_.-]*$/u;
 
+/** Arguments that are searched in what the caller said. */
+const MAX_VALUES = 1_000;
+
 /** Arguments of tools that the caller said literally, by the name of the argument. */
 function variablesOf(lines: readonly string[], { toolCalls }: CallView): VariablesRow {
   const row: Record<string, string | number> = {};
-  for (const { entry } of toolCalls) {
-    for (const [name, value] of Object.entries(entry.arguments ?? {})) {
-      if (typeof value !== 'string' && typeof value !== 'number') continue;
-      const isKnown = Object.hasOwn(row, name) || Object.values(row).includes(value);
-      const isUsable = NAME.test(name) && name.length <= LIMITS.variableName && String(value).trim().length > 0;
-      if (isKnown || !isUsable || Object.keys(row).length === LIMITS.variables) continue;
-      if (lines.some((line) => wordsOf(String(value)).test(line))) row[name] = value;
-    }
+  const values = toolCalls.flatMap(({ entry }) => Object.entries(entry.arguments ?? {})).slice(0, MAX_VALUES);
+  for (const [name, value] of values) {
+    if (typeof value !== 'string' && typeof value !== 'number') continue;
+    const text = String(value);
+    const isKnown = Object.hasOwn(row, name) || Object.values(row).includes(value);
+    const isShort = name.length <= LIMITS.variableName && text.length <= LIMITS.variableValue;
+    if (isKnown || !isShort || !NAME.test(name) || text.trim() === '') continue;
+    if (Object.keys(row).length === LIMITS.variables) break;
+    if (lines.some((line) => wordsOf(text).test(line))) row[name] = value;
   }
   return row;
 }
 
 /** A value as whole words. */
 const wordsOf = (value: string): RegExp =>
-  new RegExp(`(?<![\\p{L}\\p{N}])${value.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')}(?![\\p{L}\\p{N}])`, 'gu');
+  new RegExp(`(?<![\\p{L}\\p{N}])${value.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}(?![\\p{L}\\p{N}])`, 'gu');
 
 /** A line with the names of its values, longer values first. */
 const named = (line: string, row: VariablesRow): string =>
