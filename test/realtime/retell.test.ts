@@ -1,5 +1,5 @@
 import type { EvaluationInput } from '../../libs/evaluation-definition/index.js';
-import { mediaThreads, requestThreads } from '../../libs/simulation/index.js';
+import { type CallResult, mediaThreads, requestThreads } from '../../libs/simulation/index.js';
 import { encodeMulaw } from '../../libs/audio/index.js';
 import { speech } from '../../libs/simulation/testing/sip.js';
 import { type ReferenceAgentServer, startReferenceAgent } from '../simulators/agent/index.js';
@@ -11,6 +11,13 @@ import { BARGE_IN } from '../support/platform-calls.js';
 const KEY = 'key_of_the_test_1234567890';
 
 afterAll(() => Promise.all([mediaThreads.close(), requestThreads.close()]));
+
+/** On a busy machine a call is repeated, as the service repeats it. */
+async function measured(attempt: () => Promise<CallResult>): Promise<CallResult> {
+  let result = await attempt();
+  for (let again = 0; again < 2 && result.failure?.code === 'tester_overloaded'; again++) result = await attempt();
+  return result;
+}
 
 /** Greets, books a table with a tool, and hangs up. */
 class Booking implements Dialogue {
@@ -62,15 +69,17 @@ describe('A call to an agent of Retell', () => {
     });
     Object.assign(platform.telephone.faults, faults);
     const wire: string[] = [];
-    const result = await calls.callOver(
-      platform.url,
-      evaluation,
-      'slt',
-      { audio: () => undefined, wire: (lines) => wire.push(...lines) },
-      {
-        ...{ protocol: 'retell', apiKey: KEY, assistantId: 'agent_01', firstSpeaker: 'agent' },
-        options: { sipServer: platform.telephone.url, variables: { customer_name: 'Anna Rossi', people: 4 } },
-      },
+    const result = await measured(() =>
+      calls.callOver(
+        platform.url,
+        evaluation,
+        'slt',
+        { audio: () => undefined, wire: (lines) => wire.push(...lines) },
+        {
+          ...{ protocol: 'retell', apiKey: KEY, assistantId: 'agent_01', firstSpeaker: 'agent' },
+          options: { sipServer: platform.telephone.url, variables: { customer_name: 'Anna Rossi', people: 4 } },
+        },
+      ),
     );
     return { ...result, wire: wire.join('\n') };
   }
@@ -98,33 +107,33 @@ describe('A call to an agent of Retell', () => {
     expect(said.join(' ')).toContain('Table seven is yours.');
     expect(voice!.wordsFrom).toMatchObject({ source: 'wire' });
     expect(wire).not.toContain(KEY);
-  }, 60_000);
+  }, 120_000);
 
   it('fails if the record is whole and shows no such tool call', async () => {
     const [calls_tool] = ASKS.checks!;
     const { outcome, reason } = await call({ ...ASKS, checks: [{ ...calls_tool!, tool: 'cancel' } as never] });
     expect({ outcome, reason }).toMatchObject({ outcome: 'failed' });
-  }, 60_000);
+  }, 120_000);
 
   // docs.retellai.com/api-references/get-call: the transcript is "available after call ends".
   it('waits for a record that comes late', async () => {
     const { outcome, reason } = await call(ASKS, {}, { recordedAfterMs: 3_000 });
     expect({ outcome, reason }).toEqual({ outcome: 'passed', reason });
-  }, 60_000);
+  }, 120_000);
 
   it('is not decided about tools if the record does not come in time', async () => {
-    const { outcome, checks } = await call(ASKS, {}, { recordedAfterMs: 600_000 });
-    expect(outcome).toBe('error');
+    const { outcome, reason, checks } = await call(ASKS, {}, { recordedAfterMs: 600_000 });
+    expect({ outcome, reason }).toEqual({ outcome: 'error', reason });
     expect(JSON.stringify(checks)).toContain(
       'not visible by telephone, and the record of the platform was not complete within 30 s',
     );
-  }, 90_000);
+  }, 200_000);
 
   it('that the platform breaks off is an error, and no missing tool call of the agent', async () => {
     const { outcome, end } = await call(ASKS, {}, { endsAfterMs: 1_500, reason: 'error_retell' });
     expect(outcome).toBe('error');
     expect(end).toMatchObject({ code: 'failure', reason: expect.stringContaining('error_retell') as unknown });
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('The reference agent as one of Retell', () => {
@@ -146,18 +155,20 @@ describe('The reference agent as one of Retell', () => {
   ])(
     '%s: %s, by times and by the words of the record',
     async (fault, expected) => {
-      const { outcome, reason } = await calls.callOver(
-        server.url,
-        BARGE_IN,
-        'slt',
-        { audio: () => undefined, wire: () => undefined },
-        {
-          ...{ protocol: 'retell', apiKey: KEY, assistantId: `booking:${fault}` },
-          options: { sipServer: server.sipServer },
-        },
+      const { outcome, reason } = await measured(() =>
+        calls.callOver(
+          server.url,
+          BARGE_IN,
+          'slt',
+          { audio: () => undefined, wire: () => undefined },
+          {
+            ...{ protocol: 'retell', apiKey: KEY, assistantId: `booking:${fault}` },
+            options: { sipServer: server.sipServer },
+          },
+        ),
       );
       expect({ outcome, reason }).toEqual({ outcome: expected, reason });
     },
-    90_000,
+    200_000,
   );
 });
