@@ -1,12 +1,13 @@
 import { randomInt } from 'node:crypto';
 import type { MonitoredAgent, ProductionCall } from '../../libs/simulation/index.js';
+import { ProductionDays } from '../../src/modules/production-days/production-days.service.js';
 import { RunPruner } from '../../src/modules/retention/run-pruner.js';
 import { sendCompletion, TestServers } from '../simulators/servers.js';
 import { expectError } from '../support/expect.js';
 import type { ApiResponse } from '../support/http.js';
 import { LogLines } from '../support/log-lines.js';
 import { bad, BOOKS as books, good, productionCall as call, question, takeCall } from '../support/production-calls.js';
-import { callEnv, prepareEvaluations } from '../support/run-app.js';
+import { callEnv, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { until } from '../support/until.js';
@@ -115,6 +116,16 @@ describe('the days of production calls', () => {
     expect(asked.join()).not.toContain('555');
   });
 
+  it('does not ask for a check with a criterion that is not judged', async () => {
+    const criterion = { type: 'criterion', criterion: 'The agent is polite' };
+    const either = { type: 'any_of', checks: [criterion, { type: 'says', text: 'never said' }] };
+    const checks = [{ type: 'says', text: 'Good evening' }, either];
+    const { take, calls } = await prepare([{ ...polite, criteria: [], checks }]);
+    await take(question('a'));
+    const [{ outcome, reason }] = await calls();
+    expect([outcome, reason]).toEqual(['passed', expect.stringContaining('Not decided and not counted')]);
+  });
+
   it('takes each evaluation as it was at the first call of the day, and counts calls beyond the most of a day', async () => {
     const { take, run, client, evaluationIds, agentId } = await prepare([books]);
     await take(bad('a'));
@@ -131,7 +142,11 @@ describe('the days of production calls', () => {
   });
 
   it('judges by an evaluation of its own if there is none for production calls, and also if a personality was deleted', async () => {
-    const { take, run, calls, client, personalityId } = await prepare([test]);
+    const { take, run, calls, client, personalityId, agentId, workspaceId } = await prepare([test]);
+    for (let time = 0; time < 2; time++)
+      await app.nest.get(ProductionDays, { strict: false }).begin({ id: agentId, workspaceId });
+    const { data } = (await client.get(`/agents/${agentId}/evaluations`)).body;
+    expect(data.map(({ key }: { key: string }) => key)).toEqual(['production', 'test']);
     await take(call('a', ['Good evening.', 'Hello.', 'Call 415-555-0142.']));
     expect((await calls()).map(({ evaluationName, outcome }) => [evaluationName, outcome])).toEqual([
       ['Real callers', 'passed'],
@@ -262,6 +277,44 @@ describe('the days of production calls', () => {
       });
     });
     expect(leaks).toEqual([]);
+  });
+
+  it('has its criteria judged in a derived run, from which a deleted call is deleted, too', async () => {
+    const { take, run, runs, client, agentId } = await prepare([polite]);
+    await take(call('a', ['Good evening.', 'Hello.', 'How can I help?']));
+    await take(call('b', ['Good evening.', 'Hello.', 'How can I help?']));
+    const { id } = await run();
+    expectConflict(await client.post(`/runs/${id}/rejudge`), 'has not ended');
+    await sql(app.databaseUrl, 'UPDATE runs SET open_until = now() WHERE id = $1', [id]);
+    await until('the run has ended', async () => (await run()).status === 'COMPLETED');
+    expectConflict(await client.post(`/runs/${id}/remeasure`), 'No call of the run has a recording');
+    const derived = (await client.post(`/runs/${id}/rejudge`)).body.data.id;
+    const ended = async () => (await client.get(`/runs/${derived}?wait=60`)).body.data;
+    expect(await ended()).toMatchObject({ origin: 'production', day: null, counts: { passed: 2 }, totalCalls: 2 });
+    expect((await runs()).map((one: { id: string }) => one.id)).toEqual([derived, id]);
+    expect(await client.delete(`/agents/${agentId}/calls?externalId=a`)).toMatchObject({ status: 200 });
+    expect(await ended()).toMatchObject({ counts: { passed: 1 }, totalCalls: 1 });
+    expect(await client.delete(`/agents/${agentId}/calls?externalId=a`)).toMatchObject({ status: 404 });
+  });
+
+  it('does not delay the calls of another workspace', async () => {
+    const { take } = await prepare([books, polite]);
+    const other = await prepareEvaluations(app, [shortEvaluation()]);
+    const words = Array.from({ length: 400 }, (_, index) => `This is sentence ${index} about a table.`);
+    let judged = 0;
+    let isOver = false;
+    const waiting = (async () => {
+      while (!isOver) await take(call(`waits-${judged++}`, words));
+    })();
+    const { body } = await other.client.post(`/agents/${other.agentId}/runs`, {});
+    await until('a call of the other workspace has begun', async () => {
+      const { startedAt } = (await other.client.get(`/runs/${body.data.id}`)).body.data;
+      return startedAt !== null;
+    });
+    // One percent of 10,000.
+    expect(judged).toBeLessThan(100);
+    isOver = true;
+    await waiting;
   });
 
   it('deletes a call for good by its id on the platform, and a day after PRODUCTION_RETENTION_DAYS', async () => {

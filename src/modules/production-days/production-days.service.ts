@@ -87,6 +87,13 @@ export class ProductionDays implements ProductionCalls, BeforeApplicationShutdow
     this.over.abort(new Error('The service stops'));
   }
 
+  /** Prepares the evaluations of an agent whose calls begin to be fetched. @throws DomainError NOT_FOUND for a deleted agent */
+  begin({ id, workspaceId }: MonitoredAgent): Promise<void> {
+    return this.database.transaction(async () => {
+      await this.defaults.ensure(await this.agents.describe({ workspaceId }, id, { lock: true }));
+    });
+  }
+
   /** @throws DomainError NOT_FOUND for a deleted agent; Error for a call without words, and while the service stops */
   async take({ id, workspaceId, judging = JUDGING }: MonitoredAgent, call: ProductionCall): Promise<TakenCall> {
     if (!call.said) throw new Error(`The words of call ${call.id} are not known`);
@@ -104,7 +111,7 @@ export class ProductionDays implements ProductionCalls, BeforeApplicationShutdow
       const agent = await this.agents.describe({ workspaceId }, agentId, { lock: true });
       if (await this.repository.isTaken(agent.id, id)) return undefined;
       const day = new Date(Math.min(endedAt, this.clock.now())).toISOString().slice(0, 10);
-      const runId = (await this.repository.find(agent.id, day)) ?? (await this.begin(agent, day));
+      const runId = (await this.repository.find(agent.id, day)) ?? (await this.write(agent, day));
       const evaluations = this.plans.get(runId) ?? (await this.repository.plan(runId));
       this.plans.set(runId, evaluations);
       return { agent, runId, evaluations };
@@ -112,7 +119,7 @@ export class ProductionDays implements ProductionCalls, BeforeApplicationShutdow
   }
 
   /** @returns the id of the new run */
-  private async begin(agent: AgentDescription, day: string): Promise<string> {
+  private async write(agent: AgentDescription, day: string): Promise<string> {
     const { id: agentId, workspaceId, createdByUserId: userId, name, provider, assistantId, type } = agent;
     const caller = await this.defaults.ensure(agent);
     const evaluations = await this.starter.forProduction(caller, agent);
