@@ -137,10 +137,9 @@ describe('every response conforms to the served OpenAPI document', () => {
           // Each on a resource of its own, because a deletion succeeds only once.
           const { path, ...rest } = await request(operation);
           const query: Record<string, string> = { [parameter.name]: value, ...QUERY_BESIDE[parameter.name] };
-          const isPermanent = query['permanently'] === 'true';
-          if (isPermanent) await cancelRuns(app, owner, path);
+          if (query['permanently'] === 'true') await cancelRuns(app, owner, path);
           if (parameter.required) await importDeletable(app, owner, path, value);
-          const success = successStatus(operation, isPermanent);
+          const success = successStatus(operation, query);
           await prober.expect(operation, success, { ...rest, path: withQuery(path, query) });
         }
         const { path, ...rest } = await rejectedRequest(operation);

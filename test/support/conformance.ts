@@ -94,11 +94,15 @@ export const requiresEditorToRead = ({ name }: { name: string }): boolean => /^G
 /**
  * The success status of an operation; if there are two, that of the request that writes (not of a dry run) and of a deletion
  * that can be undone. 206 is that of a request with a `Range`.
- * @param isPermanent whether the request has `permanently=true`
+ * @param query of the request
  */
-export function successStatus({ name, method, statuses }: DocumentedOperation, isPermanent = false): number {
+export function successStatus(
+  { name, method, statuses }: DocumentedOperation,
+  query: Readonly<Record<string, string>> = {},
+): number {
   const successes = statuses.filter((candidate) => candidate < 206);
-  const status = method === 'DELETE' && !isPermanent ? successes[0] : successes.at(-1);
+  const isFirst = query['dryRun'] === 'true' || (method === 'DELETE' && query['permanently'] !== 'true');
+  const status = isFirst ? successes[0] : successes.at(-1);
   if (status === undefined) throw new Error(`${name} has no success status`);
   return status;
 }
