@@ -14,7 +14,7 @@ const IN_ORDER = [
     'schedules',
     'alarms',
   ],
-  ...['call-imports', 'run-ends', 'rejudging', 'results', 'agent-pages', 'execution', 'production-days'],
+  ...['call-imports', 'run-ends', 'rejudging', 'results', 'agent-pages', 'execution', 'production-days', 'monitoring'],
 ];
 
 module.exports = {

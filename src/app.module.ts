@@ -25,6 +25,7 @@ import { RejudgingModule } from './modules/rejudging/rejudging.module.js';
 import { ProductionDaysModule } from './modules/production-days/production-days.module.js';
 import { ExecutionModule } from './modules/execution/execution.module.js';
 import { RunsModule } from './modules/runs/runs.module.js';
+import { MonitoringModule } from './modules/monitoring/monitoring.module.js';
 import { WebhooksModule } from './modules/webhooks/webhooks.module.js';
 import { WorkspacesModule } from './modules/workspaces/workspaces.module.js';
 import { ClockModule } from './platform/clock.module.js';
@@ -91,6 +92,7 @@ export class AppModule {
         AgentPagesModule,
         ExecutionModule,
         ProductionDaysModule,
+        MonitoringModule,
         RecordingsModule,
         WebhooksModule,
         HealthModule,

@@ -22,6 +22,7 @@ export type Evaluation = components['schemas']['Evaluation'];
 export type PromotedEvaluation = components['schemas']['PromotedEvaluation'];
 export type ImportResult = components['schemas']['ImportResult'];
 export type SuitePlan = components['schemas']['SuitePlan'];
+export type Monitoring = components['schemas']['Monitoring'];
 export type Schedule = components['schemas']['Schedule'];
 export type CreatedSchedule = components['schemas']['CreatedSchedule'];
 export type CreateScheduleRequest = components['schemas']['CreateScheduleRequest'];

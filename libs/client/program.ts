@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { addAgentCommands } from './agent-commands.js';
+import { addMonitorCommand } from './monitor-command.js';
 import { addPromoteCommand } from './promotion.js';
 import { addScheduleCommands } from './schedule-commands.js';
 import * as commands from './commands.js';
@@ -172,6 +173,7 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
   addConnectionCommand(program, io, conclude);
   addAgentCommands(program, io, conclude);
   addScheduleCommands(program, io, conclude);
+  addMonitorCommand(program, io, conclude);
 
   for (const [kind, what] of [
     ['report', 'report as an HTML page'],

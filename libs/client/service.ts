@@ -19,21 +19,14 @@ import type {
   UpdateAgentRequest,
   Evaluation,
   ImportResult,
-  CreatedSchedule,
-  CreateScheduleRequest,
-  Schedule,
-  UpdateScheduleRequest,
 } from './api-types.js';
+import { AutomaticRequests, PAGE_SIZE } from './automatic-requests.js';
 import { type Deletable, PATHS } from './deletable.js';
 import { RefusedError } from './errors.js';
 import { everyPage } from './pages.js';
-import { Requests } from './requests.js';
 import { agent, missingRun, run } from './subjects.js';
 
 export type * from './api-types.js';
-
-/** The most that the service returns. */
-const PAGE_SIZE = 100;
 
 /** Media type of each format of a suite. */
 export const MEDIA_TYPES = { json: 'application/json', yaml: 'application/yaml', csv: 'text/csv' } as const;
@@ -47,7 +40,7 @@ export interface ImportOptions {
 }
 
 /** Client of the service. Every method throws RefusedError for error responses, and UnreachableError. */
-export class Service extends Requests {
+export class Service extends AutomaticRequests {
   /** @param deleted only deleted agents, in place of the others */
   agents({ deleted = false } = {}): Promise<Agent[]> {
     return everyPage(async (page) => {
@@ -291,44 +284,6 @@ export class Service extends Requests {
 
   async delete(kind: Deletable, id: string): Promise<void> {
     await this.read(() => this.client.DELETE(PATHS[kind], { params: { path: { id } } }), `The ${kind} ${id}`);
-  }
-
-  schedules(agentId: string): Promise<Schedule[]> {
-    return everyPage(async (page) => {
-      const params = { path: { agentId }, query: { page, limit: PAGE_SIZE } };
-      return await this.read(() => this.client.GET('/agents/{agentId}/schedules', { params }), agent(agentId));
-    });
-  }
-
-  async schedule(id: string): Promise<Schedule> {
-    const params = { path: { id } };
-    return (await this.read(() => this.client.GET('/schedules/{id}', { params }), `Schedule ${id}`)).data;
-  }
-
-  async createSchedule(agentId: string, body: CreateScheduleRequest): Promise<CreatedSchedule> {
-    const { data } = await this.write(
-      (header) => this.client.POST('/agents/{agentId}/schedules', { params: { path: { agentId }, header }, body }),
-      agent(agentId),
-    );
-    return data;
-  }
-
-  async updateSchedule(id: string, body: UpdateScheduleRequest): Promise<Schedule> {
-    const params = { path: { id } };
-    const { data } = await this.read(() => this.client.PATCH('/schedules/{id}', { params, body }), `Schedule ${id}`);
-    return data;
-  }
-
-  async runSchedule(id: string): Promise<RunDetails> {
-    const { data } = await this.write(
-      (header) => this.client.POST('/schedules/{id}/run', { params: { path: { id }, header } }),
-      `Schedule ${id}`,
-    );
-    return data;
-  }
-
-  async deleteSchedule(id: string): Promise<void> {
-    await this.read(() => this.client.DELETE('/schedules/{id}', { params: { path: { id } } }), `Schedule ${id}`);
   }
 
   /** Erases an agent, deleted or not, with everything that is stored of it. */

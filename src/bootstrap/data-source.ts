@@ -33,6 +33,8 @@ import { PlanRateEntity } from '../modules/workspaces/plan-rate.entity.js';
 import { UserEntity } from '../modules/workspaces/user.entity.js';
 import { ScheduleEntity } from '../modules/schedules/schedule.entity.js';
 import { ScheduleSlotEntity } from '../modules/schedules/schedule-slot.entity.js';
+import { MonitoringEntity } from '../modules/monitoring/monitoring.entity.js';
+import { FetchedCallEntity } from '../modules/monitoring/fetched-call.entity.js';
 import { WorkspaceEntity } from '../modules/workspaces/workspace.entity.js';
 import { EncryptionCanaryEntity } from '../platform/encryption/canary.entity.js';
 import { IdempotencyEntity } from '../platform/idempotency/idempotency.entity.js';
@@ -68,6 +70,8 @@ const ENTITIES = [
   ReportingAttemptEntity,
   PlatformCallEntity,
   OwnCallEntity,
+  MonitoringEntity,
+  FetchedCallEntity,
   AgentCapacityEntity,
   DialUsageEntity,
   TrunkPaceEntity,

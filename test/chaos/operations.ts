@@ -8,6 +8,7 @@ import {
   get,
   importedCall,
   link,
+  MONITORING,
   openLink,
   page,
   read,
@@ -71,6 +72,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       expect: [200, 429],
     }),
   },
+  ...MONITORING,
   // The protocol of the provider has no such list.
   listAssistants: {
     weight: 1,

@@ -1,9 +1,21 @@
 import type { Entry, Kind } from './ledger.js';
-import type { Call, SharedLink, VirtualClient } from './virtual-client.js';
+import type { Call, Operation, SharedLink, VirtualClient } from './virtual-client.js';
 
 export const get = (path: string): Call => ({ method: 'GET', path, expect: [200] });
 export const page = (client: VirtualClient, path: string): Call =>
   get(`${path}?page=${1 + client.random.integer(3)}&limit=${1 + client.random.integer(50)}`);
+
+const monitoring = (method: 'PUT' | 'POST', agentId: string): Call => ({
+  ...{ method, path: `/agents/${agentId}/monitoring${method === 'POST' ? '/backfill' : ''}`, expect: [409] },
+  body: method === 'POST' ? { from: new Date().toISOString() } : {},
+});
+
+/** Operations of an agent whose platform keeps no records. */
+export const MONITORING: Readonly<Record<string, Operation>> = {
+  getMonitoring: { weight: 1, plan: ({ base }) => get(`/agents/${base.agentId}/monitoring`) },
+  putMonitoring: { weight: 1, plan: ({ base }) => monitoring('PUT', base.agentId) },
+  backfillMonitoring: { weight: 1, plan: ({ base }) => monitoring('POST', base.agentId) },
+};
 
 /** A GET of a resource that the client may have deleted. */
 export const read = (kind: Kind, path: (entry: Entry) => string) => (client: VirtualClient) => {

@@ -81,6 +81,9 @@ const OF_ACCOUNTS = { template: '/providers/{provider}/assistants', fields: ['ap
 /** A reference, free JSON, and a time that may be past; `tool-calls.test.ts` tests them. */
 const OF_TOOL_CALLS = { template: '/tool-calls', fields: ['callId', 'arguments', 'result', 'at'] };
 
+/** At most 30 days ago; `monitoring.test.ts` tests it. */
+const OF_BACKFILLS = { template: '/agents/{id}/monitoring/backfill', fields: ['from'] };
+
 /** A pattern, a zone and a nested body; `schedules.test.ts` tests them. */
 const OF_SCHEDULES = ['/agents/{agentId}/schedules', '/schedules/{id}'].map((template) => ({
   template,
@@ -108,7 +111,7 @@ const fields = operations.flatMap((operation) => {
   const isEvaluation = 'scenarioText' in properties;
   const hasOtherRules = isEvaluation || 'evaluationIds' in properties;
   const elsewhere = 'firstSpeaker' in properties ? OF_CONNECTION : hasOtherRules ? TESTED_ELSEWHERE : [];
-  const others = [OF_ACCOUNTS, OF_TOOL_CALLS, ...OF_SCHEDULES].flatMap((each) =>
+  const others = [OF_ACCOUNTS, OF_TOOL_CALLS, OF_BACKFILLS, ...OF_SCHEDULES].flatMap((each) =>
     each.template === operation.template ? each.fields : [],
   );
   const names = Object.entries(properties).filter(([field]) => ![...elsewhere, ...others].includes(field));

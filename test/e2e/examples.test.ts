@@ -34,6 +34,9 @@ const EXPECTED: Readonly<Record<string, number>> = {
   // The call of the examples is a text call; test/realtime/voice-calls.test.ts downloads both.
   getRecording: 404,
   getWireLog: 404,
+  // The agent of the examples has no platform that keeps records; test/e2e/monitoring.test.ts has one.
+  putMonitoring: 409,
+  backfillMonitoring: 409,
   // An alarm needs more than 20 nights; test/e2e/alarms.test.ts has some.
   acceptAlarm: 404,
   // Likewise, it has no recording.

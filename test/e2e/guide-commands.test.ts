@@ -92,6 +92,7 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
     'needs an account; test/e2e/assistants.test.ts imports that of the double',
   'docs/guides/vapi.md: npm run reference-agent': 'test/realtime/vapi.test.ts calls it',
   'docs/guides/retell.md: npm run reference-agent': 'test/simulators/retell/accuracy.spec.ts calls it',
+  'docs/guides/production-calls.md: export VAT': 'needs an account; monitoring.test.ts reads that of the double',
   'docs/guides/alarms.md: curl': 'needs an alarm; test/e2e/alarms.test.ts lists and accepts one',
   'docs/guides/ci.md: curl -sSfo client.tgz': 'publishes to a private registry',
   'docs/guides/recordings.md: curl':

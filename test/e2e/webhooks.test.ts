@@ -120,7 +120,7 @@ describe('webhooks over HTTP', () => {
     [
       { url: 'https://example.com', events: ['run.started'] },
       [
-        'events must hold only run.completed, run.failed, agent.score_dropped, evaluation.critical_failed, schedule.not_run, agent.degraded, agent.recovered, tester.unavailable, webhook.test',
+        'events must hold only run.completed, run.failed, agent.score_dropped, evaluation.critical_failed, schedule.not_run, agent.degraded, agent.recovered, tester.unavailable, monitoring.paused, webhook.test',
       ],
     ],
     [{ url: 'https://example.com', events: ['run.failed'], enabled: 'yes' }, ['enabled must be true or false']],

@@ -210,6 +210,9 @@ export async function pathFor(service: Service, workspace: WorkspaceWithKey, tem
     expect((await new HttpClient(service.url, workspace.apiKey).delete(path.replace('/restore', ''))).status).toBe(200);
   }
   if (template === '/calls/{id}/evaluation') await insertUnmetResult(service.nest, id);
+  if (/\/monitoring(\/|$)/.test(template)) {
+    await monitor(new HttpClient(service.url, workspace.apiKey), `/agents/${id}`);
+  }
   // Only recorded calls can be measured again, and only calls with criteria can be judged again.
   if (/\/(remeasure|rejudge)$/.test(template)) {
     const client = new HttpClient(service.url, workspace.apiKey);
@@ -280,6 +283,9 @@ export async function withExistingPersonality<T>(
   path = '',
 ): Promise<T> {
   let text = JSON.stringify(example) as string | undefined;
+  // Calls are fetched from at most 30 days ago.
+  if (path.endsWith('/monitoring/backfill'))
+    text = JSON.stringify({ from: new Date(Date.now() - 1_000).toISOString() });
   if (text?.includes(EXAMPLE_ID.personality)) {
     text = text.replaceAll(EXAMPLE_ID.personality, await createResource(service, workspace, 'personalities'));
   }
@@ -302,6 +308,13 @@ export async function startReportedCall(service: Service, workspace: WorkspaceWi
   await managerOf(service).update(CallEntity, { id }, running);
   await service.nest.get(ToolCallsService).start({ claimId, id, workspaceId: workspace.workspaceId });
   return claimId;
+}
+
+/** Calls of the agent are fetched from a platform that does not answer. @param path of the agent */
+async function monitor(client: HttpClient, path: string): Promise<void> {
+  const connection = { protocol: 'vapi', url: 'http://127.0.0.1:9/' };
+  expect(await client.put(`${path}/connection`, connection)).toMatchObject({ status: 200 });
+  expect(await client.patch(path, { callMonitoring: true })).toMatchObject({ status: 200 });
 }
 
 let platform: Promise<ElevenLabsServer> | undefined;

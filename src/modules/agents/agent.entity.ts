@@ -15,6 +15,7 @@ export type PromptType = (typeof PROMPT_TYPES)[number];
 @Index('agents_deleted_list_idx', ['workspaceId', 'createdAt', 'id'], { where: 'deleted_at IS NOT NULL' })
 @Index('agents_erased_idx', ['erasedAt'], { where: 'erased_at IS NOT NULL' })
 @Index('agents_provider_list_idx', ['workspaceId', 'provider', 'createdAt', 'id'], { where: 'deleted_at IS NULL' })
+@Index('agents_monitored_idx', ['id'], { where: 'call_monitoring AND deleted_at IS NULL' })
 // A GIN index, which TypeORM does not support; only created if the extension pg_trgm is available.
 @Index('agents_search_idx', { synchronize: false })
 @Check('agents_provider_check', oneOf('provider', AGENT_PROVIDERS))

@@ -42,6 +42,7 @@ export type AgentDescription = Pick<
   | 'phoneNumberId'
   | 'language'
   | 'isUsingDefaultApiKey'
+  | 'callMonitoring'
 >;
 
 /** The agents of a workspace. */
@@ -58,11 +59,14 @@ export class AgentsService {
   ) {}
 
   /**
-   * @throws DomainError FORBIDDEN for another workspace's id; BAD_REQUEST if the agent would have no key, or for a
+   * @throws DomainError FORBIDDEN for another workspace's id, or for an EDITOR who would monitor with the default key; BAD_REQUEST if the agent would have no key, or for a
    *   `webhookUrl` that is not allowed
    */
   async create(caller: Caller, input: CreateAgentRequest): Promise<Agent> {
     requireOwnWorkspace(caller, input.workspaceId);
+    if (input.callMonitoring && input.isUsingDefaultApiKey && !covers(caller.role, 'ADMIN')) {
+      throw forbidden(`callMonitoring ${WITH_DEFAULT_KEY}`);
+    }
     if (input.webhookUrl != null) checkUrl(this.outbound, 'webhookUrl', input.webhookUrl);
     const id = randomUUID();
     const owner = { id, workspaceId: caller.workspaceId, createdByUserId: caller.userId };
@@ -128,6 +132,7 @@ export class AgentsService {
         language: true,
         prompt: true,
         isUsingDefaultApiKey: true,
+        callMonitoring: true,
       },
       ...(lock && { lock: { mode: 'pessimistic_write' } }),
     });
@@ -159,12 +164,14 @@ export class AgentsService {
 
   /**
    * @throws DomainError as `get` does, and BAD_REQUEST as `create` does; FORBIDDEN for an EDITOR whose change would send a
-   *   default key to the agent's connection, an address that no ADMIN has chosen for that key
+   *   default key to the agent's connection, an address that no ADMIN has chosen for that key, or read other calls with it
    */
   async update(caller: Caller, id: string, changes: UpdateAgentRequest): Promise<Agent> {
     // Ciphertexts are bound to the lower-case id that the database returns.
     const agentId = uuidOrNotFound(id).toLowerCase();
-    const affectsDefaultKey = changes.isUsingDefaultApiKey === true || changes.provider !== undefined;
+    const { isUsingDefaultApiKey, provider, callMonitoring, assistantId } = changes;
+    const affectsDefaultKey =
+      isUsingDefaultApiKey === true || callMonitoring === true || provider !== undefined || assistantId !== undefined;
     if (!affectsDefaultKey || covers(caller.role, 'ADMIN')) return this.write(caller, agentId, changes);
     return this.database.transaction(async () => {
       // Locked first, because a statement does not see a connection that is set while it waits for the agent.
@@ -173,6 +180,8 @@ export class AgentsService {
       if (field && (await this.repository.hasConnection(agentId))) {
         throw forbidden(`${field}, because the agent has a connection`);
       }
+      const monitored = newMonitoring(agent, changes);
+      if (monitored) throw forbidden(`${monitored} ${WITH_DEFAULT_KEY}`);
       return this.write(caller, agentId, changes);
     });
   }
@@ -289,6 +298,18 @@ function newDefaultKey(agent: AgentDescription, changes: UpdateAgentRequest): st
   return usesDefaultKey && isMoved
     ? 'provider may only be changed by an ADMIN while isUsingDefaultApiKey is true'
     : undefined;
+}
+
+const WITH_DEFAULT_KEY =
+  'may only be set by an ADMIN while isUsingDefaultApiKey and callMonitoring are true: calls of real callers are read with the default key';
+
+/** The field by which calls would be read with a default key that are not read yet; undefined if there is none. */
+function newMonitoring(agent: AgentDescription, changes: UpdateAgentRequest): keyof AgentDescription | undefined {
+  const after = (field: 'callMonitoring' | 'isUsingDefaultApiKey') =>
+    changes[field] === undefined ? agent[field] : changes[field];
+  if (!after('callMonitoring') || !after('isUsingDefaultApiKey')) return undefined;
+  const fields = ['callMonitoring', 'isUsingDefaultApiKey', 'provider', 'assistantId'] as const;
+  return fields.find((field) => changes[field] !== undefined && changes[field] !== agent[field]);
 }
 
 /** The error for an agent without a key. */

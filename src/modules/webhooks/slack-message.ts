@@ -119,6 +119,12 @@ const MESSAGES: { readonly [Type in WebhookEventType]: (data: WebhookEventData[T
     lines: [`${notJudged} of ${count(calls, 'call')}, which says nothing about the agent`],
     links: report(runId),
   }),
+  'monitoring.paused': ({ agentId, agentName, message }) => ({
+    title: 'Production calls are not fetched',
+    subject: agentName ?? agentId,
+    lines: [plain(message, MAX_REASON)],
+    links: [['Monitoring', `/agents/${agentId}/monitoring`]],
+  }),
   'webhook.test': ({ endpointId, message }) => ({
     title: 'Test',
     lines: [message],

@@ -166,6 +166,11 @@ const EVENTS: { readonly [Type in WebhookEventType]: Documented<Type> } = {
     }),
     example: { ...exampleAgent, ...exampleSchedule, runId: ID, calls: 20, notJudged: 7 },
   },
+  'monitoring.paused': {
+    summary: 'Production calls of an agent are no longer fetched: the platform refused its key; a new key resumes',
+    data: object({ ...agent, message: described(text, 'Why, in the words of the platform') }),
+    example: { ...exampleAgent, message: 'The platform refused the call: HTTP 401, check the apiKey of the agent' },
+  },
   'webhook.test': {
     summary: 'A test of the webhook',
     data: object({ endpointId: uuid, message: text }),

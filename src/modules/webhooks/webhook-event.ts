@@ -8,6 +8,7 @@ export const WEBHOOK_EVENT_TYPES = [
   'agent.degraded',
   'agent.recovered',
   'tester.unavailable',
+  'monitoring.paused',
   'webhook.test',
 ] as const;
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
@@ -116,6 +117,12 @@ export interface WebhookEventData {
     readonly calls: number;
     /** Of these calls. */
     readonly notJudged: number;
+  };
+  'monitoring.paused': {
+    readonly agentId: string;
+    readonly agentName: string | null;
+    /** Why, in the words of the platform. */
+    readonly message: string;
   };
   'webhook.test': { readonly endpointId: string; readonly message: string };
 }

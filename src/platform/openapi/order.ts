@@ -8,6 +8,8 @@ export const PATHS = [
   '/agents/{id}/restore',
   '/agents/{id}/connection',
   '/agents/{id}/connection/test',
+  '/agents/{id}/monitoring',
+  '/agents/{id}/monitoring/backfill',
   '/personalities',
   '/personalities/{id}',
   '/agents/{agentId}/evaluations',

@@ -22,6 +22,8 @@ const OTHER_MESSAGES: Partial<Record<ErrorCode, readonly string[]>> = {
     'A request with this Idempotency-Key is still in progress',
     'The last ADMIN key of a workspace cannot be revoked',
     'The agent is not deleted',
+    'The platform of the agent keeps no records of calls: send them with POST /agents/{id}/calls/import',
+    'callMonitoring of the agent is false: switch it on first',
     'The agent of the schedule was deleted; restore it first',
     'A run of the schedule is in progress',
     'The delivery is still pending',
@@ -86,7 +88,7 @@ function issueViolations(status: number, issues: unknown): string[] {
   if (!Array.isArray(issues) || issues.length === 0) return ['issues is not a non-empty array'];
   return (issues as unknown[]).flatMap((issue) => {
     const { message, field, ...rest } = issue as { message?: unknown; field?: unknown };
-    const isText = typeof message === 'string' && message !== '' && message.length < 500;
+    const isText = typeof message === 'string' && message !== '' && message.length < 1_000;
     const isAbout = field === undefined || (typeof field === 'string' && isText && message.startsWith(field));
     return isText && isAbout && Object.keys(rest).length === 0 ? [] : [`issue ${JSON.stringify(issue).slice(0, 600)}`];
   });

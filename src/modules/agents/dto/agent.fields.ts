@@ -52,7 +52,11 @@ export const agentFields = {
     nullable: true,
   },
   workspaceId: { description: 'Workspace that the agent belongs to', nullable: true },
-  callMonitoring: { description: 'Whether calls of the agent are monitored', example: false },
+  callMonitoring: {
+    description:
+      'Whether calls that real callers had are fetched from its platform (Vapi, Retell, ElevenLabs) and judged. Only an ADMIN may set it while `isUsingDefaultApiKey` is true',
+    example: false,
+  },
   isUsingDefaultApiKey: {
     description: "Whether the workspace's default key of the provider is used",
     example: false,

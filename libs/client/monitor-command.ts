@@ -1,0 +1,71 @@
+import type { Command } from 'commander';
+import { EXIT, type ExitCode, misuse } from './errors.js';
+import { connect, type Io, lookOf, type ServiceFlags } from './io.js';
+import { addOptions, SERVICE_OPTIONS } from './options.js';
+import type { Monitoring } from './service.js';
+import { textTable } from './table.js';
+import { plain } from './text.js';
+
+interface MonitorFlags extends ServiceFlags {
+  readonly on?: boolean;
+  readonly off?: boolean;
+  readonly backfill?: string;
+}
+
+/** Adds `vat monitor`. @param conclude receives the exit code */
+export function addMonitorCommand(program: Command, io: Io, conclude: (code: ExitCode) => void): void {
+  const monitoring = program
+    .command('monitor')
+    .description('print how calls of real callers are fetched from the platform of an agent')
+    .argument('<agent>', 'identifier of the agent')
+    .option('--on', 'switch it on: calls that end from now on are judged')
+    .option('--off', 'switch it off')
+    .option(
+      '--backfill <time>',
+      'fetch calls that ended from then on, such as 2026-11-20T00:00:00Z; at most 30 days ago',
+    )
+    .action(async (id: string, flags: MonitorFlags) => conclude(await monitor(id, flags, io)));
+  addOptions(monitoring, SERVICE_OPTIONS);
+}
+
+/** @throws CommandError */
+async function monitor(id: string, { on, off, backfill, ...flags }: MonitorFlags, io: Io): Promise<ExitCode> {
+  if (off && (on || backfill !== undefined)) {
+    throw misuse('--off is given beside --on or --backfill', 'Give one of them.');
+  }
+  const service = await connect(flags, io);
+  if (on || off) await service.updateAgent(id, { callMonitoring: on === true });
+  const monitoring = backfill === undefined ? await service.monitoring(id) : await service.backfill(id, backfill);
+  io.stdout.write(monitoringText(monitoring, lookOf(io)));
+  return EXIT.met;
+}
+
+/** What a count of today is, as the rest of a sentence. */
+const COUNTED: Readonly<Record<keyof Monitoring['today'], string>> = {
+  judged: 'judged',
+  notApplicable: 'that no evaluation is about',
+  overLimit: 'over the limit of a day',
+  own: 'that are tests of this service',
+  sampledOut: 'not in the sample',
+  malformed: 'whose record cannot be read',
+  noWords: 'without words',
+  awaited: 'whose record is read again later',
+};
+
+function monitoringText(
+  { state, message, lastFetchedAt, today, issues }: Monitoring,
+  look: Parameters<typeof textTable>[2],
+) {
+  const counts = Object.entries(COUNTED).flatMap(([name, what]) => {
+    const count = today[name as keyof typeof COUNTED];
+    return count > 0 ? [`${count} ${what}`] : [];
+  });
+  const lines = [
+    `${state}${message === null ? '' : `: ${plain(message, 2_000)}`}`,
+    lastFetchedAt === null ? 'Calls were not fetched yet.' : `Calls were fetched at ${lastFetchedAt}.`,
+    `Today (UTC): ${counts.length > 0 ? counts.join(', ') : 'no calls'}`,
+  ];
+  const rows = issues.map(({ externalId, endedAt, message: why }) => [plain(externalId), endedAt, plain(why, 255)]);
+  const columns = [{ title: 'Call' }, { title: 'Ended' }, { title: 'Why its record cannot be read', width: 80 }];
+  return `${lines.join('\n')}\n${rows.length > 0 ? `\n${textTable(columns, rows, look).trimEnd()}\n` : ''}`;
+}

@@ -1,0 +1,95 @@
+import { Injectable } from '@nestjs/common';
+import { PERSONAL_DATA_KINDS } from '../../../libs/evaluation-definition/index.js';
+import { PROTOCOLS } from '../../../libs/simulation/index.js';
+import type { Caller } from '../../platform/access/caller.js';
+import { covers } from '../../platform/access/caller.js';
+import { Clock } from '../../platform/clock.js';
+import { Database } from '../../platform/database/database.js';
+import { about, conflict, forbidden, invalidInput } from '../../platform/errors/domain-error.js';
+import { type AgentDescription, AgentsService } from '../agents/agents.service.js';
+import { ConnectionService } from '../agents/connection/connection.service.js';
+import { WITHOUT_RECORDS } from './call-fetcher.service.js';
+import { COUNTED_AS } from './fetched-call.entity.js';
+import type { BackfillRequest, FetchedCounts, Monitoring, PutMonitoringRequest } from './dto/monitoring.dtos.js';
+import { MonitoringRepository, type MonitoringSettings } from './monitoring.repository.js';
+
+const DAY_MS = 24 * 60 * 60_000;
+const MAX_DAYS = 30;
+const MOST_ISSUES = 20;
+
+const DEFAULTS: MonitoringSettings = {
+  ...{ samplePercent: 100, redact: [...PERSONAL_DATA_KINDS] },
+  ...{ judge: false, maxJudgedPerDay: 500 },
+};
+const NONE = Object.fromEntries(Object.values(COUNTED_AS).map((name) => [name, 0])) as Record<keyof FetchedCounts, 0>;
+
+/** What customers see and set of the monitoring of an agent. */
+@Injectable()
+export class MonitoringService {
+  constructor(
+    private readonly database: Database,
+    private readonly repository: MonitoringRepository,
+    private readonly agents: AgentsService,
+    private readonly connections: ConnectionService,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws DomainError NOT_FOUND or FORBIDDEN for the agent */
+  async get(caller: Caller, agentId: string): Promise<Monitoring> {
+    const { id } = await this.agents.describe(caller, agentId);
+    const [row, counts, issues] = await Promise.all([
+      this.repository.find(id),
+      this.repository.counts(id, this.today()),
+      // They may quote the record.
+      covers(caller.role, 'EDITOR') ? this.repository.issues(id, MOST_ISSUES) : [],
+    ]);
+    const { state = 'off', message = null, lastFetchedAt = null, ...settings } = row ?? {};
+    return {
+      ...{ state, message, lastFetchedAt: lastFetchedAt?.toISOString() ?? null, ...DEFAULTS, ...settings },
+      today: { ...NONE, ...Object.fromEntries(counts.map(([outcome, count]) => [COUNTED_AS[outcome], count])) },
+      issues: issues.map(({ endedAt, ...issue }) => ({ ...issue, endedAt: endedAt.toISOString() })),
+    };
+  }
+
+  /** @throws DomainError as `get` does; CONFLICT if the platform has no records; FORBIDDEN for an EDITOR if the agent uses a default key */
+  async put(caller: Caller, agentId: string, settings: PutMonitoringRequest): Promise<Monitoring> {
+    return this.database.transaction(async () => {
+      const agent = await this.lock(caller, agentId);
+      const given = Object.entries(settings).filter(([, value]) => value !== undefined);
+      await this.repository.put(agent.id, agent.workspaceId, { ...DEFAULTS, ...Object.fromEntries(given) });
+      return this.get(caller, agentId);
+    });
+  }
+
+  /** Fetches calls of the past. @throws DomainError as `put` does; CONFLICT while it is off; BAD_REQUEST */
+  async backfill(caller: Caller, agentId: string, { from }: BackfillRequest): Promise<Monitoring> {
+    return this.database.transaction(async () => {
+      const agent = await this.lock(caller, agentId);
+      const since = Date.parse(from);
+      const now = this.clock.now();
+      if (since > now) throw invalidInput(about('from', 'must not be in the future'));
+      if (since < now - MAX_DAYS * DAY_MS) throw invalidInput(about('from', `must be at most ${MAX_DAYS} days ago`));
+      if (!(await this.repository.backfill(agent.id, new Date(since)))) {
+        throw conflict('callMonitoring of the agent is false: switch it on first');
+      }
+      return this.get(caller, agentId);
+    });
+  }
+
+  private async lock(caller: Caller, agentId: string): Promise<AgentDescription> {
+    const agent = await this.agents.describe(caller, agentId, { lock: true });
+    if (agent.isUsingDefaultApiKey && !covers(caller.role, 'ADMIN')) {
+      throw forbidden(
+        'isUsingDefaultApiKey is true: only an ADMIN may decide which calls are read with the default key',
+      );
+    }
+    const endpoint = await this.connections.endpoint(agent.id);
+    if (!endpoint) throw conflict(this.connections.withoutAddress(agent));
+    if (!PROTOCOLS.of(endpoint.protocol).records) throw conflict(WITHOUT_RECORDS);
+    return agent;
+  }
+
+  private today(): Date {
+    return new Date(Math.floor(this.clock.now() / DAY_MS) * DAY_MS);
+  }
+}
