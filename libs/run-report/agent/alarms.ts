@@ -26,12 +26,12 @@ export function alarmText({ scheduleName, measure, caseName, since }: ReportedAl
     ${dateTime(since)}${caseName !== null && html` in <bdi>${title(caseName)}</bdi>`}`;
 }
 
-function findableText({ name, learning, findable }: WatchedSchedule): Html {
+function findableText({ name, unit, learning, findable }: WatchedSchedule): Html {
   const found = findable.filter((fall): fall is FindableFall & { looks: number } => fall.looks !== null);
   const words = learning
-    ? `learning: ${count(learning.looks, 'more run')} and ${count(learning.calls, 'more counted call')} are needed`
+    ? `learning: ${count(learning.looks, `more ${unit}`)} and ${count(learning.calls, 'more counted call')} are needed`
     : found.length === 0
-      ? 'no fall within 17 runs'
-      : `a fall to ${found.map(({ passRate, looks }) => `${percent(passRate)} within ${looks}`).join(', to ')} runs, in 9 of 10 cases`;
+      ? `no fall within 17 ${unit}s`
+      : `a fall to ${found.map(({ passRate, looks }) => `${percent(passRate)} within ${looks}`).join(', to ')} ${unit}s, in 9 of 10 cases`;
   return html`<bdi>${title(name)}</bdi>: ${words}`;
 }

@@ -29,13 +29,15 @@ describe('the page of an agent', () => {
           schedules: [
             {
               name: 'Night',
+              unit: 'run',
               learning: null,
               findable: [
                 { passRate: 0.9, looks: null },
                 { passRate: 0.8, looks: 9 },
               ],
             },
-            { name: 'Hour', learning: { looks: 3, calls: 1 }, findable: [] },
+            { name: 'Hour', unit: 'run', learning: { looks: 3, calls: 1 }, findable: [] },
+            { name: 'Production', unit: 'day', learning: { looks: 1, calls: 0 }, findable: [] },
           ],
         }),
       ),
@@ -50,6 +52,7 @@ describe('the page of an agent', () => {
     );
     expect(words).toContain('Night : a fall to 80 % within 9 runs, in 9 of 10 cases');
     expect(words).toContain('Hour : learning: 3 more runs and 1 more counted call are needed');
+    expect(words).toContain('Production : learning: 1 more day and');
     expect(words).toMatch(/A .*alarm of .*more calls are slow since .* in Books .*A .*alarm of .*fewer calls pass/);
   });
 
@@ -94,6 +97,13 @@ describe('the page of an agent', () => {
       'Nightly : more calls are slow since 2026-10-02',
       agentWith(books(GREEN, GREEN), {
         alarms: [{ scheduleName: 'Nightly', measure: 'slow', caseName: null, since: endOf(1), isOpen: true }],
+      }),
+    ],
+    [
+      'Open alarm',
+      'Production : fewer calls pass since 2026-10-02',
+      agentWith([], {
+        alarms: [{ scheduleName: 'Production', measure: 'passed', caseName: null, since: endOf(1), isOpen: true }],
       }),
     ],
   ])('is "%s" because: %s', (label, why, agent) => {

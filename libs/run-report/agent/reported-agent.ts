@@ -66,7 +66,7 @@ export interface ReportedStreamRun {
   readonly gate: 'met' | 'not_met' | 'not_tested' | null;
 }
 
-/** The newest looks of a schedule were worse than those before them. */
+/** The newest looks of a schedule, or of production calls, were worse than those before them. */
 export interface ReportedAlarm {
   readonly scheduleName: string;
   readonly measure: Measure;
@@ -76,9 +76,11 @@ export interface ReportedAlarm {
   readonly isOpen: boolean;
 }
 
-/** What alarms find in a schedule, by its newest look. */
+/** What alarms find in a schedule, or in the days of production calls, by the newest look. */
 export interface WatchedSchedule {
   readonly name: string;
+  /** What a look is. */
+  readonly unit: 'run' | 'day';
   /** Null if alarms are possible. */
   readonly learning: Learning | null;
   readonly findable: readonly FindableFall[];
@@ -131,7 +133,7 @@ export interface ReportedAgent {
   readonly nextRunAt: string | null;
   /** Open ones, and those found in the period. */
   readonly alarms: readonly ReportedAlarm[];
-  /** Enabled schedules with a look. */
+  /** Enabled schedules with a look, and production calls. */
   readonly schedules: readonly WatchedSchedule[];
   /** Oldest first. */
   readonly looks: readonly ReportedLook[];

@@ -46,7 +46,8 @@ export function verdictOf(agent: ReportedAgent): Verdict {
     </p>`;
     return { state: 'failed', label: 'Not green', why };
   }
-  if (deciding.length === 0)
+  const open = openAlarms(agent);
+  if (deciding.length === 0 && open.length === 0)
     return { state: 'pending', label: 'No ended run', why: html`<p>No run ended in these ${agent.days} days.</p>` };
   const since = (stream: ReportedStream) => linkedRun(agent, gateSince(stream));
   const notMet = newest('not_met');
@@ -62,7 +63,6 @@ export function verdictOf(agent: ReportedAgent): Verdict {
     const why = lines(notTested, (of) => html`${ofStream('Not all calls', of)} could be judged since ${since(of)}.`);
     return { state: 'error', label: 'Not fully tested', why };
   }
-  const open = openAlarms(agent);
   if (open.length > 0)
     return { state: 'failed', label: 'Open alarm', why: html`${open.map((one) => html`<p>${one}</p>`)}` };
   const deleted = newest(null);

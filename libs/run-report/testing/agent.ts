@@ -95,6 +95,7 @@ export function sampleAgent(): ReportedAgent {
       schedules: [
         {
           name: 'Nightly',
+          unit: 'run',
           learning: null,
           findable: [
             { passRate: 0.9, looks: 17 },

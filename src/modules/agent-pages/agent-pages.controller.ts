@@ -26,7 +26,7 @@ export class AgentPagesController {
   @Operation({
     summary: 'Get the page of an agent',
     description:
-      'One self-contained HTML page about the completed and failed runs of the last days: whether the agent is green, since which run each case is red, pass rates, latencies, and the newest 30 runs case by case.',
+      'One self-contained HTML page about the completed and failed runs of the last days: whether the agent is green, since which run each case is red, pass rates, latencies, the newest 30 runs case by case, and the calls of real callers: figures, and for EDITOR and ADMIN keys the failed ones.',
     tag,
     access: 'VIEWER',
     path,

@@ -77,11 +77,14 @@ const ALARMS = `
     FROM alarms a WHERE a.agent_id = $1 AND (a.status = 'open' OR a.found_at >= now() - $2 * interval '24 hours')
    ORDER BY a.found_at DESC, a.id LIMIT 100`;
 
-/** What the newest look of each enabled schedule says. */
+/** What the newest look of each enabled schedule, and of production calls, says. */
 const SCHEDULES = `
-  SELECT s.name, l.learning, l.findable FROM schedules s CROSS JOIN LATERAL (
+  SELECT s.name, s.unit, l.learning, l.findable
+    FROM (SELECT id, name, 'run' AS unit, created_at FROM schedules WHERE agent_id = $1 AND enabled
+           UNION ALL SELECT $1, 'Production', 'day', NULL) s
+   CROSS JOIN LATERAL (
     SELECT k.learning, k.findable FROM looks k WHERE k.schedule_id = s.id ORDER BY k.ended_at DESC LIMIT 1) l
-   WHERE s.agent_id = $1 AND s.enabled ORDER BY s.created_at, s.id`;
+   ORDER BY s.created_at, s.id`;
 
 /** $1: agent; $2: days before today. */
 const IN_DAYS = `r.agent_id = $1 AND r.day > (now() AT TIME ZONE 'UTC')::date - $2::int`;

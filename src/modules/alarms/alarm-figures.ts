@@ -6,6 +6,10 @@ export type NewAlarm = Omit<AlarmEntity, 'createdAt'>;
 /** All cases of an alarm together. */
 export type AlarmTotals = Readonly<Record<'window' | 'reference', MarkedCounts>>;
 
+/** The schedule that an alarm is about; null for the days of production calls, which have the id of their agent. */
+export const scheduleOf = ({ scheduleId, agentId }: Pick<AlarmEntity, 'scheduleId' | 'agentId'>): string | null =>
+  scheduleId === agentId ? null : scheduleId;
+
 /**
  * What is published of an alarm: figures of all of its cases together, and of the worst ones.
  * @param totals given if `cases` has the worst ones only

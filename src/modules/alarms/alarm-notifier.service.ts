@@ -9,7 +9,7 @@ import { SCHEDULE_DELETED } from '../schedules/schedules.service.js';
 import { WebhooksService } from '../webhooks/webhooks.service.js';
 import { AlarmEntity, type AlarmStatus } from './alarm.entity.js';
 import { AlarmsRepository } from './alarms.repository.js';
-import { type NewAlarm, toFigures } from './alarm-figures.js';
+import { type NewAlarm, scheduleOf, toFigures } from './alarm-figures.js';
 
 const REMINDER_MS = 24 * 3_600_000;
 
@@ -102,7 +102,7 @@ export class AlarmNotifier {
     const { publicUrl } = this.settings;
     return {
       ...{ alarmId: alarm.id, agentId: alarm.agentId, agentName: await this.repository.nameOfAgent(alarm.agentId) },
-      ...{ scheduleId: alarm.scheduleId, scheduleName: alarm.scheduleName },
+      ...{ scheduleId: scheduleOf(alarm), scheduleName: alarm.scheduleName },
       ...toFigures(alarm),
       reportUrl: publicUrl === undefined ? null : `${publicUrl}/runs/${alarm.sinceRunId}/report`,
     };

@@ -38,7 +38,7 @@ export class AlarmEntity extends CreatedRow {
   @Column({ name: 'agent_id', type: 'uuid' })
   agentId: string;
 
-  /** No foreign key: alarms outlive their schedule. */
+  /** For days of production calls the agent. No foreign key: alarms outlive their schedule. */
   @Column({ name: 'schedule_id', type: 'uuid' })
   scheduleId: string;
 

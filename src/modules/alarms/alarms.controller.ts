@@ -18,7 +18,7 @@ export class AlarmsController {
   @Operation({
     summary: 'List the alarms of an agent',
     description:
-      'An alarm says that the newest runs of a schedule are worse than those before them; a schedule has at most one false alarm in 100 weeks. Open ones first, then the newest; kept for 400 days.',
+      'An alarm says that the newest runs of a schedule, or the newest days of production calls, are worse than those before them; each has at most one false alarm in 100 weeks. Open ones first, then the newest; kept for 400 days.',
     tag,
     access: 'VIEWER',
     path,

@@ -22,14 +22,17 @@ const LOCK_SCHEDULE = `SELECT pg_advisory_xact_lock(hashtextextended('looks:' ||
 const SCHEDULE = `
   SELECT s.id, s.name, s.workspace_id AS "workspaceId", s.agent_id AS "agentId", s.reset_on_version AS "resetOnVersion",
          a.name AS "agentName"
-    FROM schedules s JOIN agents a ON a.id = s.agent_id WHERE s.id = $1 AND a.deleted_at IS NULL`;
+    FROM (SELECT id, name, workspace_id, agent_id, reset_on_version FROM schedules WHERE id = $1
+           UNION ALL SELECT id, 'Production', workspace_id, id, false FROM agents WHERE id = $1) s
+    JOIN agents a ON a.id = s.agent_id WHERE a.deleted_at IS NULL`;
 
-/** Ended runs that belong to no look yet, the newest last; $2: when the last look ended. */
+/** Ended runs after $2 that belong to no look yet, the newest last. A production call on which nothing was decided is not the tester's fault. */
 const PENDING = `
   SELECT h.run_id AS "runId", h.ended_at AS "endedAt", max(h.agent_version) AS "agentVersion",
-         sum(h.passed + h.failed)::int AS counted, sum(h.invalid + h.error)::int AS "notJudged", count(*)::int AS results
+         sum(h.passed + h.failed)::int AS counted,
+         sum(CASE WHEN h.schedule_id = h.agent_id THEN 0 ELSE h.invalid END + h.error)::int AS "notJudged", count(*)::int AS results
     FROM case_results h
-   WHERE h.schedule_id = $1 AND h.ended_at > $2::timestamptz - interval '1 day'
+   WHERE h.schedule_id = $1 AND h.ended_at > $2
      AND NOT EXISTS (SELECT FROM looks l WHERE l.schedule_id = $1 AND l.ended_at >= h.ended_at AND h.run_id = ANY (l.run_ids))
    GROUP BY h.run_id, h.ended_at ORDER BY h.ended_at, h.run_id`;
 
@@ -119,7 +122,7 @@ export type LookHead = Pick<LookEntity, 'id' | 'endedAt' | 'agentVersion' | 'run
 /** `cases` has the worst ones only. */
 export type ListedAlarm = AlarmEntity & { readonly totals: AlarmTotals };
 
-/** SQL for looks and alarms. */
+/** SQL for looks and alarms. The days of production calls of an agent are read like a schedule with the agent's id. */
 @Injectable()
 export class AlarmsRepository {
   constructor(private readonly database: Database) {}

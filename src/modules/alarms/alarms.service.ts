@@ -7,7 +7,7 @@ import { listPage, type Page, type PageRequest } from '../../platform/database/p
 import { about, conflict, invalidInput, notFound } from '../../platform/errors/domain-error.js';
 import { AgentsService } from '../agents/agents.service.js';
 import type { AlarmEntity } from './alarm.entity.js';
-import { toFigures } from './alarm-figures.js';
+import { scheduleOf, toFigures } from './alarm-figures.js';
 import { AlarmNotifier } from './alarm-notifier.service.js';
 import { AlarmsRepository, type ListedAlarm } from './alarms.repository.js';
 import type { MuteAlarmsRequest } from './dto/alarm.requests.js';
@@ -63,9 +63,9 @@ export class AlarmsService {
 }
 
 function toAlarm(alarm: AlarmEntity | ListedAlarm): Alarm {
-  const { id, workspaceId, agentId, scheduleId, scheduleName, status, foundAt, endedAt, sentAt, createdAt } = alarm;
+  const { id, workspaceId, agentId, scheduleName, status, foundAt, endedAt, sentAt, createdAt } = alarm;
   return {
-    ...{ id, workspaceId, agentId, scheduleId, scheduleName, status },
+    ...{ id, workspaceId, agentId, scheduleId: scheduleOf(alarm), scheduleName, status },
     ...toFigures(alarm, 'totals' in alarm ? alarm.totals : undefined),
     foundAt: foundAt.toISOString(),
     endedAt: endedAt?.toISOString() ?? null,

@@ -2,7 +2,7 @@ import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import type { FindableFall, Learning } from '../../../libs/statistics/index.js';
 import { CreatedRow } from '../../platform/database/timestamps.js';
 
-/** The ended runs of a schedule in one hour, which its earlier ones are compared with. */
+/** The ended runs of a schedule in one hour, or a day of production calls, which its earlier ones are compared with. */
 @Entity('looks')
 @Index('looks_schedule_idx', ['scheduleId', 'endedAt'])
 @Index('looks_agent_idx', ['agentId'])
@@ -14,7 +14,7 @@ export class LookEntity extends CreatedRow {
   @Column({ name: 'agent_id', type: 'uuid' })
   agentId: string;
 
-  /** No foreign key: looks outlive their schedule. */
+  /** For days of production calls the agent. No foreign key: looks outlive their schedule. */
   @Column({ name: 'schedule_id', type: 'uuid' })
   scheduleId: string;
 

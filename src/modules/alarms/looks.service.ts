@@ -15,14 +15,18 @@ import { Queue } from '../../platform/queue/queue.js';
 import { WebhooksService } from '../webhooks/webhooks.service.js';
 import type { RunEntity } from '../runs/run.entity.js';
 import { AlarmEntity } from './alarm.entity.js';
+import { scheduleOf } from './alarm-figures.js';
 import { AlarmNotifier } from './alarm-notifier.service.js';
-import { AlarmsRepository, looksToRead, type WatchedSchedule } from './alarms.repository.js';
+import { AlarmsRepository, looksToRead, type PendingRun, type WatchedSchedule } from './alarms.repository.js';
 import { LookEntity } from './look.entity.js';
 import { LookHistory } from './look-history.js';
 
 /** A look of which a larger share of calls could not be judged shows the tester, not the agent. */
 const MAX_NOT_JUDGED = 1 / 5;
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** How long after it a day of production calls can still be fetched. */
+const LATE_DAYS = 40;
 
 const LOOK = defineJob<{ readonly scheduleId: string }>({ name: 'alarms.look', kind: 'maintenance' });
 /** Deletes old looks and alarms. Daily. */
@@ -44,39 +48,64 @@ export class LooksService {
     });
   }
 
-  /** Looks at a run of a schedule once the caller's transaction, which ends the run, is committed. */
+  /** Looks at a run of a schedule, or a day of production calls (then the agent's id), once the caller's transaction, which ends the run, is committed. */
   async runEnded({ scheduleId }: Pick<RunEntity, 'scheduleId'>): Promise<void> {
     if (scheduleId !== null) await this.queue.enqueue(LOOK, { scheduleId });
   }
 
   /**
    * Makes a look of the runs of a schedule that belong to none, unless there was one in the same hour: later ones join the next
-   * look. Ends alarms that are over, and raises new ones; all in one transaction.
+   * look. Each day of production calls is a look of its own. Ends alarms that are over, and raises new ones; all in one transaction.
    */
   async look(scheduleId: string): Promise<void> {
     await this.database.transaction(async (manager) => {
       const schedule = await this.repository.lockSchedule(scheduleId);
       if (!schedule) return;
       const last = await this.repository.newest(scheduleId, new Date(0));
-      const runs = await this.repository.pending(scheduleId, last?.endedAt ?? new Date(0));
-      const newest = runs.at(-1);
-      if (!newest || (last && hourOf(last.endedAt) >= hourOf(newest.endedAt))) return;
-      const notJudged = sum(runs.map((run) => run.notJudged));
-      const calls = notJudged + sum(runs.map(({ counted }) => counted));
-      const look = {
-        ...{ id: randomUUID(), agentId: schedule.agentId, scheduleId },
-        runIds: runs.map(({ runId }) => runId),
-        endedAt: newest.endedAt,
-        agentVersion: runs.findLast(({ agentVersion }) => agentVersion !== null)?.agentVersion ?? null,
-        isUnavailable: notJudged > MAX_NOT_JUDGED * calls,
-        ...{ learning: null, findable: [] },
-      };
-      await manager.insert(LookEntity, look);
-      if (look.isUnavailable && !last?.isUnavailable)
-        await this.reportTester(schedule, { runId: newest.runId, calls, notJudged });
-      const limit = looksToRead(sum(runs.map(({ results }) => results)));
-      await manager.update(LookEntity, { id: look.id }, await this.compare(schedule, newest.endedAt, limit));
+      const isProduction = scheduleId === schedule.agentId;
+      const lastAt = last?.endedAt.getTime() ?? 0;
+      const pending = await this.repository.pending(
+        scheduleId,
+        new Date(lastAt - (isProduction ? LATE_DAYS : 1) * DAY_MS),
+      );
+      const newest = pending.at(-1);
+      if (!newest || (!isProduction && last && hourOf(last.endedAt) >= hourOf(newest.endedAt))) return;
+      let look = { id: '', isUnavailable: last?.isUnavailable ?? false };
+      for (const runs of isProduction ? pending.map((run) => [run]) : [pending]) {
+        look = await this.add(schedule, runs, look.isUnavailable);
+      }
+      // Earlier days that were fetched late are compared with at the next look.
+      if (last && last.endedAt > newest.endedAt) return;
+      const results = isProduction ? newest.results : sum(pending.map((run) => run.results));
+      await manager.update(
+        LookEntity,
+        { id: look.id },
+        await this.compare(schedule, newest.endedAt, looksToRead(results)),
+      );
     });
+  }
+
+  /** Writes a look, and reports the tester if the look before, `wasUnavailable`, could be judged and this one could not. */
+  private async add(
+    schedule: WatchedSchedule,
+    runs: readonly PendingRun[],
+    wasUnavailable: boolean,
+  ): Promise<Pick<LookEntity, 'id' | 'isUnavailable'>> {
+    const newest = runs.at(-1)!;
+    const notJudged = sum(runs.map((run) => run.notJudged));
+    const calls = notJudged + sum(runs.map(({ counted }) => counted));
+    const look = {
+      ...{ id: randomUUID(), agentId: schedule.agentId, scheduleId: schedule.id },
+      runIds: runs.map(({ runId }) => runId),
+      endedAt: newest.endedAt,
+      agentVersion: runs.findLast(({ agentVersion }) => agentVersion !== null)?.agentVersion ?? null,
+      isUnavailable: notJudged > MAX_NOT_JUDGED * calls,
+      ...{ learning: null, findable: [] },
+    };
+    await this.database.manager.insert(LookEntity, look);
+    if (look.isUnavailable && !wasUnavailable)
+      await this.reportTester(schedule, { runId: newest.runId, calls, notJudged });
+    return look;
   }
 
   /** @param limit of looks that are read @returns what alarms can find now */
@@ -129,9 +158,10 @@ export class LooksService {
   }
 
   private async reportTester(
-    { id: scheduleId, name: scheduleName, workspaceId, agentId, agentName }: WatchedSchedule,
+    { id, name: scheduleName, workspaceId, agentId, agentName }: WatchedSchedule,
     judged: { readonly runId: string; readonly calls: number; readonly notJudged: number },
   ): Promise<void> {
+    const scheduleId = scheduleOf({ scheduleId: id, agentId });
     const data = { agentId, agentName, scheduleId, scheduleName, ...judged };
     await this.webhooks.emit({ workspaceId, agentId, type: 'tester.unavailable', data });
   }

@@ -13,8 +13,8 @@ const DEFINITION = `e.snapshot - '{key,name,tags,critical,dates,appliesTo,provis
 
 /** Results of the days of production calls are a stream of their own, whose id is that of their agent: this tells the others, `h`. */
 export const IS_OF_TESTS = 'h.schedule_id IS DISTINCT FROM h.agent_id';
-/** The end of the day of production calls, also of calls that are added later. */
-const ENDED_AT = `least(r.ended_at, (r.day + 1)::timestamp AT TIME ZONE 'UTC')`;
+/** The last moment of the day of production calls, also if calls are added later. */
+const ENDED_AT = `least(r.ended_at, (r.day + 1)::timestamp AT TIME ZONE 'UTC' - interval '1 millisecond')`;
 
 /** The calls of a case, the one first that shows its outcome best. */
 const BEST = `outcome <> 'failed', outcome = 'passed', c.position`;

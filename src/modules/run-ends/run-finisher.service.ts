@@ -58,6 +58,7 @@ export class RunFinisher {
       const score = await this.repository.score(runId);
       await this.runs.end(runId, { status: 'COMPLETED', score, exitCode: null, reasons: [], warnings: [] });
       await this.history.record(run);
+      await this.looks.runEnded({ scheduleId: run.agentId });
       return false;
     }
     await this.repository.lockAgent(run.agentId);

@@ -8,6 +8,10 @@ const score = { type: 'number', minimum: 0, maximum: 100 } as const;
 const textOrNull = { type: ['string', 'null'] } as const;
 const agent = { agentId: uuid, agentName: textOrNull } as const;
 const schedule = { scheduleId: uuid, scheduleName: text } as const;
+const watched = {
+  scheduleId: described({ type: ['string', 'null'], format: 'uuid' }, 'Null for days of production calls'),
+  scheduleName: text,
+} as const;
 
 const ID = '9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10';
 const TIME = '2026-11-21T06:37:42.758Z';
@@ -59,7 +63,7 @@ const callShare = ref('AlarmShare');
 const alarm = {
   alarmId: uuid,
   ...agent,
-  ...schedule,
+  ...watched,
   measure: described(oneOf('passed', 'slow'), 'Fewer calls passed, or more calls were slow'),
   caseKey: described(textOrNull, 'The case that fell alone; null for all cases together'),
   caseName: textOrNull,
@@ -137,7 +141,7 @@ const EVENTS: { readonly [Type in WebhookEventType]: Documented<Type> } = {
     example: { ...exampleSchedule, ...exampleAgent, since: TIME, notRun: 2, reason: 'missed', issues: [] },
   },
   'agent.degraded': {
-    summary: 'The newest runs of a schedule are worse than those before them',
+    summary: 'The newest runs of a schedule, or the newest days of production calls, are worse than those before them',
     data: object({
       ...alarm,
       isReminder: described({ type: 'boolean' }, 'The alarm was sent a day ago and is still open'),
@@ -156,10 +160,11 @@ const EVENTS: { readonly [Type in WebhookEventType]: Documented<Type> } = {
     example: { ...exampleAlarm, endedBy: 'recovered' },
   },
   'tester.unavailable': {
-    summary: "More than a fifth of the calls of a schedule could not be judged, which is not the agent's fault",
+    summary:
+      "More than a fifth of the calls of a schedule, or of a day of production calls, could not be judged, which is not the agent's fault",
     data: object({
       ...agent,
-      ...schedule,
+      ...watched,
       runId: uuid,
       calls: count,
       notJudged: described(count, 'Those of them that ended with `error` or `invalid`'),

@@ -51,8 +51,13 @@ interface ScheduleData {
   readonly scheduleName: string;
 }
 
+/** The schedule, or the days of production calls, which have no id. */
+interface WatchedData extends Omit<ScheduleData, 'scheduleId'> {
+  readonly scheduleId: string | null;
+}
+
 /** What the events of an alarm have in common. */
-export interface AlarmData extends ScheduleData {
+export interface AlarmData extends WatchedData {
   readonly alarmId: string;
   readonly measure: 'passed' | 'slow';
   /** Null: all cases together. */
@@ -112,7 +117,7 @@ export interface WebhookEventData {
   'agent.recovered': AlarmData & {
     readonly endedBy: 'recovered' | 'accepted' | 'new_version' | 'case_removed' | 'schedule_deleted';
   };
-  'tester.unavailable': ScheduleData & {
+  'tester.unavailable': WatchedData & {
     readonly runId: string;
     readonly calls: number;
     /** Of these calls. */

@@ -51,10 +51,18 @@ export class Alarm {
   @IdField({ kind: 'agent', description: 'Agent' })
   agentId: string;
 
-  @IdField({ kind: 'schedule', description: 'The schedule whose runs fell; it may be deleted' })
-  scheduleId: string;
+  @IdField({
+    kind: 'schedule',
+    description: 'The schedule whose runs fell; it may be deleted. Null for the days of production calls',
+    nullable: true,
+  })
+  scheduleId: string | null;
 
-  @StringField({ description: 'Its name then', example: 'Every night', maxLength: MAX_LENGTH.name })
+  @StringField({
+    description: 'Its name then; `Production` for days of production calls',
+    example: 'Every night',
+    maxLength: MAX_LENGTH.name,
+  })
   scheduleName: string;
 
   @EnumField(ALARM_STATUSES, {
