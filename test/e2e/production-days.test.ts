@@ -114,6 +114,15 @@ describe('the days of production calls', () => {
     expect(await run()).toMatchObject({ production: { unjudged: 1 } });
     expect(asked.join()).toContain('[phone number 1]');
     expect(asked.join()).not.toContain('555');
+    // What was not asked is not compared with what was.
+    const { id } = await run();
+    await sql(app.databaseUrl, 'UPDATE runs SET open_until = now() WHERE id = $1', [id]);
+    await until('the run has ended', async () => (await run()).status === 'COMPLETED');
+    const results = 'SELECT name, passed, invalid FROM case_results WHERE run_id = $1 ORDER BY name';
+    expect(await sql(app.databaseUrl, results, [id])).toEqual([
+      { name: 'Is polite', passed: 2, invalid: 0 },
+      { name: 'Is polite (criteria not judged)', passed: 0, invalid: 1 },
+    ]);
   });
 
   it('does not ask for a check with a criterion that is not judged', async () => {
