@@ -8,7 +8,7 @@ import { type Asked, stubModel, verdict } from '../simulators/model/llm-stub.js'
 import { TestServers } from '../simulators/servers.js';
 import { sentinels } from '../../libs/statistics/testing/sample.js';
 import { ListeningProcess } from '../support/listening-process.js';
-import { START_AGENT, START_BARESIP } from '../support/guide-agents.js';
+import { inBackground, trunkSettings } from '../support/guide-agents.js';
 import { programArguments } from '../support/program.js';
 import { havePrograms } from '../support/programs.js';
 import { freePort } from '../support/redis.js';
@@ -44,7 +44,6 @@ const isShell = ({ language }: Block) => language === 'sh' || language === 'bash
 
 const STARTS_SERVICE = 'starts the service, which runs here already';
 const FOREIGN_SERVER = 'installs a server of others, as the guide says';
-const CALLING_AGENT = 'needs a trunk and an agent that calls; test/e2e/outbound-calls.test.ts has both';
 const PRODUCTION_CHECK = 'npm run production:check executes it';
 const CONTAINERS = 'needs a container engine; npm run production:check executes the steps of both files';
 
@@ -76,11 +75,8 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
   'docs/guides/agents.md: npm run reference-agent -- --fault':
     'test/simulators/agent/program.spec.ts tests the options',
   'docs/guides/agents.md: npm run reference-agent -- --as': 'test/simulators/agent/program.spec.ts tests the options',
-  'docs/guides/outbound.md: sudo apt-get': CALLING_AGENT,
-  'docs/guides/outbound.md: mkdir -p outbound': CALLING_AGENT,
-  'docs/guides/outbound.md: SILENCE=20': CALLING_AGENT,
+  'docs/guides/outbound.md: sudo apt-get': 'installs what .ci/run installs',
   "docs/guides/outbound.md: echo '[": STARTS_SERVICE,
-  'docs/guides/outbound.md: export VAT_URL': CALLING_AGENT,
   'docs/guides/pipecat.md: npm run reference-agent': 'such an agent runs here already',
   'docs/guides/realtime.md: npm run reference-agent': 'test/realtime/openai-realtime.test.ts calls it',
   'docs/guides/elevenlabs.md: VAT_PROVIDER_KEY_FILE=':
@@ -117,8 +113,8 @@ const NOT_BODIES: Readonly<Record<string, string>> = {
 
 /** Documents whose YAML and CSV are validated, imported or executed by specs of their own. */
 const TESTED_FILES = [
-  ...['checks.md', 'evaluations.md', 'expectations.md', 'suites.md', 'variables.md'].map(
-    (name) => `docs/guides/${name}`,
+  ...['checks', 'evaluations', 'expectations', 'production-calls', 'suites', 'variables'].map(
+    (name) => `docs/guides/${name}.md`,
   ),
   'docs/production.md',
   'README.md',
@@ -135,6 +131,8 @@ const EXIT_CODES: Readonly<Record<string, readonly number[]>> = {
   'docs/guides/pipecat.md': [0, 1, 0],
   // The connection test passes; the slow recording fails, and the quick one passes.
   'docs/guides/sip.md': [0, 1, 0],
+  // Long silences fail, and short ones pass.
+  'docs/guides/outbound.md': [1, 0],
   // The suite passes over text and over Twilio; the wrong words fail.
   'docs/guides/transcription.md': [0, 0, 1],
   // The import passes; the score of the faulty agent is too low.
@@ -151,10 +149,13 @@ const isFirst = (document: string) => document === 'docs/guides/first-test.md';
 const nameOf = ({ document, firstLine }: Block) => `${document}: ${firstLine}`;
 const reasonFor = (block: Block, reasons: Readonly<Record<string, string>>) =>
   Object.keys(reasons).find((beginning) => nameOf(block).startsWith(beginning));
-const SIP = 'docs/guides/sip.md';
-const isPossible = havePrograms('baresip', SIP) ? () => true : ({ document }: Block) => document !== SIP;
+const OUTBOUND = 'docs/guides/outbound.md';
+const IMPOSSIBLE = [
+  ...(havePrograms('baresip', 'docs/guides/sip.md') ? [] : ['docs/guides/sip.md']),
+  ...(havePrograms(['baresip', 'kamailio'], OUTBOUND) ? [] : [OUTBOUND]),
+];
 const executed = BLOCKS.filter(
-  (block) => isShell(block) && reasonFor(block, NOT_EXECUTED) === undefined && isPossible(block),
+  (block) => isShell(block) && reasonFor(block, NOT_EXECUTED) === undefined && !IMPOSSIBLE.includes(block.document),
 );
 
 /** Fails on the first error response or unexpected exit code, also within a pipe. */
@@ -178,7 +179,7 @@ vat() { node "$CLIENT/package/vat.mjs" "$@"; }
 get() { curl -sS "$VAT_URL$1" -H "Authorization: Bearer $VAT_API_KEY"; }
 send() { curl -sS -X "$1" "$VAT_URL$2" -H "Authorization: Bearer $VAT_API_KEY" -H 'Content-Type: application/json' -d "$3"; }
 post() { curl -sS -X POST "$VAT_URL$1" -H "Authorization: Bearer $VAT_API_KEY" -H 'Content-Type: application/json' -d "$2"; }
-trap '[ -z "$AGENT_PID" ] || kill "$AGENT_PID"' EXIT
+trap 'kill $(jobs -p) 2> /dev/null || true' EXIT
 `;
 
 const ENCRYPTION_KEY = `${TEST_KEY.id}:${TEST_KEY.key.toString('base64')}`;
@@ -210,6 +211,7 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
   const servers = new TestServers();
   let app: TestApp;
   let folder: string;
+  let trunkPort: number;
 
   beforeAll(async () => {
     execFileSync(process.execPath, [path.join(ROOT, 'scripts/build-client.mjs')], { cwd: ROOT });
@@ -221,8 +223,12 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
     transcription = await ListeningProcess.start(listening);
     const stt = { STT_BASE_URL: transcription.url, STT_MODEL: 'reference-agent' };
     const model = { LLM_BASE_URL: (await stubModel(servers, modelAnswer)).url, LLM_MODEL: 'stub' };
-    app = await createTestApp({ env: { ...callEnv(`${agent.url}/v1/chat/completions`), ...model, ...stt } });
     folder = await mkdtemp(path.join(tmpdir(), 'guide-commands-'));
+    trunkPort = await freePort();
+    const trunk = trunkSettings(path.join(ROOT, OUTBOUND), trunkPort, folder);
+    app = await createTestApp({
+      env: { ...callEnv(`${agent.url}/v1/chat/completions`), ...model, ...stt, ...trunk },
+    });
     execFileSync('tar', ['-xzf', path.join(ROOT, 'dist/client.tgz'), '-C', folder]);
   });
   afterAll(async () => {
@@ -314,21 +320,19 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
         'docs/guides/transcription.md': agent.url,
       }[document];
       const port = url ? new URL(url).port : await freePort();
-      const commands = executed
-        .filter((block) => block.document === document)
-        .map(({ text }) => text)
-        .join('\n')
-        .replaceAll(/^baresip -f sip-agent$/gm, START_BARESIP)
-        // Before ids and addresses are inserted, which may contain these digits.
-        .replaceAll('4010', String(port))
-        .replaceAll('4011', new URL(realtimeAgent.url).port)
-        .replaceAll('4014', new URL(pipecatAgent.url).port)
+      const ports: Readonly<Record<string, unknown>> = {
+        ...{ 4010: port, 4011: new URL(realtimeAgent.url).port, 4014: new URL(pipecatAgent.url).port },
+        ...{ 4090: await freePort(), 5070: trunkPort, 5080: await freePort() },
+      };
+      const blocks = executed.filter((block) => block.document === document);
+      const commands = inBackground(blocks.map(({ text }) => text).join('\n'))
+        // At once, and before ids and addresses are inserted, which may contain these digits.
+        .replaceAll(/4010|4011|4014|4090|5070|5080/g, (used) => String(ports[used]))
         .replaceAll(/http:\/\/localhost:3000|https:\/\/vat\.example\.com/g, app.url)
         .replaceAll('vat_…', apiKey)
         .replaceAll('9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10', ids.agentId)
         .replaceAll('KEY_ID', ids.keyId)
-        .replaceAll(/(?<=--workspace |set-plan )ID\b/g, ids.workspaceId)
-        .replaceAll(/^node my-agent\.mjs$/gm, START_AGENT);
+        .replaceAll(/(?<=--workspace |set-plan )ID\b/g, ids.workspaceId);
       const work = await mkdtemp(path.join(folder, 'work-'));
       for (const name of ['suite.yaml', 'restaurant.yaml']) {
         execFileSync('cp', [path.join(ROOT, 'docs/examples/restaurant.yaml'), path.join(work, name)]);
@@ -339,11 +343,7 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
         ...{ RUN_ID: ids.runId, EARLIER_RUN_ID: ids.earlierRunId, OTHER_RUN_ID: ids.otherRunId },
         ...{ CALL_ID: ids.callId, EVALUATION_ID: ids.evaluationId },
         ...{ ROOT, CLIENT: folder, ADMIN: programArguments('src/admin/main.ts').join(' ') },
-        ...{
-          DATABASE_URL: app.databaseUrl,
-          DATA_DIR: work,
-          ENCRYPTION_KEYS: ENCRYPTION_KEY,
-        },
+        ...{ DATABASE_URL: app.databaseUrl, DATA_DIR: work, ENCRYPTION_KEYS: ENCRYPTION_KEY },
         EXIT_CODES: `${(EXIT_CODES[document] ?? []).join(' ')} `,
         AGENT_PID: '',
       };

@@ -9,12 +9,10 @@ import { readFile } from './file.js';
 
 const guide = (name: string): string => readFileSync(path.resolve(__dirname, '../../../../docs/guides', name), 'utf8');
 
+const GUIDES = ['evaluations.md', 'expectations.md', 'suites.md', 'production-calls.md'].map(guide).join('');
+
 /** The examples of the guides: complete files, or parts of one evaluation. */
-const blocks = [
-  ...`${guide('evaluations.md')}${guide('expectations.md')}${guide('suites.md')}`.matchAll(
-    /^```(yaml|csv)\n([^]*?)^```/gm,
-  ),
-].map(([, language = '', text = '']) => ({
+const blocks = [...GUIDES.matchAll(/^```(yaml|csv)\n([^]*?)^```/gm)].map(([, language = '', text = '']) => ({
   language,
   text,
   title: text.slice(0, 60),
@@ -26,7 +24,7 @@ const needed = {
   personalityId: 'c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251',
 };
 
-describe('the guides to evaluations and suites', () => {
+describe('the guides to evaluations, suites and production calls', () => {
   it.each(blocks.filter(isFile))('has a complete file that can be imported: $title', ({ language, text }) => {
     const file = { mediaType: language === 'csv' ? 'text/csv' : 'application/yaml', text };
     const { evaluations: items, personalities } = readFile(file);
