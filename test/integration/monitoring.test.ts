@@ -25,6 +25,7 @@ const AGENT = 'assistant_1';
 
 /** Takes what it is given, and fails when a test says so. */
 class Judging implements ProductionCalls {
+  readonly begin = () => Promise.resolve();
   readonly taken: ProductionCall[] = [];
   failure: Error | undefined;
 

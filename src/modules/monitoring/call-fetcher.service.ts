@@ -133,6 +133,7 @@ export class CallFetcher implements BeforeApplicationShutdown {
     if (agent.state === 'invalid_credential' && agent.credential === credential) {
       return end({ ...same, state: 'invalid_credential', message: agent.message });
     }
+    if (agent.state === 'starting') await this.production.begin({ id: agent.agentId, workspaceId: agent.workspaceId });
     try {
       const { until, isComplete } = await this.step(source);
       await end({

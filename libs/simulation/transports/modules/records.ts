@@ -112,6 +112,8 @@ export type TakenCall = 'judged' | 'known' | 'not_applicable' | 'over_limit';
 
 /** Judges the calls that are fetched from the records of platforms, or brought by somebody. */
 export interface ProductionCalls {
+  /** Prepares the evaluations of an agent whose calls begin to be fetched. @throws for a deleted agent */
+  begin(agent: MonitoredAgent): Promise<void>;
   /** Takes a call, once for each of its ids. @throws if nothing was stored, so that it can be given again */
   take(agent: MonitoredAgent, call: ProductionCall): Promise<TakenCall>;
 }
