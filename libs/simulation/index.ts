@@ -101,6 +101,7 @@ export {
 export type { Assistant, ListedAssistants, PlatformAccount } from './transports/modules/assistants.js';
 export type {
   ListedCall,
+  ListedCalls,
   MonitoredAgent,
   ProductionCall,
   ProductionCalls,

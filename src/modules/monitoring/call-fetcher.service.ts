@@ -6,6 +6,7 @@ import { OutboundClient } from '../../../libs/outbound-http/index.js';
 import {
   CallFailure,
   type Failure,
+  type ListedCalls,
   platformOf,
   type ProductionCall,
   type ProductionCalls,
@@ -203,8 +204,18 @@ export class CallFetcher implements BeforeApplicationShutdown {
     const startedAt = this.clock.now();
     // The calls of another agent of a platform begin now, as those of an agent that is switched on.
     const known = agent.account === null || agent.account === account ? agent.fetchedUntil.getTime() : startedAt;
-    const from = Math.min(known, startedAt) - OVERLAP_MS;
-    const { items, malformed, until } = await records.list({ assistantId, from, until: startedAt }, request);
+    // A platform with many calls lists a part of the window, which may end before what was known.
+    for (let from = Math.min(known, startedAt) - OVERLAP_MS; ;) {
+      const listed = await records.list({ assistantId, from, until: startedAt }, request);
+      if (!(await this.takeListed(source, listed, startedAt))) return { until: new Date(known), isComplete: false };
+      if (listed.until >= startedAt) return { until: new Date(Math.max(known, listed.until)), isComplete: true };
+      from = listed.until;
+    }
+  }
+
+  /** @returns whether all of them were taken in time */
+  private async takeListed(source: Source, { items, malformed }: ListedCalls, startedAt: number): Promise<boolean> {
+    const { agent } = source;
     if (malformed > 0)
       this.logger.warn(`The platform listed ${malformed} calls of agent ${agent.agentId} without an id`);
     const isKnown = await this.repository.known(
@@ -225,7 +236,7 @@ export class CallFetcher implements BeforeApplicationShutdown {
     let readable = 0;
     for (const call of due) {
       // Where it stops, the next turn goes on: what was taken is known by then.
-      if (this.clock.now() - startedAt > TURN_MS) return { until: new Date(known), isComplete: false };
+      if (this.clock.now() - startedAt > TURN_MS) return false;
       try {
         await this.take(source, call, own.has(call.id));
         readable++;
@@ -241,7 +252,7 @@ export class CallFetcher implements BeforeApplicationShutdown {
       }
     }
     for (const note of broken) await note();
-    return { until: new Date(Math.max(known, until)), isComplete: until >= startedAt };
+    return true;
   }
 
   private async take(source: Source, call: DueCall, isOwn: boolean): Promise<void> {
