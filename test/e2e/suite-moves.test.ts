@@ -52,7 +52,8 @@ describe('files that move between workspaces', () => {
   }, 300_000);
 
   it('keeps every field of an evaluation', async () => {
-    const example: Record<string, unknown> = { ...exampleFileItem(), history: [{ caller: 'Hello.' }] };
+    const filled = { appliesTo: { type: 'says', pattern: 'book' }, history: [{ caller: 'Hello.' }] };
+    const example: Record<string, unknown> = { ...exampleFileItem(), ...filled };
     const agentId = await files.createAgent({ phoneNumber: null });
     expect(Object.keys(example)).toEqual(FILE_FIELD_NAMES.filter((name) => name !== 'personalityId'));
     expect((await files.send(agentId, { personalities: [examplePersonality], evaluations: [example] })).status).toBe(
