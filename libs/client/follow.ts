@@ -52,8 +52,9 @@ export async function* follow(service: Service, runId: string, options: FollowOp
     const silence = new AbortController();
     const since = performance.now();
     try {
-      const stream = await service.events(runId, lastEventId, AbortSignal.any([signal, silence.signal]));
-      for await (const { event, data, id } of messages(stream, silence, silenceMs)) {
+      const over = AbortSignal.any([signal, silence.signal]);
+      const stream = await service.events(runId, lastEventId, over);
+      for await (const { event, data, id } of messages(stream, over, silence, silenceMs)) {
         const runEvent = eventOf(event, data);
         lastDataAt = performance.now();
         if (runEvent) yield runEvent;
@@ -83,8 +84,16 @@ export async function* follow(service: Service, runId: string, options: FollowOp
   }
 }
 
-/** @param silence is aborted after `silenceMs` without data */
-async function* messages(stream: ReadableStream<Uint8Array>, silence: AbortController, silenceMs: number) {
+/**
+ * @param over ends the stream: after a garbage collection the signal of a Request no longer does
+ * @param silence is aborted after `silenceMs` without data
+ */
+async function* messages(
+  stream: ReadableStream<Uint8Array>,
+  over: AbortSignal,
+  silence: AbortController,
+  silenceMs: number,
+) {
   const timer = setTimeout(() => silence.abort(), silenceMs);
   // Comments count too, so bytes are observed instead of events.
   const watched = new TransformStream<Uint8Array, Uint8Array>({
@@ -96,7 +105,7 @@ async function* messages(stream: ReadableStream<Uint8Array>, silence: AbortContr
   try {
     yield* (
       stream
-        .pipeThrough(watched)
+        .pipeThrough(watched, { signal: over })
         // Node's types of the two streams disagree on the kind of buffer.
         .pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>)
         .pipeThrough(new EventSourceParserStream())

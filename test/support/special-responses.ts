@@ -116,6 +116,18 @@ export const SPECIAL_RESPONSES: readonly {
     },
   },
   {
+    name: 'PUT /agents/{id}/monitoring returns 409 for a protocol without records of calls',
+    expectResponse: async ({ app, owner, prober, request }) => {
+      const operation = operationNamed('PUT /agents/{id}/monitoring');
+      const valid = await request(operation);
+      const connection = { protocol: 'chat-completions', url: 'https://bot.example.com/v1/chat/completions' };
+      const client = new HttpClient(app.url, owner.apiKey);
+      await client.put(valid.path.replace('/monitoring', '/connection'), connection);
+      const { body } = await prober.expect(operation, 409, valid);
+      expect(body.message).toContain('POST /agents/{id}/calls/import');
+    },
+  },
+  {
     name: 'DELETE /agents/{id}/calls returns 409 until the run of the call has ended',
     expectResponse: async ({ app, owner, prober, request }) => {
       const operation = operationNamed('DELETE /agents/{id}/calls');
