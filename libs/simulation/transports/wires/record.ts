@@ -12,6 +12,8 @@ const ID = /^(?!\.{1,2}$)[^\p{C}]{1,256}$/u;
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 /** Header of our telephone calls, as platforms name it among variables: without `X-`, or with `sip_` before it. */
 const MARK = /^(sip[-_])?(x[-_])?vat[-_]call$/i;
+/** As many as the transcript of an imported call can have. */
+const MAX_ENTRIES = 10_000;
 const MAX_KINDS = 12;
 const MAX_VALUES = 1_000;
 /** Requests for one list beside three times those of a whole one, and the shortest window in milliseconds that is halved. */
@@ -79,6 +81,7 @@ export class Conversation {
   say(speaker: Speaker, text: unknown, times: Times): void {
     if (text === null || text === undefined) return;
     if (typeof text !== 'string') throw new TypeError('what was said is not a text');
+    if (this.entries.length === MAX_ENTRIES) throw new TypeError(`the transcript has more than ${MAX_ENTRIES} entries`);
     const startMs = this.within(times.startMs);
     const endMs = Math.max(startMs, this.within(times.endMs ?? startMs));
     this.lastMs = endMs;
