@@ -25,6 +25,12 @@ import { anchors } from './labels.js';
 const MAX_TEXT = 8_000;
 /** Maximum length of the result of a tool, or of an instruction to the platform. */
 const MAX_DETAIL = 1_000;
+/** Why a line of speech has no words. */
+const NO_WORDS: Readonly<Partial<Record<NonNullable<SpeechEntry['words']>, string>>> = {
+  unknown: 'not known',
+  deleted: 'deleted',
+  withheld: 'not shown',
+};
 
 /** Timeline of a call with highlighted evidence. */
 export function transcriptSection(
@@ -148,9 +154,8 @@ function content(shown: Line): Html {
         </p>
         <p>
           ${
-            entry.words === 'unknown' || entry.words === 'deleted'
-              ? html`<span class="note">speech, words ${entry.words === 'deleted' ? 'deleted' : 'not known'}</span>
-                  ${afterwards(shown)}`
+            NO_WORDS[entry.words ?? 'known']
+              ? html`<span class="note">speech, words ${NO_WORDS[entry.words ?? 'known']}</span> ${afterwards(shown)}`
               : html`<span class="words" dir="auto" ${language !== null && html`lang="${language}"`}
                     >${marked(entry.text.trim(), shown)}</span
                   >${entry.uncertain && html` <small class="note">${uncertainText(entry)}</small>`}`

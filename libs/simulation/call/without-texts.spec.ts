@@ -17,7 +17,10 @@ const check = (values: Partial<CheckResult>): CheckResult => ({
 });
 const TIMELINE: TimelineEntry[] = [
   { type: 'speech', speaker: 'caller', text: SAID, alternative: { source: 'wire', text: SAID }, ...at },
-  { type: 'speech', speaker: 'agent', text: SAID, words: 'partly', uncertain: [[0, 3]], interrupted: true, ...at },
+  {
+    ...{ type: 'speech', speaker: 'agent', text: SAID, words: 'partly', uncertain: [[0, 3]], unheard: SAID },
+    ...{ interrupted: true, ...at },
+  },
   { type: 'tool_call', name: 'book', arguments: { where: SAID }, result: { to: SAID }, ...at },
   { type: 'tool_call', name: 'book', arguments: null, rawArguments: SAID, ...at },
   { type: 'finding', code: 'bad_mark', severity: 'error', detail: SAID, ...at },
@@ -68,7 +71,7 @@ describe('withoutTexts', () => {
   const emptied = withoutTexts(RESULT);
 
   it('leaves nothing of what was said', () => {
-    expect(JSON.stringify(RESULT).split(SAID)).toHaveLength(32);
+    expect(JSON.stringify(RESULT).split(SAID)).toHaveLength(33);
     expect(JSON.stringify(emptied)).not.toContain(SAID);
   });
 
@@ -103,6 +106,16 @@ describe('withoutTexts', () => {
       'The texts of the call were deleted.',
     );
     expect(emptied.end.reason).toBe('the agent hung up');
+  });
+
+  it('says of a reader who does not get the texts that others do', () => {
+    const withheld = withoutTexts(RESULT, 'withheld');
+    expect(JSON.stringify(withheld)).not.toContain(SAID);
+    expect(JSON.stringify(withheld)).not.toContain('deleted');
+    expect(withheld.timeline[2]).toEqual({ type: 'tool_call', name: 'book', arguments: {}, ...at });
+    expect(withoutTexts({ ...RESULT, failure: null }, 'withheld').reason).toBe(
+      'Not met: Names the island; Names the island; Polite. The texts of the call are shown to EDITOR and ADMIN keys.',
+    );
   });
 
   it('changes nothing when it is done again', () => expect(withoutTexts(emptied)).toEqual(emptied));

@@ -7,22 +7,27 @@ import { END_CODES, type TimelineEntry } from '../timeline/timeline.js';
 import type { Attempt } from './attempts.js';
 import type { CallResult } from './call.js';
 
-const DELETED = 'The texts of the call were deleted';
+/** Why a result has no texts, and what stands for them. */
+const GONE = {
+  deleted: 'The texts of the call were deleted',
+  withheld: 'The texts of the call are shown to EDITOR and ADMIN keys',
+} as const;
+export type TextsGone = keyof typeof GONE;
 
-/** The result of a voice call without anything that was said on it. Outcome, verdicts, times and measures stay. */
-export function withoutTexts(result: CallResult): CallResult {
+/** The result of a call without anything that was said on it. Outcome, verdicts, times and measures stay. */
+export function withoutTexts(result: CallResult, why: TextsGone = 'deleted'): CallResult {
   const { timeline, checks, criteria, invalidity, failure, end, measures, exchange, voice } = result;
   const endReason = END_CODES[end.code];
   return {
     ...result,
-    reason: reasonOf(result),
+    reason: reasonOf(result, GONE[why]),
     failure: failure && failureOf(failure),
-    timeline: timeline.map(entryOf),
+    timeline: timeline.map((entry) => entryOf(entry, why)),
     end: { ...end, reason: endReason },
-    checks: checks.map(checkOf),
-    criteria: criteria.map(criterionOf),
+    checks: checks.map((check) => checkOf(check, GONE[why])),
+    criteria: criteria.map((criterion) => criterionOf(criterion, GONE[why])),
     measures: { ...measures, endReason },
-    invalidity: invalidity && { ...invalidity, message: DELETED, evidence: invalidity.evidence.map(evidenceOf) },
+    invalidity: invalidity && { ...invalidity, message: GONE[why], evidence: invalidity.evidence.map(evidenceOf) },
     exchange: exchange && { ...exchange, requests: exchange.requests.map(({ unreadable: _, ...request }) => request) },
     unusableAnswers: [],
     voice: voice && {
@@ -35,32 +40,32 @@ export function withoutTexts(result: CallResult): CallResult {
   };
 }
 
-/** The summary of an attempt at a voice call without anything that was said on it. */
-export const attemptWithoutTexts = (attempt: Attempt): Attempt => ({
+/** The summary of an attempt at a call without anything that was said on it. */
+export const attemptWithoutTexts = (attempt: Attempt, why: TextsGone = 'deleted'): Attempt => ({
   ...attempt,
-  reason: attempt.failureCode ? `${FAILURES[attempt.failureCode][2]}.` : `${DELETED}.`,
+  reason: attempt.failureCode ? `${FAILURES[attempt.failureCode][2]}.` : `${GONE[why]}.`,
 });
 
-function reasonOf({ failure, checks, criteria }: CallResult): string {
+function reasonOf({ failure, checks, criteria }: CallResult, gone: string): string {
   if (failure) return `${FAILURES[failure.code][2]}.`;
   const missed = [
     ...checks.flatMap(({ met, name }) => (met === false ? [name] : [])),
     ...criteria.flatMap(({ verdict, text }) => (verdict === 'not_met' ? [text] : [])),
   ];
-  return missed.length > 0 ? `Not met: ${missed.join('; ').replace(/\.$/, '')}. ${DELETED}.` : `${DELETED}.`;
+  return missed.length > 0 ? `Not met: ${missed.join('; ').replace(/\.$/, '')}. ${gone}.` : `${gone}.`;
 }
 
 const failureOf = ({ said: _, ...failure }: Failure): Failure => ({ ...failure, message: FAILURES[failure.code][2] });
 
-function entryOf(entry: TimelineEntry): TimelineEntry {
+function entryOf(entry: TimelineEntry, why: TextsGone): TimelineEntry {
   switch (entry.type) {
     case 'speech': {
-      const { alternative: _, uncertain: __, ...speech } = entry;
-      return { ...speech, text: '', words: 'deleted' };
+      const { alternative: _, uncertain: __, unheard: ___, ...speech } = entry;
+      return { ...speech, text: '', words: why };
     }
     case 'tool_call': {
       const { rawArguments: _, result, ...call } = entry;
-      return { ...call, arguments: {}, ...(result !== undefined && { isResultOmitted: true }) };
+      return { ...call, arguments: {}, ...(result !== undefined && why === 'deleted' && { isResultOmitted: true }) };
     }
     case 'finding':
     case 'platform':
@@ -74,23 +79,23 @@ function entryOf(entry: TimelineEntry): TimelineEntry {
   }
 }
 
-const checkOf = (check: CheckResult): CheckResult => ({
+const checkOf = (check: CheckResult, gone: string): CheckResult => ({
   ...check,
-  ...(check.parts && { parts: check.parts.map(partOf) }),
-  detail: CHECKS[check.type].keepsDetail ? check.detail : DELETED,
+  ...(check.parts && { parts: check.parts.map((part) => partOf(part, gone)) }),
+  detail: CHECKS[check.type].keepsDetail ? check.detail : gone,
   evidence: check.evidence.map(evidenceOf),
 });
 
-const partOf = ({ judged, ...part }: PartResult): PartResult => ({
+const partOf = ({ judged, ...part }: PartResult, gone: string): PartResult => ({
   ...part,
-  detail: DELETED,
+  detail: gone,
   evidence: part.evidence.map(evidenceOf),
-  ...(judged && { judged: criterionOf(judged) }),
+  ...(judged && { judged: criterionOf(judged, gone) }),
 });
 
-const criterionOf = <T extends Judged>(criterion: T): T => ({
+const criterionOf = <T extends Judged>(criterion: T, gone: string): T => ({
   ...criterion,
-  reason: DELETED,
+  reason: gone,
   evidence: criterion.evidence && evidenceOf(criterion.evidence),
   samples: criterion.samples.map(({ unusable: _, evidence, ...sample }) => ({
     ...sample,

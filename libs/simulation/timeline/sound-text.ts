@@ -17,6 +17,7 @@ const MISSING: Readonly<Partial<Record<NonNullable<SpeechEntry['words']>, string
   unknown: '(words not known)',
   partly: '(other words not known)',
   deleted: '(words deleted)',
+  withheld: '(words not shown)',
 };
 
 /** What was heard of one side in its own words, and what is missing of it in brackets. */

@@ -41,9 +41,10 @@ export interface SpeechEntry extends Span {
   /**
    * How much is known of the words that the agent was heard to say on a voice call: with `unknown`, `text` is empty; with
    * `partly` it has the known ones. Absent on text calls and for the caller, whose words are all known unless the call was
-   * recorded elsewhere. `deleted` for both sides of a voice call whose texts were deleted later.
+   * recorded elsewhere. `deleted` for both sides of a voice call whose texts were deleted later, `withheld` for a
+   * reader who does not get them.
    */
-  readonly words?: 'known' | 'partly' | 'unknown' | 'deleted';
+  readonly words?: 'known' | 'partly' | 'unknown' | 'deleted' | 'withheld';
   /** Parts of `text`, from and to a position, that may not have been heard because the agent was cut off there. */
   readonly uncertain?: readonly (readonly [number, number])[];
   /** Present when the rest of the agent's words was dropped before it was heard. */

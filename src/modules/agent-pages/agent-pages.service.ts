@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { PAGE_DAYS, type ReportedAgent, type ReportedProduction } from '../../../libs/run-report/index.js';
-import { type Caller, covers } from '../../platform/access/caller.js';
+import { type Caller, readsWords } from '../../platform/access/caller.js';
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
@@ -8,7 +8,7 @@ import { notFound } from '../../platform/errors/domain-error.js';
 import { AgentsService } from '../agents/agents.service.js';
 import { RecordingsService, type StoredRecording } from '../recordings/recordings.service.js';
 import { type FoundSubject, type LinkSubject, LinksService } from '../results/report-links/links.service.js';
-import { ResultsService, type SharedResults } from '../results/results.service.js';
+import { ResultsService, type RunResults } from '../results/results.service.js';
 import { AgentPagesRepository, type LookRow } from './agent-pages.repository.js';
 import { streamsOf } from './streams.js';
 
@@ -42,7 +42,7 @@ export class AgentPagesService {
   /** @throws DomainError NOT_FOUND or FORBIDDEN for the agent */
   read(caller: Caller, agentId: string, days: number): Promise<ReportedAgent> {
     const reportOf = (runId: string) => `${this.settings.publicUrl ?? ''}/runs/${runId}/report`;
-    return this.page(caller, agentId, days, { reportOf, hasWords: covers(caller.role, 'EDITOR') });
+    return this.page(caller, agentId, days, { reportOf, hasWords: readsWords(caller, 'production') });
   }
 
   /** The page of a link. @throws DomainError NOT_FOUND if the token is unknown, revoked or expired, or the agent was deleted */
@@ -57,7 +57,7 @@ export class AgentPagesService {
   }
 
   /** A run that the page of a link leads to. @throws DomainError NOT_FOUND as `readShared` does, and for another run */
-  async readSharedRun(token: string, runId: string): Promise<SharedResults> {
+  async readSharedRun(token: string, runId: string): Promise<RunResults> {
     const { workspaceId, includeRecordings } = await this.openRun(token, uuidOrNotFound(runId));
     const { run, ...results } = await this.results.readShared(workspaceId, runId, includeRecordings);
     if (!includeRecordings) return { run, ...results };

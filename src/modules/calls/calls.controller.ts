@@ -51,7 +51,8 @@ export class CallsController {
 
   @Operation({
     summary: 'Get a call',
-    description: 'Transcript with times, checks and criteria with their evidence, measures, and the versions used.',
+    description:
+      'Transcript with times, checks and criteria with their evidence, measures, and the versions used. VIEWER keys get production calls without anything that was said: `words` is `withheld`.',
     tag,
     access: 'VIEWER',
     path: { id: 'Identifier of the call' },

@@ -7,17 +7,17 @@ import { notErased } from '../../platform/database/erased-agents.js';
 import { readPage } from '../../platform/database/page-query.js';
 import type { RecordingFacts } from '../recordings/recordings.service.js';
 import type { ImportFacts } from './dto/call.responses.js';
-import type { AgentCallsQuery, ListedOrigin } from './dto/list-calls.query.js';
+import type { AgentCallsQuery } from './dto/list-calls.query.js';
 import type { CallEntity } from '../runs/call.entity.js';
 import type { AttemptResult } from '../runs/call-attempt.entity.js';
 import type { EvaluationSnapshot } from '../runs/run-evaluation.entity.js';
-import type { AgentSnapshot, RunEntity } from '../runs/run.entity.js';
+import type { AgentSnapshot, RunEntity, RunOrigin } from '../runs/run.entity.js';
 
 /** A call in a list. */
-export type CallRow = CallEntity & { readonly evaluationName: string };
+export type CallRow = CallEntity & { readonly evaluationName: string; readonly origin: RunOrigin };
 
 /** A call in the list of its agent. */
-export type AgentCallRow = CallRow & Pick<ImportFacts, 'externalId'> & { readonly origin: ListedOrigin };
+export type AgentCallRow = CallRow & Pick<ImportFacts, 'externalId'>;
 
 export type CallWithResult = CallRow & {
   /** Null until the call has ended, and for calls that ended without a result. */
@@ -61,7 +61,8 @@ export type CallFigures = Pick<
   readonly durationMs: number;
 };
 
-const COLUMNS = `c.id, c.workspace_id AS "workspaceId", c.agent_id AS "agentId", c.run_id AS "runId",
+/** Of a run that was just deleted, the origin is the one that fewest may read. */
+const COLUMNS = `coalesce((SELECT o.origin FROM runs o WHERE o.id = c.run_id), 'production') AS origin, c.id, c.workspace_id AS "workspaceId", c.agent_id AS "agentId", c.run_id AS "runId",
   c.evaluation_id AS "evaluationId", c.case_key AS "caseKey", c.variables, c.protocol, c.medium, c.source_call_id AS "sourceCallId", c.recorded_call_id AS "recordedCallId", c.position, c.repetition, c.status, c.outcome, c.provisional,
   c.score, c.reason, c.attempts, c.retries, c.latencies, c.started_at AS "startedAt", c.ended_at AS "endedAt", c.changed_in AS "changedIn",
   c.created_at AS "createdAt", c.updated_at AS "updatedAt", e.snapshot ->> 'name' AS "evaluationName"`;
@@ -94,7 +95,7 @@ const LIST_BY_OUTCOME = { ...LIST, where: 'c.run_id = $1 AND c.outcome = $2' };
 
 /** $2: outcome, $3: origin, $4: begin and $5: external id, or null. Derived calls are those of other calls. */
 const LIST_OF_AGENT = {
-  columns: `${COLUMNS}, coalesce(i.origin, 'test') AS origin, i.external_id AS "externalId"`,
+  columns: `${COLUMNS}, i.external_id AS "externalId"`,
   from: 'calls c',
   joins: `${EVALUATION} LEFT JOIN call_imports i ON i.call_id = c.id`,
   where: `c.agent_id = $1 AND c.recorded_call_id IS NULL AND EXISTS (SELECT 1 FROM runs r WHERE r.id = c.run_id)

@@ -7,7 +7,7 @@ import {
 } from '../../../libs/evaluation-definition/index.js';
 import type { Attempt } from '../../../libs/simulation/index.js';
 import type { Outcome } from '../../../libs/statistics/index.js';
-import type { Caller } from '../../platform/access/caller.js';
+import type { Caller, Reader } from '../../platform/access/caller.js';
 import { requireOwned } from '../../platform/access/ownership.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
 import { listPage, type Page, type PageRequest } from '../../platform/database/page.js';
@@ -17,7 +17,7 @@ import type { AgentCall, Call, CallAttempt, CallAttemptDetails, CallDetails } fr
 import type { AttemptResult } from '../runs/call-attempt.entity.js';
 import type { RunEntity } from '../runs/run.entity.js';
 import { RunsService } from '../runs/runs.service.js';
-import { toRecord } from './call-record.js';
+import { shownTo, toRecord } from './call-record.js';
 import {
   type AgentCallRow,
   type CallFigures,
@@ -43,19 +43,23 @@ export class CallsService {
   /** @throws DomainError NOT_FOUND or FORBIDDEN for the run */
   async list(caller: Caller, runId: string, query: PageRequest & { readonly outcome?: Outcome }): Promise<Page<Call>> {
     const run = await this.runs.require(caller, runId);
-    return listPage(query, toCall, (rows) => this.repository.page(run.id, query.outcome, rows));
+    const toShown = (row: CallRow) => toCall(shownTo(caller, row));
+    return listPage(query, toShown, (rows) => this.repository.page(run.id, query.outcome, rows));
   }
 
   /** @throws DomainError NOT_FOUND or FORBIDDEN for the agent */
   async listOfAgent(caller: Caller, agentId: string, query: AgentCallsQuery): Promise<Page<AgentCall>> {
     await this.agents.require(caller, agentId);
-    const toAgentCall = ({ origin, externalId, ...row }: AgentCallRow) => ({ ...toCall(row), origin, externalId });
+    const toAgentCall = (row: AgentCallRow) => {
+      const { origin, externalId } = row;
+      return { ...toCall(shownTo(caller, row)), origin, externalId };
+    };
     return listPage(query, toAgentCall, (rows) => this.repository.pageOfAgent(agentId, query, rows));
   }
 
   /** @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's call */
   async get(caller: Caller, id: string): Promise<CallDetails> {
-    const row = requireOwned(caller, await this.repository.find(uuidOrNotFound(id)));
+    const row = shownTo(caller, requireOwned(caller, await this.repository.find(uuidOrNotFound(id))));
     const { evaluation, agent, agentVersion, assistantVersion, protocol, medium, platform, imported, result } = row;
     return {
       ...toCall(row),
@@ -82,16 +86,19 @@ export class CallsService {
    * The calls of a run with their results, in plan order, read in batches.
    * @param wanted by default all; `evaluationIds` must be in plan order
    */
-  withResults(
+  async *withResults(
+    reader: Reader,
     run: Pick<RunEntity, 'id' | 'repeat'>,
     wanted?: { readonly evaluationIds?: readonly string[]; readonly outcomes?: readonly Outcome[] },
-  ): AsyncIterable<CallWithResult> {
-    return this.repository.all(run, wanted);
+  ): AsyncGenerator<CallWithResult> {
+    for await (const call of this.repository.all(run, wanted)) yield shownTo(reader, call);
   }
 
   /** Pages of the calls of a run that changed in a transaction or later; `horizon` is where to continue. */
-  changedSince(runId: string, transaction: bigint): ReturnType<CallsRepository['changedSince']> {
-    return this.repository.changedSince(runId, transaction);
+  async *changedSince(reader: Reader, runId: string, transaction: bigint): ReturnType<CallsRepository['changedSince']> {
+    for await (const { calls, ...page } of this.repository.changedSince(runId, transaction)) {
+      yield { ...page, calls: calls.map((call) => shownTo(reader, call)) };
+    }
   }
 }
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { PERSONAL_DATA_KINDS } from '../../../libs/evaluation-definition/index.js';
 import { PROTOCOLS } from '../../../libs/simulation/index.js';
 import type { Caller } from '../../platform/access/caller.js';
-import { covers } from '../../platform/access/caller.js';
+import { covers, readsWords } from '../../platform/access/caller.js';
 import { Clock } from '../../platform/clock.js';
 import { Database } from '../../platform/database/database.js';
 import { about, conflict, forbidden, invalidInput } from '../../platform/errors/domain-error.js';
@@ -41,7 +41,7 @@ export class MonitoringService {
       this.repository.find(id),
       this.repository.counts(id, this.today()),
       // They may quote the record.
-      covers(caller.role, 'EDITOR') ? this.repository.issues(id, MOST_ISSUES) : [],
+      readsWords(caller, 'production') ? this.repository.issues(id, MOST_ISSUES) : [],
     ]);
     const { state = 'off', message = null, lastFetchedAt = null, ...settings } = row ?? {};
     return {

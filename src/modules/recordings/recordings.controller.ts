@@ -23,7 +23,7 @@ export class RecordingsController {
   @Operation({
     summary: 'Get the recording of a call',
     description:
-      'The audio of the attempt that counts as WAV with two channels: left the caller as it was sent, right the agent as it was heard. 404 for a text call, or after the recording was deleted. One `Range` is served.',
+      'The audio of the attempt that counts as WAV with two channels: left the caller as it was sent, right the agent as it was heard. 404 for a text call, or after the recording was deleted. Of production calls, it needs an EDITOR key. One `Range` is served.',
     tag,
     access: 'VIEWER',
     path,
@@ -48,7 +48,7 @@ export class RecordingsController {
   @Operation({
     summary: 'Get the wire log of a call',
     description:
-      'The messages of the protocol in both directions, in the attempt that counts: one JSON object per line, audio replaced by its length and hash. 404 for a text call, or after its recording was deleted.',
+      'The messages of the protocol in both directions, in the attempt that counts: one JSON object per line, audio replaced by its length and hash. 404 for a text call, or after its recording was deleted. Of production calls, it needs an EDITOR key.',
     tag,
     access: 'VIEWER',
     path,

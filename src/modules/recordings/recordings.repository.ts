@@ -14,6 +14,9 @@ export type NewRecording = Pick<RecordingEntity, 'id' | 'callId' | 'seconds' | '
   readonly factsBytes: number;
 };
 
+/** A call with its recording; `runId` is the run of that. */
+type FoundCall = Omit<RecordingKey, 'id'> & { readonly id: string | null; readonly origin: string };
+
 /** Recordings deleted by one transaction. */
 const MAX_ROWS = 100;
 
@@ -37,7 +40,7 @@ const STORED_BYTES = `
  * judges again.
  */
 const FIND = `
-  SELECT c.workspace_id AS "workspaceId", coalesce(r.run_id, c.run_id) AS "runId", r.id
+  SELECT c.workspace_id AS "workspaceId", coalesce(r.run_id, c.run_id) AS "runId", runs.origin, r.id
     FROM calls c JOIN runs ON runs.id = c.run_id
     LEFT JOIN recordings r ON r.call_id = coalesce(c.recorded_call_id, c.id) AND c.status = 'ENDED' AND r.id::text = c.attempts -> -1 ->> 'callId'
    WHERE c.id = $1 AND ${notErased('c.agent_id')}`;
@@ -93,9 +96,8 @@ export class RecordingsRepository {
   }
 
   /** The call with the recording of its attempt that counts, and the run of that; `id` is null if there is none. */
-  async find(callId: string): Promise<{ workspaceId: string; runId: string; id: string | null } | undefined> {
-    const [row] = await this.database.query<{ workspaceId: string; runId: string; id: string | null }>(FIND, [callId]);
-    return row;
+  async find(callId: string): Promise<FoundCall | undefined> {
+    return (await this.database.query<FoundCall>(FIND, [callId]))[0];
   }
 
   /**

@@ -3,13 +3,13 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { LineRate } from '../../../libs/audio/index.js';
 import { PrioritySemaphore } from '../../../libs/concurrency/index.js';
 import type { RecordingOmitted, RecordingSink } from '../../../libs/simulation/index.js';
-import type { Caller } from '../../platform/access/caller.js';
+import { type Reader, readsWords } from '../../platform/access/caller.js';
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
 import { requireOwned } from '../../platform/access/ownership.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
 import { messageOf } from '../../platform/errors/message-of.js';
-import { notFound } from '../../platform/errors/domain-error.js';
+import { forbidden, notFound } from '../../platform/errors/domain-error.js';
 import { withRetry } from '../../platform/queue/with-retry.js';
 import { RecordingFiles, type RecordingPaths } from './recording-files.js';
 import { RecordingUploadsService } from './recording-uploads.service.js';
@@ -131,10 +131,11 @@ export class RecordingsService {
 
   /**
    * The recording of the call's attempt that counts.
-   * @throws DomainError NOT_FOUND without one, or FORBIDDEN for another workspace's call
+   * @throws DomainError NOT_FOUND without one, or FORBIDDEN for another workspace's call, and for a reader who does not get words
    */
-  async get(caller: Pick<Caller, 'workspaceId'>, callId: string): Promise<StoredRecording> {
-    const { id, ...call } = requireOwned(caller, await this.repository.find(uuidOrNotFound(callId)));
+  async get(reader: Reader, callId: string): Promise<StoredRecording> {
+    const { id, origin, ...call } = requireOwned(reader, await this.repository.find(uuidOrNotFound(callId)));
+    if (!readsWords(reader, origin)) throw forbidden('The sound of production calls requires an EDITOR key');
     if (id === null) throw notFound();
     return { id, paths: this.files.paths({ ...call, id }) };
   }

@@ -53,7 +53,7 @@ export class ResultsController {
   @Operation({
     summary: 'Get the report of a run',
     description:
-      'One self-contained HTML page: outcomes, flakiness, latencies, and transcripts with their evidence. Without `with` it is compared with the run of the gate, or else with the previous one, if there is one.',
+      'One self-contained HTML page: outcomes, flakiness, latencies, and transcripts with their evidence; of production calls, VIEWER keys get figures only. Without `with` it is compared with the run of the gate, or else with the previous one, if there is one.',
     tag,
     access: 'VIEWER',
     path,

@@ -11,7 +11,7 @@ import {
 import type { Attempt, CallResult, VoiceResult } from '../../../libs/simulation/index.js';
 import { caseStatistics, isCounted, runScore } from '../../../libs/statistics/index.js';
 import { caseName } from '../../../libs/text/index.js';
-import type { Caller } from '../../platform/access/caller.js';
+import { type Reader, readsWords } from '../../platform/access/caller.js';
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
 import { notFound } from '../../platform/errors/domain-error.js';
@@ -25,11 +25,9 @@ import { type CaseOfPlan, RunsService } from '../runs/runs.service.js';
 export interface RunResults {
   readonly run: ReportedRun;
   readonly readCalls: CallReader;
-  readonly readAudio: AudioReader;
+  /** Absent for readers who do not get recordings. */
+  readonly readAudio?: AudioReader;
 }
-
-/** For readers of a link, with or without recordings. */
-export type SharedResults = Omit<RunResults, 'readAudio'> & Partial<RunResults>;
 
 /** Reads the results of a run for the renderers of libs/run-report. */
 @Injectable()
@@ -48,11 +46,7 @@ export class ResultsService {
    *   `ComparisonService.compare`; several, separated by commas, as for `matrix`; by default not compared
    * @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's run; and as `ComparisonService.compare` does
    */
-  async read(
-    caller: Pick<Caller, 'workspaceId'>,
-    runId: string,
-    { comparedWith }: { comparedWith?: string } = {},
-  ): Promise<RunResults> {
+  async read(caller: Reader, runId: string, { comparedWith }: { comparedWith?: string } = {}): Promise<RunResults> {
     const entity = await this.runs.require(caller, runId);
     const { agentSnapshot } = entity;
     const run = await this.runs.get(caller, runId);
@@ -60,6 +54,8 @@ export class ResultsService {
     // Every run has cases until it is deleted, which may have happened since it was read.
     if (plan.length === 0) throw notFound();
     const figures = await this.calls.figures(run.id);
+    const hasSound = readsWords(caller, run.origin);
+    const readAudio: AudioReader = (callId, wanted) => this.recordings.audio(caller.workspaceId, callId, wanted);
     return {
       run: {
         id: run.id,
@@ -89,24 +85,26 @@ export class ResultsService {
         callsThatWaited: run.callsThatWaited,
         serviceUrl: this.settings.publicUrl ?? null,
         evaluations: reportedEvaluations(plan, figures),
+        ...(!hasSound && { recordingOf: () => null }),
       },
-      readCalls: (wanted) => this.readCalls(run, wanted),
-      readAudio: (callId, wanted) => this.recordings.audio(caller.workspaceId, callId, wanted),
+      readCalls: (wanted) => this.readCalls(caller, run, wanted),
+      ...(hasSound && { readAudio }),
     };
   }
 
   /**
    * Reads a run for readers of a link, compared with the run of its gate or the previous one.
-   * @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's run
+   * @throws DomainError NOT_FOUND, also for production calls, which no link opens, or FORBIDDEN for another workspace's run
    */
-  async readShared(workspaceId: string, runId: string, includeRecordings: boolean): Promise<SharedResults> {
-    const { run, readCalls, readAudio } = await this.read({ workspaceId }, runId, { comparedWith: 'gate' });
-    const shared = { run: { ...run, recordingOf: () => null }, readCalls };
-    return includeRecordings ? { ...shared, readAudio } : shared;
+  async readShared(workspaceId: string, runId: string, includeRecordings: boolean): Promise<RunResults> {
+    if ((await this.runs.require({ workspaceId }, runId)).origin === 'production') throw notFound();
+    const { run, readAudio, ...results } = await this.read({ workspaceId }, runId, { comparedWith: 'gate' });
+    const shared = { ...results, run: { ...run, recordingOf: () => null } };
+    return includeRecordings && readAudio ? { ...shared, readAudio } : shared;
   }
 
   private async compared(
-    caller: Pick<Caller, 'workspaceId'>,
+    caller: Reader,
     run: RunEntity,
     comparedWith: string | undefined,
   ): Promise<Pick<ReportedRun, 'comparison' | 'matrix'>> {
@@ -120,10 +118,11 @@ export class ResultsService {
 
   /** @throws DomainError NOT_FOUND if the run was deleted and calls are missing: the file must not look complete */
   private async *readCalls(
+    reader: Reader,
     run: { id: string; repeat: number },
     wanted?: Parameters<CallReader>[0],
   ): AsyncGenerator<ReportedCall> {
-    yield* mapped(this.calls.withResults(run, wanted));
+    yield* mapped(this.calls.withResults(reader, run, wanted));
     if (!(await this.deletion.isComplete(run.id))) throw notFound();
   }
 }

@@ -85,7 +85,7 @@ export class TranscriptsRepository {
     for (const [number, attempt] of Object.entries(earlier ?? {})) {
       await this.database.query(PUT_ATTEMPT, [id, number, JSON.stringify(withoutTexts(attempt))]);
     }
-    const summaries = JSON.stringify(attempts.map(attemptWithoutTexts));
+    const summaries = JSON.stringify(attempts.map((attempt) => attemptWithoutTexts(attempt)));
     await this.database.query(PUT_CALL, [id, summaries, emptied ? emptied.reason : reason]);
   }
 }

@@ -15,6 +15,16 @@ export interface Caller {
   readonly requestsPerMinute: number;
 }
 
+/** Who reads something of a workspace: a caller, or without a role everybody who has a link. */
+export type Reader = Pick<Caller, 'workspaceId'> & Partial<Pick<Caller, 'role'>>;
+
+/**
+ * Whether a reader gets what was said on calls of this origin, as text or sound: only EDITOR and ADMIN get that of production
+ * calls, others get figures.
+ */
+export const readsWords = ({ role }: Reader, origin: string): boolean =>
+  origin !== 'production' || (role !== undefined && covers(role, 'EDITOR'));
+
 /** Result of looking up the credential of a request. */
 export type Identity =
   | { readonly kind: 'caller'; readonly caller: Caller }

@@ -54,9 +54,9 @@ const ENTRIES = {
       continues: flag,
       script,
       words: {
-        ...oneOf('known', 'partly', 'unknown', 'deleted'),
+        ...oneOf('known', 'partly', 'unknown', 'deleted', 'withheld'),
         description:
-          'How much is known of what the agent was heard to say on a voice call; absent elsewhere. `deleted`: the texts of the call were deleted (`TRANSCRIPT_RETENTION_DAYS`)',
+          'How much is known of what the agent was heard to say on a voice call; absent elsewhere. `deleted`: the texts of the call were deleted (`TRANSCRIPT_RETENTION_DAYS`); `withheld`: they are those of a production call, which VIEWER keys do not read',
       },
       uncertain: {
         ...list(list(count)),

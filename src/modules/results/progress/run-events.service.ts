@@ -101,7 +101,7 @@ export class RunEventsService {
           });
         }
         // Page by page, so that a slow client applies backpressure.
-        for await (const { calls, horizon, isLast } of this.calls.changedSince(run.id, since)) {
+        for await (const { calls, horizon, isLast } of this.calls.changedSince(caller, run.id, since)) {
           const text = this.text(calls, sent, isLast ? { run, lastRun, horizon } : undefined);
           if (isLast) since = horizon;
           if (text === '') continue;

@@ -22,7 +22,7 @@ export class ReportLinksController {
   @Operation({
     summary: 'Create a report link',
     description:
-      'Everyone with the link can read the report of the run, without an API key, until the link expires or is deleted. Its address is only shown in this response. Returns 409 while the run is in progress, and if the run has 20 links that have not expired.',
+      'Everyone with the link can read the report of the run, without an API key, until the link expires or is deleted. Its address is only shown in this response. Returns 409 while the run is in progress, if it has calls with `origin` `production`, and if it has 20 links that have not expired.',
     tag,
     access,
     path,
