@@ -89,7 +89,7 @@ async function create(name: string, flags: Omit<CreateFlags, 'name'>, io: Io): P
   const { provider, language, assistant, defaultKey } = flags;
   const wanted = await readConnection(flags);
   const apiKey = defaultKey ? undefined : await readSecret('VAT_PROVIDER_KEY', io.env);
-  // At the vendor's address there is no agent without a key and an id; over a trunk there is.
+  // An agent at the vendor's address needs a key and an id; one behind a trunk needs neither.
   if (wanted && wanted.url === undefined && wanted.protocol !== 'sip') {
     if (!defaultKey && apiKey === undefined) throw misuse('VAT_PROVIDER_KEY is not set', KEY_CURE);
     if (assistant === undefined)

@@ -73,7 +73,7 @@ export interface CallOptions {
   readonly redaction?: PersonalDataRedaction;
   /** Checks that were decided on words that are redacted by now. */
   readonly decided?: readonly CheckResult[];
-  /** Why there is no model to judge criteria, if not because none is configured. */
+  /** The reason why criteria are not judged; without it, and without a model, none is configured. */
   readonly unjudged?: string;
   /** Plays callers without a script and judges criteria. Without a model, criteria are not judged. */
   readonly model?: LanguageModel;

@@ -121,7 +121,9 @@ export class PersonalDataRedaction {
 
   /** A tool gets a phone number as a number, too; times in milliseconds are none. */
   private number(value: number, digits = String(value)): JsonValue {
-    return DIGITS.test(digits) && !UNIX_MS.test(digits) && this.words(digits) !== digits ? this.words(digits) : value;
+    if (!DIGITS.test(digits) || UNIX_MS.test(digits)) return value;
+    const clean = this.words(digits);
+    return clean === digits ? value : clean;
   }
 
   private placeholder(kind: PersonalDataKind, value: string): string {

@@ -7,7 +7,7 @@ const from =
   (n) =>
     values[(n - 1) % values.length]!;
 
-/** Values that belong to nobody: 555-01xx is kept for fiction, the cards and IBANs are those of tests and documentation. */
+/** Values of no real person: 555-01xx is reserved for fiction, the cards and IBANs are those of tests and documentation. */
 const FICTION: Readonly<Record<string, Values>> = {
   'phone number': (n) => `555-01${String(((n - 1) % 99) + 1).padStart(2, '0')}`,
   'card number': from(['4242 4242 4242 4242', '5555 5555 5555 4444', '3782 822463 10005', '6011 1111 1111 1117']),

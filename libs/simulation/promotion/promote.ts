@@ -106,7 +106,8 @@ function variablesOf(lines: readonly string[], { toolCalls }: CallView): Variabl
     const isShort = name.length <= LIMITS.variableName && text.length <= LIMITS.variableValue;
     if (isKnown || !isShort || !NAME.test(name) || text.trim() === '') continue;
     if (Object.keys(row).length === LIMITS.variables) break;
-    if (lines.some((line) => wordsOf(text).test(line))) row[name] = value;
+    const words = wordsOf(text);
+    if (lines.some((line) => line.search(words) !== -1)) row[name] = value;
   }
   return row;
 }

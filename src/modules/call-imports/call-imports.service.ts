@@ -20,10 +20,11 @@ import { countedFrom, RunStarterService } from '../starts/run-starter.service.js
 import { type PlannedEvaluation, RunWriterService } from '../starts/run-writer.service.js';
 import type { Import } from './import-reader.js';
 import { judgeProduction, UNJUDGED } from './production-judge.js';
+import { recordedRun } from './recorded-run.js';
 import { full } from './room.js';
 import { CallImportsRepository, type NewCallImport } from './call-imports.repository.js';
 
-export { judgeProduction, UNJUDGED };
+export { judgeProduction, recordedRun, UNJUDGED };
 
 const NAME = 'Imported calls';
 /** An import does not wait for calls to the agent, which it does not call. */
@@ -89,27 +90,16 @@ export class CallImportsService {
     await this.writer.requireRoom(agent.id);
     if (bytes !== null && !(await this.recordings.hasRoom(workspaceId, bytes))) throw full();
     const { channels = null, externalId = null, endedReason = null, origin = 'import' } = request;
-    const { id: agentId, name, provider, assistantId, type } = agent;
-    const gate = { minimumScore: null, minimumPassRate: null, allowedUncounted: 0, notWorseThan: null };
     const run = {
-      ...{
-        id: runId,
-        workspaceId,
-        agentId,
-        userId,
-        name: externalId ?? NAME,
-        totalCalls: 1,
-        repeat: 1,
-        concurrency: CONCURRENCY,
-      },
-      ...{ ...gate, baselineRunId: null, agentVersion: null, medium: 'voice' as const, isImported: true, origin },
-      agentSnapshot: { name, provider, assistantId, type },
+      ...recordedRun(agent),
+      ...{ id: runId, userId, name: externalId ?? NAME, origin },
+      ...{ totalCalls: 1, repeat: 1, concurrency: CONCURRENCY },
     };
     const choice = { protocol: RECORDING, medium: 'voice' as const };
     const startedAt = new Date(request.startedAt);
     const { callIds } = await this.writer.write(run, [countedFrom(evaluation, startedAt)], choice);
     const callId = callIds[0]!;
-    const row = { callId, runId, workspaceId, agentId, externalId, contentHash: hash, channels };
+    const row = { callId, runId, workspaceId, agentId: agent.id, externalId, contentHash: hash, channels };
     const said = { transcript: transcript && [...transcript], toolCalls: toolCalls && [...toolCalls] };
     const parts = { ...said, endedReason, reported };
     const stored =

@@ -98,9 +98,8 @@ const LIST_OF_AGENT = {
   columns: `${COLUMNS}, i.external_id AS "externalId"`,
   from: 'calls c',
   joins: `${EVALUATION} LEFT JOIN call_imports i ON i.call_id = c.id`,
-  where: `c.agent_id = $1 AND c.recorded_call_id IS NULL AND EXISTS (SELECT 1 FROM runs r WHERE r.id = c.run_id)
+  where: `c.agent_id = $1 AND c.recorded_call_id IS NULL AND EXISTS (SELECT 1 FROM runs r WHERE r.id = c.run_id AND ($3::text IS NULL OR r.origin = $3))
     AND ($2::text IS NULL OR c.outcome = $2) AND ($4::timestamptz IS NULL OR c.started_at >= $4)
-    AND ($3::text IS NULL OR coalesce((SELECT o.origin FROM call_imports o WHERE o.call_id = c.id), 'test') = $3)
     AND ($5::text IS NULL OR c.id IN (SELECT x.call_id FROM call_imports x WHERE x.agent_id = $1 AND x.external_id = $5))`,
 };
 

@@ -109,7 +109,7 @@ export class EvaluationsRepository {
     return (await this.database.query(SOFT_DELETE, [id])).length > 0;
   }
 
-  /** Provisional evaluations are no longer so; others stay as they are. */
+  /** Ends the provisional state of evaluations; others are unchanged. */
   async prove(ids: readonly string[]): Promise<void> {
     if (ids.length > 0) await this.database.query(PROVE, [ids]);
   }

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { PERSONAL_DATA_KINDS } from '../../../libs/evaluation-definition/index.js';
 import { PROTOCOLS } from '../../../libs/simulation/index.js';
 import type { Caller } from '../../platform/access/caller.js';
 import { covers, readsWords } from '../../platform/access/caller.js';
@@ -8,6 +7,7 @@ import { Database } from '../../platform/database/database.js';
 import { about, conflict, forbidden, invalidInput } from '../../platform/errors/domain-error.js';
 import { type AgentDescription, AgentsService } from '../agents/agents.service.js';
 import { ConnectionService } from '../agents/connection/connection.service.js';
+import { DEFAULT_JUDGING } from '../production-days/production-days.service.js';
 import { WITHOUT_RECORDS } from './call-fetcher.service.js';
 import { COUNTED_AS } from './fetched-call.entity.js';
 import type { BackfillRequest, FetchedCounts, Monitoring, PutMonitoringRequest } from './dto/monitoring.dtos.js';
@@ -18,8 +18,8 @@ const MAX_DAYS = 30;
 const MOST_ISSUES = 20;
 
 const DEFAULTS: MonitoringSettings = {
-  ...{ samplePercent: 100, redact: [...PERSONAL_DATA_KINDS] },
-  ...{ judge: false, maxJudgedPerDay: 500 },
+  ...{ ...DEFAULT_JUDGING, redact: [...DEFAULT_JUDGING.redact] },
+  samplePercent: 100,
 };
 const NONE = Object.fromEntries(Object.values(COUNTED_AS).map((name) => [name, 0])) as Record<keyof FetchedCounts, 0>;
 

@@ -22,7 +22,7 @@ import { inBatches } from '../../platform/queue/in-batches.js';
 import { defineJob } from '../../platform/queue/job.js';
 import { Queue } from '../../platform/queue/queue.js';
 import { type AgentDescription, AgentsService } from '../agents/agents.service.js';
-import { judgeProduction, UNJUDGED } from '../call-imports/call-imports.service.js';
+import { judgeProduction, recordedRun, UNJUDGED } from '../call-imports/call-imports.service.js';
 import { CaseHistoryService } from '../case-history/case-history.service.js';
 import { ModelService } from '../execution/model.service.js';
 import { RunStarterService } from '../starts/run-starter.service.js';
@@ -38,7 +38,12 @@ const DAY_MS = 24 * 60 * 60_000;
 /** As long as the platforms' calls are known. */
 const KEPT_DAYS = 40;
 const PLANS = 50;
-const JUDGING: ProductionJudging = { judge: false, maxJudgedPerDay: 500, redact: PERSONAL_DATA_KINDS };
+/** How calls are judged unless the monitoring of the agent says otherwise. */
+export const DEFAULT_JUDGING = {
+  judge: false,
+  maxJudgedPerDay: 500,
+  redact: PERSONAL_DATA_KINDS,
+} as const satisfies ProductionJudging;
 
 /** Forgets which calls were taken long ago. Daily. */
 const FORGET = defineJob<object>({ name: 'production.forget', kind: 'maintenance', cron: '52 4 * * *' });
@@ -95,7 +100,7 @@ export class ProductionDays implements ProductionCalls, BeforeApplicationShutdow
   }
 
   /** @throws DomainError NOT_FOUND for a deleted agent; Error for a call without words, and while the service stops */
-  async take({ id, workspaceId, judging = JUDGING }: MonitoredAgent, call: ProductionCall): Promise<TakenCall> {
+  async take({ id, workspaceId, judging = DEFAULT_JUDGING }: MonitoredAgent, call: ProductionCall): Promise<TakenCall> {
     if (!call.said) throw new Error(`The words of call ${call.id} are not known`);
     const day = await this.open(workspaceId, id, call);
     if (!day) return 'known';
@@ -120,24 +125,14 @@ export class ProductionDays implements ProductionCalls, BeforeApplicationShutdow
 
   /** @returns the id of the new run */
   private async write(agent: AgentDescription, day: string): Promise<string> {
-    const { id: agentId, workspaceId, createdByUserId: userId, name, provider, assistantId, type } = agent;
     const caller = await this.defaults.ensure(agent);
     const evaluations = await this.starter.forProduction(caller, agent);
     const openUntil = new Date(Math.max(Date.parse(day) + DAY_MS, this.clock.now()) + OPEN_MS);
-    const gate = { minimumScore: null, minimumPassRate: null, allowedUncounted: 0, notWorseThan: null };
     const run = {
-      ...{
-        id: randomUUID(),
-        workspaceId,
-        agentId,
-        userId,
-        name: `Production, ${day}`,
-        totalCalls: 0,
-        repeat: MOST_CALLS,
-      },
-      ...{ ...gate, concurrency: 1, baselineRunId: null, agentVersion: null, medium: 'voice' as const },
-      ...{ isImported: true, origin: 'production' as const, day, openUntil },
-      agentSnapshot: { name, provider, assistantId, type },
+      ...recordedRun(agent),
+      ...{ id: randomUUID(), userId: agent.createdByUserId, name: `Production, ${day}` },
+      ...{ totalCalls: 0, repeat: MOST_CALLS, concurrency: 1 },
+      ...{ origin: 'production' as const, day, openUntil },
     };
     return (await this.writer.writeDay(run, evaluations)).id;
   }
@@ -217,9 +212,9 @@ export class ProductionDays implements ProductionCalls, BeforeApplicationShutdow
       const at = new Map(places.map(({ id, ...place }) => [id, place]));
       const times = { startedAt: new Date(startedAt), endedAt: new Date(endedAt) };
       const ids = sequentialIds(kept.length);
+      const iso = { startedAt: times.startedAt.toISOString(), endedAt: times.endedAt.toISOString() };
       const calls = kept.map(({ id, result }) => {
         const { outcome, score, reason } = result;
-        const iso = { startedAt: times.startedAt.toISOString(), endedAt: times.endedAt.toISOString() };
         const verdict = { outcome, score, reason, attempt: [attemptOf(result, iso)], result };
         return { id: ids.pop()!, evaluationId: id, caseKey: caseKey(id, null), ...at.get(id)!, ...verdict };
       });

@@ -3,6 +3,7 @@ import type { CheckResult, CriterionResult } from '../../../libs/simulation/inde
 import { Database } from '../../platform/database/database.js';
 import type { CallEntity } from '../runs/call.entity.js';
 import type { RunEntity } from '../runs/run.entity.js';
+import { SCORE } from '../runs/runs.service.js';
 
 export interface EndedCall {
   readonly id: string;
@@ -44,9 +45,7 @@ const ENDED_CALLS = `
   SELECT id, evaluation_id AS "evaluationId", provisional, case_key AS "caseKey", outcome, score FROM calls
    WHERE run_id = $1 AND status = 'ENDED' ORDER BY position`;
 
-const SCORE = `
-  SELECT coalesce(round(avg(score)::numeric, 1), 0)::float8 AS score FROM calls
-   WHERE run_id = $1 AND outcome IN ('passed', 'failed')`;
+const SCORE_OF_RUN = `SELECT ${SCORE} AS score FROM runs r WHERE r.id = $1`;
 
 const CRITICAL_CASES = `
   WITH planned AS MATERIALIZED (
@@ -108,7 +107,7 @@ export class FinishRepository {
 
   /** The mean score of its counted calls; 0 without any. */
   async score(runId: string): Promise<number> {
-    const [row] = await this.database.query<{ score: number }>(SCORE, [runId]);
+    const [row] = await this.database.query<{ score: number }>(SCORE_OF_RUN, [runId]);
     return row!.score;
   }
 

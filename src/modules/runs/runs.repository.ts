@@ -43,7 +43,11 @@ const OUTCOMES = `${OUTCOME_NAMES.map(ended).join(', ')},
   count(*) FILTER (WHERE c.provisional AND c.status = 'ENDED')::int AS provisional,
   count(*) FILTER (WHERE c.status = 'CANCELLED')::int AS cancelled,
   count(*) FILTER (WHERE c.status IN ('QUEUED', 'RUNNING'))::int AS pending`;
-const MEAN_SCORE = `round(avg(c.score) FILTER (WHERE outcome IN ('passed', 'failed') AND NOT c.provisional)::numeric, 1)::float8 AS "meanScore"`;
+const MEAN = `round(avg(c.score) FILTER (WHERE c.outcome IN ('passed', 'failed') AND NOT c.provisional)::numeric, 1)::float8`;
+const MEAN_SCORE = `${MEAN} AS "meanScore"`;
+
+/** The score of the run `r`: that of its counted calls; 0 without any. */
+export const SCORE = `coalesce((SELECT ${MEAN} FROM calls c WHERE c.run_id = r.id), 0)`;
 
 /** The outcomes of the run `r` as they are stored with it. */
 const STORED_OUTCOMES = `(SELECT to_jsonb(o) FROM (SELECT ${OUTCOMES} FROM calls c WHERE c.run_id = r.id) o)`;
@@ -181,9 +185,7 @@ const LIST_OF_SOME = {
 
 /** Ends the run with the score so far. */
 const CANCEL = `
-  UPDATE runs r SET status = 'CANCELLED', exit_code = 2, ended_at = now(), updated_at = now(), score = coalesce((
-    SELECT round(avg(c.score)::numeric, 1) FROM calls c
-     WHERE c.run_id = r.id AND c.outcome IN ('passed', 'failed') AND NOT c.provisional), 0)
+  UPDATE runs r SET status = 'CANCELLED', exit_code = 2, ended_at = now(), updated_at = now(), score = ${SCORE}
    WHERE r.id = $1 AND r.status IN ('QUEUED', 'RUNNING') RETURNING id`;
 
 /** After its calls: one may have ended while the run was being cancelled. */
@@ -210,9 +212,7 @@ const END = `
 const RECOUNT = `
   UPDATE runs r SET total_calls = (SELECT count(*) FROM calls c WHERE c.run_id = r.id), updated_at = now(),
          outcomes = CASE WHEN r.ended_at IS NOT NULL THEN ${STORED_OUTCOMES} END,
-         score = CASE WHEN r.ended_at IS NULL THEN r.score ELSE coalesce((
-           SELECT round(avg(c.score)::numeric, 1) FROM calls c
-            WHERE c.run_id = r.id AND c.outcome IN ('passed', 'failed')), 0) END
+         score = CASE WHEN r.ended_at IS NULL THEN r.score ELSE ${SCORE} END
    WHERE r.id = $1`;
 
 /** What only the import needed is not kept. */

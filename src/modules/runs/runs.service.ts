@@ -21,10 +21,10 @@ import {
 } from './runs.repository.js';
 
 export { CALL_STATUSES, MEDIA, OUTCOMES } from './call.entity.js';
-export { hasEnded, MAX_PAID_ATTEMPTS, RUN_STATUSES } from './run.entity.js';
+export { hasEnded, MAX_PAID_ATTEMPTS, RUN_ORIGINS, RUN_STATUSES, type RunOrigin } from './run.entity.js';
 export { evaluationOf, type Judged, judgedBy } from './judged.js';
 export { toRunData } from './run-data.js';
-export { RUN_CANCELLED } from './runs.repository.js';
+export { RUN_CANCELLED, SCORE } from './runs.repository.js';
 export { CALLS_DUE, keptSlots, slotsOfOne } from './call-slots.js';
 export type { CaseOfPlan, NewRun };
 

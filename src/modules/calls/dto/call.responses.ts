@@ -37,9 +37,8 @@ import type { RecordingFacts } from '../../recordings/recordings.service.js';
 import type { CallStatus, Medium } from '../../runs/call.entity.js';
 import type { EvaluationSnapshot } from '../../runs/run-evaluation.entity.js';
 import type { AgentSnapshot } from '../../runs/run.entity.js';
-import { CALL_STATUSES, MEDIA, OUTCOMES } from '../../runs/runs.service.js';
+import { CALL_STATUSES, MEDIA, OUTCOMES, RUN_ORIGINS, type RunOrigin } from '../../runs/runs.service.js';
 import { AgentVariablesField, AssistantVersionField, variablesRow } from '../../runs/dto/agent-variables.field.js';
-import { LISTED_ORIGINS, type ListedOrigin } from './list-calls.query.js';
 import { ListField, NullableField, NullableListField, refTo } from './call-schemas.js';
 
 /** One attempt at a call. */
@@ -207,8 +206,8 @@ export class Call {
 
 /** A call in the list of its agent. */
 export class AgentCall extends Call {
-  @EnumField(LISTED_ORIGINS, { description: 'Whose call it was', example: 'test' })
-  origin: ListedOrigin;
+  @EnumField(RUN_ORIGINS, { description: 'Whose call it was', example: 'test' })
+  origin: RunOrigin;
 
   @StringField({ description: 'Its name where it was recorded', maxLength: 255, nullable: true, example: null })
   externalId: string | null;
