@@ -1,18 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { VapiServer } from '../../libs/simulation/testing/vapi.js';
-import { OutboundClient } from '../../libs/outbound-http/index.js';
-import { AgentsService } from '../../src/modules/agents/agents.service.js';
 import { ConnectionService } from '../../src/modules/agents/connection/connection.service.js';
 import { CapacityService, credentialOf } from '../../src/modules/capacity/capacity.service.js';
 import { CallFetcher } from '../../src/modules/monitoring/call-fetcher.service.js';
-import { MonitoringRepository } from '../../src/modules/monitoring/monitoring.repository.js';
 import { ProductionDays } from '../../src/modules/production-days/production-days.service.js';
-import { WebhooksService } from '../../src/modules/webhooks/webhooks.service.js';
-import { Clock } from '../../src/platform/clock.js';
-import { Database } from '../../src/platform/database/database.js';
-import { Queue } from '../../src/platform/queue/queue.js';
 import type { KeptCall } from '../simulators/records/kept-calls.js';
 import { HttpClient } from '../support/http.js';
+import { fetcherOf } from '../support/production-calls.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -83,17 +77,7 @@ describe('production calls in the records of a platform', () => {
       });
     });
 
-  /** What a process has that asks without pauses. @param wrap what it reads and writes by */
-  function process_(wrap: <T extends object>(target: T) => T = (target) => target): CallFetcher {
-    const get = <T>(type: abstract new (...args: never[]) => T): T => app.nest.get(type, { strict: false });
-    const fetcher = new CallFetcher(
-      ...([wrap(new MonitoringRepository(get(Database))), get(AgentsService), get(ConnectionService)] as const),
-      ...([get(CapacityService), get(WebhooksService), get(OutboundClient), get(Clock)] as const),
-      ...([wrap(get(ProductionDays)), new Queue(get(Database))] as const),
-    );
-    return Object.assign(fetcher, { turn: () => Promise.resolve() });
-  }
-  async function fetch(fetcher = process_()) {
+  async function fetch(fetcher = fetcherOf(app)) {
     await sql(database.url, 'UPDATE agent_monitoring SET due_at = now(), lease_until = NULL');
     await sql(database.url, 'UPDATE fetched_calls SET due_at = now() WHERE due_at IS NOT NULL');
     await fetcher.begin();
@@ -163,6 +147,21 @@ describe('production calls in the records of a platform', () => {
     expect((await client.get(`/agents/${agentId}/calls?origin=production&limit=100`)).status).toBe(200);
   }, 600_000);
 
+  it('are fetched although more of them ended at one moment than the platform lists, which is a row with a reason', async () => {
+    const { agentId, monitoring, judged } = await prepare();
+    await sql(database.url, `DELETE FROM agent_monitoring WHERE agent_id = $1`, [agentId]);
+    const endedAt = Date.now() - 240_000;
+    vapi.kept.keep(...named('other', 10), ...named('same', 130, () => ({ startedAt: endedAt - 40_000, endedAt })));
+    await fetch();
+    const { state, today, issues } = await monitoring();
+    expect([state, today.judged, today.malformed]).toEqual(['healthy', 110, 1]);
+    const at = new Date(endedAt).toISOString();
+    expect(issues).toMatchObject([
+      { externalId: at, endedAt: at, message: expect.stringMatching(/^More calls ended/) },
+    ]);
+    expect((await judged()).filter((id) => id.startsWith('other'))).toHaveLength(10);
+  }, 60_000);
+
   it('are judged exactly once although the process dies at any step, with pages of 100 and calls of up to 110 min', async () => {
     const { monitoring, judged } = await prepare();
     const calls = named('call', 120 * SCALE, (index) => {
@@ -187,7 +186,7 @@ describe('production calls in the records of a platform', () => {
             };
           },
         });
-      await fetch(process_(dying));
+      await fetch(fetcherOf(app, dying));
     }
     await fetch();
     expect(await monitoring()).toMatchObject({ state: 'healthy', message: null });
@@ -253,7 +252,7 @@ describe('production calls in the records of a platform', () => {
                 : (Reflect.get(object, name) as unknown),
           }) as unknown as T)
         : target;
-    await fetch(process_(erasing));
+    await fetch(fetcherOf(app, erasing));
     await fetch();
     expect(await other.judged()).toHaveLength(3);
     expect(await erased.judged()).toEqual([]);

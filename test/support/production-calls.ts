@@ -1,5 +1,15 @@
+import { OutboundClient } from '../../libs/outbound-http/index.js';
 import type { MonitoredAgent, ProductionCall, TakenCall } from '../../libs/simulation/index.js';
+import { AgentsService } from '../../src/modules/agents/agents.service.js';
+import { ConnectionService } from '../../src/modules/agents/connection/connection.service.js';
+import { CapacityService } from '../../src/modules/capacity/capacity.service.js';
+import { CallFetcher } from '../../src/modules/monitoring/call-fetcher.service.js';
+import { MonitoringRepository } from '../../src/modules/monitoring/monitoring.repository.js';
 import { ProductionDays } from '../../src/modules/production-days/production-days.service.js';
+import { WebhooksService } from '../../src/modules/webhooks/webhooks.service.js';
+import { Clock } from '../../src/platform/clock.js';
+import { Database } from '../../src/platform/database/database.js';
+import { Queue } from '../../src/platform/queue/queue.js';
 import type { TestApp } from './test-app.js';
 
 /** A call with words of the agent and the caller in turn, which ended a second ago. */
@@ -40,3 +50,14 @@ export const BOOKS = {
 /** Judges a call of an agent as if it were fetched. */
 export const takeCall = (app: TestApp, agent: MonitoredAgent, call: ProductionCall): Promise<TakenCall> =>
   app.nest.get(ProductionDays, { strict: false }).take(agent, call);
+
+/** What fetches in a process, and asks without pauses. @param wrap what it reads and writes by */
+export function fetcherOf(app: TestApp, wrap: <T extends object>(target: T) => T = (target) => target): CallFetcher {
+  const get = <T>(type: abstract new (...args: never[]) => T): T => app.nest.get(type, { strict: false });
+  const fetcher = new CallFetcher(
+    ...([wrap(new MonitoringRepository(get(Database))), get(AgentsService), get(ConnectionService)] as const),
+    ...([get(CapacityService), get(WebhooksService), get(OutboundClient), get(Clock)] as const),
+    ...([wrap(get(ProductionDays)), new Queue(get(Database))] as const),
+  );
+  return Object.assign(fetcher, { turn: () => Promise.resolve() });
+}

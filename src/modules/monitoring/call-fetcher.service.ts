@@ -214,8 +214,15 @@ export class CallFetcher implements BeforeApplicationShutdown {
   }
 
   /** @returns whether all of them were taken in time */
-  private async takeListed(source: Source, { items, malformed }: ListedCalls, startedAt: number): Promise<boolean> {
+  private async takeListed(
+    source: Source,
+    { items, malformed, isCut, until }: ListedCalls,
+    startedAt: number,
+  ): Promise<boolean> {
     const { agent } = source;
+    const endedAt = new Date(until);
+    const moment = { platformId: endedAt.toISOString(), endedAt };
+    if (isCut) await this.repository.note(agent.agentId, moment, 'malformed', { issue: UNLISTED });
     if (malformed > 0)
       this.logger.warn(`The platform listed ${malformed} calls of agent ${agent.agentId} without an id`);
     const isKnown = await this.repository.known(
@@ -314,6 +321,9 @@ export class CallFetcher implements BeforeApplicationShutdown {
     return new Date(this.clock.now() + EVERY_MS + (2 * Math.random() - 1) * JITTER_MS);
   }
 }
+
+const UNLISTED =
+  'More calls ended at this moment than the platform can list: send those that are missing with POST /agents/{id}/calls/import';
 
 export const WITHOUT_RECORDS =
   'The platform of the agent keeps no records of calls: send them with POST /agents/{id}/calls/import';

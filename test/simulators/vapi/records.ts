@@ -57,8 +57,8 @@ function vapiList(kept: KeptCalls, query: URLSearchParams): Reply {
     if (kept.faults.isEndless) return true;
     return !(after && updated(call) <= Date.parse(after)) && !(before && updated(call) >= Date.parse(before));
   });
-  const newest = all.sort((a, b) => updated(b) - updated(a)).map(vapiRecord);
-  const entries = kept.entries(newest);
+  const newest = all.sort((a, b) => updated(b) - updated(a)).slice(0, limit);
+  const entries = kept.entries(newest.map(vapiRecord));
   while (kept.faults.isEndless && entries.length > 0 && entries.length < limit) entries.push(entries[0]!);
   return [200, entries.slice(0, limit)];
 }

@@ -64,6 +64,8 @@ export interface ListedCalls {
   readonly malformed: number;
   /** Until when the list is complete: before the end of the window if it has many calls. */
   readonly until: number;
+  /** More calls ended at `until` than the platform can list: the others are missing. */
+  readonly isCut?: boolean;
 }
 
 export interface RecordsRequest extends PlatformRequest {

@@ -1,3 +1,4 @@
+import type { KeptCall } from '../../../../test/simulators/records/kept-calls.js';
 import { requestThreads } from '../protocols.js';
 import {
   AGENT,
@@ -126,6 +127,35 @@ describe.each(ALL)('the records of calls of %s', (name) => {
     const line = { speaker: 'agent', text: 'a', startMs: 0, endMs: 0 } as const;
     const { get } = await open(name, booked(0, { lines: Array.from({ length: 100_000 }, () => line) }));
     expect(await failureOf(get('call_0'))).toMatchObject({ code: 'answer_too_large' });
+  });
+});
+
+describe('the list of Vapi, which has no pages', () => {
+  const ended = (index: number, ms: number) => booked(index, { startedAt: NOON, endedAt: NOON + ms });
+  /** All parts of a window. */
+  async function listed(calls: readonly KeptCall[]) {
+    const { list } = await open('vapi', ...calls);
+    const ids = new Set<string>();
+    const cutAt: number[] = [];
+    for (let from = NOON - HOUR; from < NOON + HOUR;) {
+      const { items, until, isCut } = await list(from, NOON + HOUR);
+      for (const { id } of items) ids.add(id);
+      if (isCut) cutAt.push(until - NOON);
+      from = until;
+    }
+    return { ids, cutAt };
+  }
+
+  it('has all of 250 calls that ended within one second', async () => {
+    const calls = Array.from({ length: 250 }, (_, index) => ended(index, 2 * index));
+    expect(await listed(calls)).toEqual({ ids: new Set(calls.map(({ id }) => id)), cutAt: [] });
+  });
+
+  it('has 100 of 130 calls that ended at one moment, says so, and goes on', async () => {
+    const calls = Array.from({ length: 150 }, (_, index) => ended(index, index < 10 ? 0 : index < 140 ? 500 : 501));
+    const { ids, cutAt } = await listed(calls);
+    const at = (from: number, until: number) => calls.slice(from, until).filter(({ id }) => ids.has(id)).length;
+    expect([at(0, 10), at(10, 140), at(140, 150), cutAt]).toEqual([10, 100, 10, [500]]);
   });
 });
 

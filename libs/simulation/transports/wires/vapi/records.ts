@@ -45,7 +45,12 @@ export const vapiRecords: Records = {
       };
       const found = await api.json('/call', { query, limit: READ_LIMITS.list, signal: request.signal });
       if (!Array.isArray(found)) throw api.notUnderstood('its answer is not a list of calls');
-      return { entries: found.map(listed), next: found.length < LIMIT ? null : 'more' };
+      const isWithin = (entry: unknown) => {
+        const updatedAt = dateOf(objectOf(entry)['updatedAt']) ?? NaN;
+        return updatedAt >= from && updatedAt <= until;
+      };
+      const isFull = new Set(found.filter(isWithin).map((entry) => objectOf(entry)['id'])).size === LIMIT;
+      return { entries: found.map(listed), next: found.length < LIMIT ? null : 'more', isFull };
     });
   },
   get: async (id, request) => {
