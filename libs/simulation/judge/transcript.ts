@@ -52,8 +52,8 @@ const UNCLEAR = '[unclear]';
 const INTERRUPTS = '[interrupts]';
 
 /**
- * An agent that speaks to the judge, by its form of answer or its prompt, gives no evidence in its own favour. For
- * normalised texts, so that no form of the characters evades it.
+ * An agent that speaks to the judge, by its form of answer or its prompt, gives no evidence in its own favour, and a real
+ * caller none at all. For normalised texts, so that no form of the characters evades it.
  */
 const ADDRESSES_JUDGE = /\bmet\b["']?\s*[:=]\s*["']?(true|false)\b|\btranscript is over\b|\bstatement\s*:\s*"/u;
 
@@ -67,10 +67,12 @@ export class Transcript {
   readonly voice: VoiceWords | undefined;
   /** Whether lines of an earlier conversation precede it. */
   readonly hasHistory: boolean;
+  private readonly isProduction: boolean;
 
   constructor(entries: readonly TimelineEntry[], source: WordSource = 'wire') {
     this.lines = linesOf(entries);
     this.hasHistory = entries.some(({ type }) => type === 'given');
+    this.isProduction = entries.some((entry) => entry.type === 'end' && entry.recorded?.isProduction === true);
     const isVoice = entries.some((entry) => entry.type === 'speech' && entry.words !== undefined);
     const isUnclear = withUnknownWords({ entries }).length > 0;
     this.voice = isVoice ? { isUnclear, source, hasInterruptions: entries.some(isInterruption) } : undefined;
@@ -117,7 +119,7 @@ export class Transcript {
       if (line.who === 'call' || line.who.startsWith(BEFORE) || (who && line.who !== who)) continue;
       if (part && timeOf(line, part) === undefined) continue;
       const text = (this.normalised[position] ??= normaliseText(line.text));
-      if (met && line.who !== 'caller' && ADDRESSES_JUDGE.test(text)) continue;
+      if ((line.who === 'caller' ? this.isProduction : met) && ADDRESSES_JUDGE.test(text)) continue;
       const at = findWords(wanted, text);
       if (at === -1) continue;
       isFound = true;
