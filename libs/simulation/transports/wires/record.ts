@@ -99,11 +99,19 @@ export class Conversation {
     this.tools.set(key, { ...call, startMs: this.within(startMs) });
   }
 
-  returned(id: string | null | undefined, result: unknown): void {
-    const call = this.tools.get(id ?? '');
+  /** @param name by which the call is found if there is no id: the first one that has no result */
+  returned(id: string | null | undefined, result: unknown, name?: unknown): void {
+    const [first] = [...this.tools].find(([, call]) => call.name === name && call.result === null) ?? [];
+    const key = id ?? first ?? '';
+    const call = this.tools.get(key);
     if (!call || result === null || result === undefined) return;
     const text = typeof result === 'string' ? result : JSON.stringify(guarded(result));
-    this.tools.set(id!, { ...call, result: sanitizeText(text) });
+    this.tools.set(key, { ...call, result: sanitizeText(text) });
+  }
+
+  /** Nothing was said or called: a platform that keeps no words, or not yet, writes an empty list, too. */
+  get isEmpty(): boolean {
+    return this.entries.length === 0 && this.tools.size === 0;
   }
 
   /** By their times, since platforms list what was interrupted late. */

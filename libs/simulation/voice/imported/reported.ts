@@ -32,17 +32,23 @@ type End = Pick<EndEntry, 'by' | 'code' | 'reason'>;
 
 /** What platforms call the end of a call: Vapi `endedReason`, Retell `disconnection_reason`, ElevenLabs `termination_reason`. */
 const ENDS: readonly (readonly [RegExp, Pick<End, 'by' | 'code'>])[] = [
-  [/^(caller|customer|user)$|^(customer-ended-call|user_hangup)$/, { by: 'caller', code: 'caller_done' }],
-  [/^client disconnected\b|^remote party ended call\b/, { by: 'caller', code: 'caller_done' }],
+  [/^(caller|customer|user|user_hangup)$|^customer-ended-call(-|$)/, { by: 'caller', code: 'caller_done' }],
+  [
+    /^client disconnected\b|^(remote party ended call|call ended by remote party)\b/,
+    { by: 'caller', code: 'caller_done' },
+  ],
   [/^(agent|assistant)$|^(agent_hangup|assistant-ended-call)/, { by: 'agent', code: 'agent_hung_up' }],
   [/^assistant-said-end-call-phrase$|\bend_call tool\b/, { by: 'agent', code: 'agent_hung_up' }],
-  [/^(max_duration_reached|exceeded-max-duration)$/, { by: 'tester', code: 'max_duration' }],
   [
-    /^(inactivity|silence-timed-out|assistant-forwarded-call|call_transfer)$/,
+    /^(max_duration_reached|exceeded-max-duration)$|\bexceeded maximum duration\b/,
+    { by: 'tester', code: 'max_duration' },
+  ],
+  [
+    /^(inactivity|silence-timed-out|assistant-forwarded-call|call_transfer|transfer_bridged)$|\bseconds of silence\b/,
     { by: 'tester', code: 'platform_hung_up' },
   ],
 ];
-const TRANSFERRED = /^(assistant-forwarded-call|call_transfer)$/;
+const TRANSFERRED = /^(assistant-forwarded-call|call_transfer|transfer_bridged)$/;
 
 /** How a call ended. Reasons that are not known leave open who ended it. @param source what the call is known by */
 export function endOf(endedReason: string | undefined, source: Recorded['by']): End {

@@ -80,14 +80,14 @@ function callOf(record: Json): ProductionCall | null {
   for (const entry of entries) say(conversation, entry);
   const metrics = new Map<string, unknown[]>();
   for (const { tool_results, conversation_turn_metrics } of entries) {
-    for (const { request_id, result_value } of listOf(tool_results).map(objectOf)) {
-      conversation.returned(request_id as string, result_value);
+    for (const { request_id, result_value, tool_name } of withNested(tool_results)) {
+      conversation.returned(request_id as string, result_value, tool_name);
     }
     for (const [name, found] of Object.entries(objectOf(objectOf(conversation_turn_metrics)['metrics']))) {
       metrics.set(name, [...(metrics.get(name) ?? []), objectOf(found)['elapsed_time']]);
     }
   }
-  const hasWords = Array.isArray(transcript);
+  const hasWords = !conversation.isEmpty;
   const begun = objectOf(record['conversation_initiation_client_data']);
   return {
     ...{ id, ...span, endedReason: phraseOf(metadata['termination_reason']) },
@@ -102,11 +102,25 @@ function callOf(record: Json): ProductionCall | null {
 
 /** An entry may call tools without words, and the reverse. What the caller did not hear of it stands in `original_message`. */
 function say(conversation: Conversation, entry: Json): void {
-  const { role, message } = entry;
+  const { role, message, multivoice_message, contextual_update_info, source_medium } = entry;
   const startMs = secondsOf(entry['time_in_call_secs']);
-  if (role === 'agent' || role === 'assistant') conversation.say('agent', message, { startMs });
-  else if (role === 'user') conversation.say('caller', message, { startMs });
-  for (const { tool_name, params_as_json, request_id } of listOf(entry['tool_calls']).map(objectOf)) {
+  const voices = listOf(objectOf(multivoice_message)['parts']).map((part) => textOf(objectOf(part)['text']) ?? '');
+  // Keys, and what a client tells the agent in silence, are listed as messages of the user.
+  const isSpoken = !contextual_update_info && source_medium !== 'dtmf';
+  if (role === 'agent' || role === 'assistant') conversation.say('agent', message ?? voices.join(' '), { startMs });
+  else if (role === 'user' && isSpoken) conversation.say('caller', message, { startMs });
+  const inNodes = withNested(entry['tool_results'])
+    .flatMap(stepsOf)
+    .flatMap(({ requests }) => listOf(requests));
+  for (const { tool_name, params_as_json, request_id } of [...listOf(entry['tool_calls']), ...inNodes].map(objectOf)) {
     conversation.called(textOf(tool_name), argumentsJson(params_as_json), startMs, textOf(request_id));
   }
 }
+
+const stepsOf = ({ result }: Json): Json[] => listOf(objectOf(result)['steps']).map(objectOf);
+
+/** Results of tools. That of a step of a workflow has those of the tools in its nodes. */
+const withNested = (results: unknown): Json[] =>
+  listOf(results)
+    .map(objectOf)
+    .flatMap((one) => [one, ...stepsOf(one).flatMap((step) => withNested(step['results']))]);

@@ -22,6 +22,10 @@ import { RetellApi } from './api.js';
 const LIMIT = 100;
 /** Pages that are read before the window is halved. */
 const MAX_PAGES = 10;
+/** Of the lists with tools, an agent that stores no personal data has the second one alone. */
+const LISTS = ['transcript_with_tool_calls', 'scrubbed_transcript_with_tool_calls', 'transcript_object'] as const;
+/** What stands for an answer that the agent did not give, in place of its words. */
+const REMARK = /^\[[^\]]*\]$/;
 const OVER: ReadonlySet<unknown> = new Set(['ended', 'error']);
 
 const apiOf = ({ endpoint, client }: RecordsRequest) => new RetellApi({ ...endpoint, client });
@@ -83,9 +87,10 @@ function callOf(record: Json): ProductionCall | null {
     startedAt,
     figureOf(record['end_timestamp']) ?? startedAt + (figureOf(record['duration_ms']) ?? NaN),
   );
-  const [tools, words] = [listIn(record, 'transcript_with_tool_calls'), listIn(record, 'transcript_object')];
+  const [tools, scrubbed, words] = LISTS.map((name) => listIn(record, name));
+  const withTools = [tools, scrubbed].find((list) => list && list.length > 0);
   const conversation = new Conversation(span);
-  const entries = (tools ?? words ?? []).map(objectOf);
+  const entries = (withTools ?? words ?? []).map(objectOf);
   for (const entry of entries) say(conversation, entry);
   for (const { role, tool_call_id, content } of entries) {
     if (role === 'tool_call_result') conversation.returned(tool_call_id as string, content);
@@ -96,8 +101,8 @@ function callOf(record: Json): ProductionCall | null {
   );
   return {
     ...{ id, ...span, endedReason: phraseOf(record['disconnection_reason']) },
-    said: tools || words ? conversation.said : null,
-    toolCalls: tools ? conversation.toolCalls : null,
+    said: conversation.isEmpty ? null : conversation.said,
+    toolCalls: withTools && !conversation.isEmpty ? conversation.toolCalls : null,
     latencies: latenciesOf(kinds),
     recording: textOf(soundOf(record)) ? 'available' : keepsSound(record) ? 'awaited' : 'none',
     attemptId: attemptIn(record['metadata'], record['custom_sip_headers'], record['retell_llm_dynamic_variables']),
@@ -123,6 +128,7 @@ function say(conversation: Conversation, entry: Json): void {
   const words = listOf(entry['words']).map(objectOf);
   const startMs = secondsOf(words.find(({ start }) => figureOf(start) !== undefined)?.['start']);
   const endMs = secondsOf(words.findLast(({ end }) => figureOf(end) !== undefined)?.['end']);
+  if (startMs === endMs && REMARK.test(textOf(content) ?? '')) return;
   if (role === 'agent' || role === 'assistant') conversation.say('agent', content, { startMs, endMs });
   else if (role === 'user') conversation.say('caller', content, { startMs, endMs });
 }

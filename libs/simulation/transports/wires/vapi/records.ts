@@ -91,18 +91,16 @@ function callOf(record: unknown): ProductionCall | null {
   if (status !== 'ended' || startedAt === undefined || startedAt === null) return null;
   const span = spanOf(dateOf(startedAt), dateOf(endedAt));
   const kept = objectOf(artifact);
-  const messages = kept['messages'] ?? call['messages'];
-  if (messages !== undefined && messages !== null && !Array.isArray(messages)) {
-    throw new TypeError('its messages are not a list');
-  }
+  const messages = [kept['messages'], call['messages']].filter((list) => list !== undefined && list !== null);
+  if (!messages.every(Array.isArray)) throw new TypeError('its messages are not a list');
   const conversation = new Conversation(span);
-  const entries = listOf(messages).map(objectOf);
+  const entries = listOf(messages.find((list) => listOf(list).length > 0)).map(objectOf);
   for (const message of entries) say(conversation, message, span.startedAt);
-  for (const { role, toolCallId, result, ...message } of entries) {
-    if (role === 'tool_call_result') conversation.returned(toolCallId as string, result);
-    else if (role === 'tool') conversation.returned(message['tool_call_id'] as string, message['content']);
+  for (const { role, toolCallId, result, name, ...message } of entries) {
+    if (role === 'tool_call_result') conversation.returned(toolCallId as string, result, name);
+    else if (role === 'tool') conversation.returned(message['tool_call_id'] as string, message['content'], name);
   }
-  const hasWords = Array.isArray(messages);
+  const hasWords = !conversation.isEmpty;
   const { turnLatencies } = objectOf(kept['performanceMetrics']);
   const turns = listOf(turnLatencies).map(objectOf);
   const overrides = objectOf(call['assistantOverrides']);
@@ -124,7 +122,9 @@ function say(conversation: Conversation, message: Json, startedAt: number): void
   const startMs = secondsOf(message['secondsFromStart']) ?? (from === undefined ? undefined : from - startedAt);
   const lengthMs = from !== undefined && to !== undefined && to >= from ? to - from : figureOf(duration);
   const endMs = startMs === undefined ? undefined : startMs + (lengthMs ?? 0);
-  const text = message['message'] ?? message['content'];
+  // A security filter of the platform hides what was said from the model.
+  const said = message['isFiltered'] === true ? message['originalMessage'] : undefined;
+  const text = said ?? message['message'] ?? message['content'];
   if (role === 'user') conversation.say('caller', text, { startMs, endMs });
   else if (role === 'bot' || role === 'assistant') conversation.say('agent', text, { startMs, endMs });
   const calls =
