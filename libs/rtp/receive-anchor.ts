@@ -1,5 +1,6 @@
 import { LeastWindow } from './least-window.js';
 import type { RtpPacket } from './packet.js';
+import { SampleClock } from './sample-clock.js';
 import { distance16, distance32 } from './serial.js';
 
 /** A packet is played so long after it was due: jitter up to this time moves nothing. */
@@ -64,6 +65,8 @@ const toleranceMs = ({ isJump }: Arrival): number => (isJump ? JITTER_MS : PLAYO
 export class ReceiveAnchor {
   /** Packets that were dropped: too late, repeated, with a wrong timestamp, or from before the present start. */
   dropped = 0;
+  /** What the sender's timestamps count. */
+  readonly clock: SampleClock;
   private readonly window = new LeastWindow(WINDOW_MS);
   private readonly seen = new Int32Array(REMEMBERED).fill(-1);
   private source: { ssrc: number; address: string } | undefined;
@@ -85,7 +88,9 @@ export class ReceiveAnchor {
   private end: { readonly rtpMs: number; readonly heardMs: number } | undefined;
 
   /** @param clockRate bytes, and ticks of the RTP clock, a second */
-  constructor(private readonly clockRate = 8_000) {}
+  constructor(private readonly clockRate = 8_000) {
+    this.clock = new SampleClock(clockRate);
+  }
 
   /** A packet of sound. @param address where it came from @returns packets whose place is now known */
   receive(packet: RtpPacket, nowMs: number, address = ''): Placement[] {
@@ -103,10 +108,17 @@ export class ReceiveAnchor {
     }
     this.seen[packet.sequence % REMEMBERED] = packet.sequence;
     const steps = isNewSource ? 1 : distance16(packet.sequence, this.sequence);
-    const ticks = isNewSource ? packet.timestamp : this.endTicks + distance32(packet.timestamp, this.endTimestamp);
+    const { isWrong } = this.clock;
+    const timestamp = this.clock.read(packet, isNewSource ? undefined : steps, nowMs);
+    const isNewStart = isNewSource || this.clock.isWrong !== isWrong;
+    if (isNewStart && !isNewSource) {
+      placed.push(...this.decide());
+      this.end = undefined;
+    }
+    const ticks = isNewStart ? timestamp : this.endTicks + distance32(timestamp, this.endTimestamp);
     const isJump = ticks !== this.endTicks;
     const rtpMs = (ticks * 1_000) / this.clockRate;
-    const arrival = { packet, arrivedMs: nowMs, rtpMs, steps, isJump, isNewSource };
+    const arrival = { packet, arrivedMs: nowMs, rtpMs, steps, isJump, isNewSource: isNewStart };
     if (steps <= 0) return [...placed, ...this.misordered(arrival)];
     // Another jump is decided by itself.
     if (isJump && steps === 1) placed.push(...this.decide());
@@ -114,7 +126,7 @@ export class ReceiveAnchor {
     this.source = { ssrc: packet.ssrc, address };
     this.sequence = packet.sequence;
     this.endTicks = ticks + packet.payload.length;
-    this.endTimestamp = (packet.timestamp + packet.payload.length) >>> 0;
+    this.endTimestamp = (timestamp + packet.payload.length) >>> 0;
     this.arrivedMs = nowMs;
     if (this.pending.length > 0 || mayStart) this.pending.push(arrival);
     else return [...placed, ...this.place(arrival, this.window.add(nowMs, nowMs - arrival.rtpMs))];

@@ -23,6 +23,13 @@ export const SIP_FINDINGS = {
     meaning: 'Packets were repeated, came more than half a second late, or had a timestamp that no sound has',
     source: 'RFC 3550, section 5.1: sequence numbers and timestamps increase with the sound',
   },
+  wrong_timestamps: {
+    severity: 'warning',
+    meaning:
+      'Timestamps do not count the samples of the sound, or are 0 in the middle of it: the sound has the place that the packets give it',
+    source:
+      '"for fixed-rate audio the timestamp clock would likely increment by one for each sampling period" (RFC 3550, section 5.1)',
+  },
   foreign_packets: {
     severity: 'warning',
     meaning: 'Packets came from an address that does not belong to the call, and were ignored',

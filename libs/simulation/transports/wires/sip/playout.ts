@@ -1,5 +1,6 @@
 import { decodeAudio, decodeMulaw, encodeMulaw, FRAME_MS, TELEPHONE_RATE } from '../../../../audio/index.js';
 import { type Placement, PLAYOUT_DELAY_MS, ReceiveAnchor, type RtpPacket } from '../../../../rtp/index.js';
+import { overlapOf } from '../../../voice/facts/spans.js';
 
 /** Until a possible new start of the sender's clock is decided. */
 const DECISION_MS = 100;
@@ -27,9 +28,11 @@ export interface LineGap {
   readonly ms: number;
 }
 
+const spanOf = ({ atMs, ms }: LineGap) => ({ startMs: atMs, endMs: atMs + ms });
+
 /** Places received packets of sound on the line, and finds what the line lost. */
 export class Playout {
-  readonly gaps: LineGap[] = [];
+  private readonly noted: LineGap[] = [];
   /** Sound that belongs to a gap, and is not heard any more. */
   private late: DueSound[] = [];
   /** Whether the sender leaves out silence. */
@@ -56,11 +59,36 @@ export class Playout {
     return this.anchor.dropped - this.droppedBefore;
   }
 
+  /** What is wrong with the timestamps. */
+  get wrongTimestamps(): string | undefined {
+    const { isWrong, hasZero } = this.anchor.clock;
+    if (isWrong)
+      return 'They do not count samples: the sound is placed by the sequence numbers and lengths of its packets';
+    return hasZero ? 'Packets in the middle of the sound have the timestamp 0' : undefined;
+  }
+
+  /** Apart from doubts. */
+  get gaps(): readonly LineGap[] {
+    const doubts = this.doubts.map(spanOf);
+    return this.noted.filter((gap) => !doubts.some((doubt) => overlapOf(doubt, spanOf(gap)) > 0));
+  }
+
+  /** Spans in which the place of the sound is not certain. */
+  get doubts(): readonly LineGap[] {
+    return this.anchor.clock.doubts.flatMap(({ atMs, ms }) => {
+      const start = Math.max(atMs, this.startMs);
+      return start < atMs + ms ? [{ atMs: start + LAG_MS, ms: atMs + ms - start }] : [];
+    });
+  }
+
   /** @param source changes with the address of the sender */
   receive(packet: RtpPacket, encoding: 'mulaw' | 'alaw', now: number, source: string): void {
     // As the recording keeps it.
     const payload = encoding === 'mulaw' ? packet.payload : encodeMulaw(decodeAudio({ encoding }, packet.payload));
+    const { isWrong } = this.anchor.clock;
     this.place(this.anchor.receive({ ...packet, payload }, now, source));
+    // Until then it was the clock that seemed to leave out silence.
+    if (this.anchor.clock.isWrong && !isWrong) this.leavesOutSilence = false;
     if (now < this.startMs) this.droppedBefore = this.anchor.dropped;
   }
 
@@ -96,7 +124,7 @@ export class Playout {
   }
 
   private isInGap(atMs: number, ms: number): boolean {
-    return this.gaps.some((gap) => gap.atMs < atMs + 1 && atMs + ms < gap.atMs + gap.ms + 1);
+    return this.noted.some((gap) => gap.atMs < atMs + 1 && atMs + ms < gap.atMs + gap.ms + 1);
   }
 
   private isSilent(index: number): boolean {
@@ -115,6 +143,6 @@ export class Playout {
   /** What is missing before a sound, but for what the sender left out, was lost, came too late, or its times have moved. */
   private noteGap({ atMs, silenceMs }: PlacedSound): void {
     const ms = atMs - this.takenUntilMs - silenceMs;
-    if (ms > 1) this.gaps.push({ atMs: this.takenUntilMs, ms });
+    if (ms > 1) this.noted.push({ atMs: this.takenUntilMs, ms });
   }
 }

@@ -275,6 +275,35 @@ describe('the wire of SIP', () => {
     expect(wireFindings.map(({ severity }) => severity)).not.toContain('error');
   });
 
+  it.each([
+    ['count milliseconds', (n: number) => 20 * n],
+    ['count samples at 16 kHz', (n: number) => 320 * n],
+    ['stand still', () => 7],
+    ['are 0 in single packets (signalwire/freeswitch#801)', (n: number) => (n % 20 === 9 ? 0 : 160 * n)],
+  ])('hears an agent whose timestamps %s, with a finding', (_what, timestampOf) => {
+    const line = new Line(WAITS);
+    const pcm = Int16Array.from([...SILENCE, ...speech(2_000), ...SILENCE]);
+    for (let n = 0; n < 200; n++)
+      line.packet(encodeMulaw(pcm.subarray(160 * n, 160 * n + 160)), 0, { timestamp: timestampOf(n) }).run(20);
+    line.run(300).media.abort(line.now);
+    const { agent, timing, wireFindings } = line.media.facts();
+    expect(agent).toEqual([
+      expect.objectContaining({ startMs: expect.closeTo(1_000, -1), endMs: expect.closeTo(3_000, -1) }),
+    ]);
+    const right = decodeMulaw(line.recording.bytes().filter((_, n) => n % 2 === 1));
+    const loud = right.filter((sample) => Math.abs(sample) > 500).length;
+    expect(loud).toBe(speech(2_000).filter((sample) => Math.abs(sample) > 500).length);
+    expect(wireFindings).toEqual([expect.objectContaining({ code: 'wrong_timestamps', severity: 'warning' })]);
+    // What was heard before the clock was known is not judged.
+    expect((timing.lineGaps ?? []).every(({ at, ms }) => at + ms < 300)).toBe(true);
+  });
+
+  it('is lost after 15 s without a packet, also if another clock seemed to leave out silence', () => {
+    const line = new Line(WAITS);
+    for (let n = 0; n < 50; n++) line.packet(encodeMulaw(speech(20)), 0, { timestamp: 480 * n }).run(20);
+    expect(line.run(16_000).media.facts().failure).toMatchObject({ code: 'line_lost' });
+  });
+
   it('leaves out what came before the answer: it rang', () => {
     const line = new Line(WAITS, { answeredAt: performance.timeOrigin + 1_000 }).says(speech(1_000)).says(SILENCE);
     line.run(500).media.abort(line.now);

@@ -185,7 +185,7 @@ class SipWire implements Wire {
   }
 
   review(): readonly WireFinding[] {
-    const { gaps, dropped } = this.playout;
+    const { gaps, dropped, wrongTimestamps } = this.playout;
     const at = (ms: number) => ms - this.answeredAt - LAG_MS;
     const lostMs = gaps.reduce((sum, { ms }) => sum + ms, 0);
     const long = gaps
@@ -202,13 +202,15 @@ class SipWire implements Wire {
           ]
         : []),
       ...(dropped > 0 ? [{ ...sipFinding('packets_dropped', `${dropped} packets`), atMs: 0 }] : []),
+      ...(wrongTimestamps ? [{ ...sipFinding('wrong_timestamps', wrongTimestamps), atMs: 0 }] : []),
     ];
     return found;
   }
 
-  /** What the line lost, in call time: nothing can be said of the agent there. */
+  /** What the line lost, or may have heard at a wrong time, in call time: nothing can be said of the agent there. */
   lineGaps(): VoiceFacts['timing']['stalls'] {
-    return this.playout.gaps.map(({ atMs, ms }) => ({ at: atMs - this.answeredAt - LAG_MS, ms }));
+    const { gaps, doubts } = this.playout;
+    return [...gaps, ...doubts].map(({ atMs, ms }) => ({ at: atMs - this.answeredAt - LAG_MS, ms }));
   }
 
   /** Times of the wire are those of arrival, and what is heard then is played later. */
