@@ -1,7 +1,7 @@
 import type { RtpPacket } from './packet.js';
 import { distance32 } from './serial.js';
 
-/** So many packets in a row whose timestamps do not fit their sound show another clock; fewer are a pause or a restart. */
+/** This many packets in a row whose timestamps do not fit their sound show another clock; fewer are a pause or a restart. */
 const PROOF_PACKETS = 5;
 /** Sound cannot overlap: a clock that advances by so much less than the sound counts something else. */
 const BEHIND_MS = 50;
