@@ -12,6 +12,7 @@ import { EvaluationEntity } from '../modules/evaluations/evaluation.entity.js';
 import { PersonalityEntity } from '../modules/personalities/personality.entity.js';
 import { ProviderKeyEntity } from '../modules/provider-keys/provider-key.entity.js';
 import { RecordingEntity } from '../modules/recordings/recording.entity.js';
+import { RecordingReadingEntity } from '../modules/recordings/recording-reading.entity.js';
 import { CallImportEntity } from '../modules/call-imports/call-import.entity.js';
 import { ReportingAttemptEntity } from '../modules/tool-calls/reporting-attempt.entity.js';
 import { CallEntity } from '../modules/runs/call.entity.js';
@@ -76,6 +77,7 @@ const ENTITIES = [
   DialUsageEntity,
   TrunkPaceEntity,
   RecordingEntity,
+  RecordingReadingEntity,
   DeletedRunEntity,
   ScheduleEntity,
   ScheduleSlotEntity,

@@ -72,6 +72,11 @@ const LISTS: Readonly<Record<string, ListKind>> = {
     parents: workspace,
     rows: 'SELECT id FROM api_keys WHERE workspace_id = $1 AND revoked_at IS NULL',
   },
+  listRecordingReadings: {
+    path: '/workspace/recording-readings',
+    parents: workspace,
+    rows: 'SELECT id FROM recording_readings WHERE workspace_id = $1',
+  },
   listProviderKeys: {
     path: '/workspace/provider-keys',
     parents: workspace,

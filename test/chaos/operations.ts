@@ -335,6 +335,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     ),
   },
   revokeApiKey: { weight: 1, plan: remove('api-keys') },
+  listRecordingReadings: { weight: 1, plan: (client) => page(client, '/workspace/recording-readings') },
   listProviderKeys: { weight: 1, plan: (client) => page(client, '/workspace/provider-keys') },
   putProviderKey: {
     weight: 1,

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Database } from '../../src/platform/database/database.js';
 import { agentBody, personalityBody } from '../factories/bodies.js';
-import { insertAlarm, insertEvaluation, insertPersonality, insertRun, insertSchedule } from '../factories/rows.js';
+import {
+  insertAlarm,
+  insertEvaluation,
+  insertPersonality,
+  insertReading,
+  insertRun,
+  insertSchedule,
+} from '../factories/rows.js';
 import { expectInvalid } from '../support/expect.js';
 import { HttpClient } from '../support/http.js';
 import { sql } from '../support/sql.js';
@@ -63,6 +70,13 @@ const LISTS: List[] = [
     message: 'Schedules retrieved successfully',
     path: ({ agentId }) => `/agents/${agentId}/schedules`,
     add: async (fixture) => (await insertSchedule(manager(), fixture, fixture.agentId)).id,
+  },
+  {
+    name: 'readings of recordings',
+    table: 'recording_readings',
+    message: 'Readings retrieved successfully',
+    path: () => '/workspace/recording-readings',
+    add: async (fixture) => (await insertReading(manager(), fixture, fixture.agentId)).id,
   },
 ];
 

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import { AlarmEntity } from '../../src/modules/alarms/alarm.entity.js';
+import { ApiKeyEntity } from '../../src/modules/api-keys/api-key.entity.js';
 import { CaseResultEntity } from '../../src/modules/case-history/case-result.entity.js';
 import { EvaluationEntity } from '../../src/modules/evaluations/evaluation.entity.js';
 import { PersonalityEntity } from '../../src/modules/personalities/personality.entity.js';
+import { RecordingReadingEntity } from '../../src/modules/recordings/recording-reading.entity.js';
 import { ScheduleEntity } from '../../src/modules/schedules/schedule.entity.js';
 import { scheduleBody } from './bodies.js';
 import { RunEntity } from '../../src/modules/runs/run.entity.js';
@@ -117,6 +119,21 @@ export async function insertAlarm(
       ...{ measure: 'passed', caseKey: null, cases, looks: 2, pValue: 0.00002, status: 'open' },
       ...{ since: new Date(), sinceRunId: randomUUID(), foundAt: new Date() },
       ...{ overFrom: null, endedAt: null, sentAt: null },
+    }),
+  );
+}
+
+/** Inserts that the sound of a deleted call was read with the first key of the workspace. */
+export async function insertReading(
+  manager: EntityManager,
+  { workspaceId, userId }: Owner,
+  agentId: string,
+): Promise<RecordingReadingEntity> {
+  const { id: apiKeyId } = await manager.findOneByOrFail(ApiKeyEntity, { workspaceId });
+  return manager.save(
+    manager.create(RecordingReadingEntity, {
+      ...{ id: randomUUID(), workspaceId, userId, apiKeyId, agentId, callId: randomUUID(), externalId: null },
+      ...{ requestId: randomUUID(), fileBytes: '1000', parts: '{[0,1000)}', minute: new Date() },
     }),
   );
 }

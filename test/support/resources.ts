@@ -14,7 +14,7 @@ import { SETTINGS } from '../../src/platform/config/settings.module.js';
 import type { Settings } from '../../src/platform/config/settings.js';
 import { EXAMPLE_ID } from '../../src/platform/http/dto/example-ids.js';
 import { agentBody, personalityBody, scheduleBody } from '../factories/bodies.js';
-import { insertAlarm, insertCaseResult, insertEvaluation, type Owner } from '../factories/rows.js';
+import { insertAlarm, insertCaseResult, insertEvaluation, insertReading, type Owner } from '../factories/rows.js';
 import { HttpClient } from './http.js';
 import { importCall } from './imported-calls.js';
 import { insertRecording } from './recordings.js';
@@ -131,6 +131,7 @@ const ADD_CHILDREN: Readonly<
   agents: async (service, workspace, id) => {
     await insertEvaluation(managerOf(service), workspace, id);
     await insertAlarm(managerOf(service), workspace, id);
+    await insertReading(managerOf(service), workspace, id);
     await startRun(service, workspace, id);
   },
   'workspace/webhooks': sendTestEvent,

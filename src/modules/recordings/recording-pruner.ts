@@ -6,6 +6,7 @@ import type { JobContext } from '../../platform/queue/job.js';
 import { Queue } from '../../platform/queue/queue.js';
 import { PRUNE_RECORDINGS } from './prune-job.js';
 import { RecordingFiles } from './recording-files.js';
+import { RecordingReadingsRepository } from './recording-readings.repository.js';
 import { RecordingUploadsService } from './recording-uploads.service.js';
 import { RecordingsRepository } from './recordings.repository.js';
 
@@ -22,6 +23,7 @@ export class RecordingPruner implements OnApplicationBootstrap {
     private readonly repository: RecordingsRepository,
     private readonly files: RecordingFiles,
     private readonly uploads: RecordingUploadsService,
+    private readonly readings: RecordingReadingsRepository,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {
     queue.handle(PRUNE_RECORDINGS, (_, context) => this.prune(context));
@@ -38,7 +40,10 @@ export class RecordingPruner implements OnApplicationBootstrap {
   private async prune({ signal }: JobContext): Promise<void> {
     const uploads = await this.uploads.deleteUnused((runIds) => this.repository.openRuns(runIds));
     if (uploads > 0) this.logger.log(`Deleted ${uploads} uploads of calls that were never imported`);
-    const isComplete = (await this.deleteExpired(signal)) && (await this.deleteUnused(signal));
+    const isComplete =
+      (await this.deleteExpired(signal)) &&
+      (await this.deleteUnused(signal)) &&
+      (await inBatches(() => this.readings.deleteExpired(), signal));
     if (!isComplete) await this.queue.enqueue(PRUNE_RECORDINGS, {}, { jobKey: PRUNE_RECORDINGS.name });
   }
 

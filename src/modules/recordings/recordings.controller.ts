@@ -23,7 +23,7 @@ export class RecordingsController {
   @Operation({
     summary: 'Get the recording of a call',
     description:
-      'The audio of the attempt that counts as WAV with two channels: left the caller as it was sent, right the agent as it was heard. 404 for a text call, or after the recording was deleted. Of production calls, it needs an EDITOR key. One `Range` is served.',
+      'The audio of the attempt that counts as WAV with two channels: left the caller as it was sent, right the agent as it was heard. 404 for a text call, or after the recording was deleted. Of production calls, it needs an EDITOR key, and is listed in `GET /workspace/recording-readings`. One `Range` is served.',
     tag,
     access: 'VIEWER',
     path,
@@ -41,8 +41,10 @@ export class RecordingsController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<StreamableFile | undefined> {
-    const { id: recording, paths } = await this.service.get(caller, id);
-    return rangedFile({ path: paths.audio, type: 'audio/wav', tag: recording, name: 'Recording' }, request, response);
+    const reader = { ...caller, requestId: request.id };
+    const { id: tag, paths, beforeSending } = await this.service.get(reader, id);
+    const file = { path: paths.audio, type: 'audio/wav', tag, name: 'Recording', beforeSending };
+    return rangedFile(file, request, response);
   }
 
   @Operation({

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { Logger } from '@nestjs/common';
 import type { Settings } from '../../platform/config/settings.js';
 import { RecordingFiles, type RecordingPaths } from './recording-files.js';
+import type { RecordingReadingsRepository } from './recording-readings.repository.js';
 import { RecordingUploadsService } from './recording-uploads.service.js';
 import { RecordingsService } from './recordings.service.js';
 import type { RecordingsRepository } from './recordings.repository.js';
@@ -38,7 +39,8 @@ describe('RecordingsService', () => {
     const settings = { recordings: true, dataDir, ...more } as Settings;
     const files = new RecordingFiles(settings);
     const repository = { insert, storedBytes } as unknown as RecordingsRepository;
-    const service = new RecordingsService(repository, files, new RecordingUploadsService(settings), settings);
+    const sent = {} as RecordingReadingsRepository;
+    const service = new RecordingsService(repository, files, new RecordingUploadsService(settings), sent, settings);
     const key = { id: randomUUID(), runId: randomUUID(), workspaceId: randomUUID() };
     const paths = files.paths(key);
     const recorded = service.record(key, randomUUID(), 8_000, async (sink) => {

@@ -3,15 +3,18 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { LineRate } from '../../../libs/audio/index.js';
 import { PrioritySemaphore } from '../../../libs/concurrency/index.js';
 import type { RecordingOmitted, RecordingSink } from '../../../libs/simulation/index.js';
-import { type Reader, readsWords } from '../../platform/access/caller.js';
+import { type Caller, type Reader, readsWords } from '../../platform/access/caller.js';
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
 import { requireOwned } from '../../platform/access/ownership.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
+import { listPage, type Page } from '../../platform/database/page.js';
 import { messageOf } from '../../platform/errors/message-of.js';
 import { forbidden, notFound } from '../../platform/errors/domain-error.js';
 import { withRetry } from '../../platform/queue/with-retry.js';
+import type { RecordingReading, RecordingReadingsQuery } from './dto/recording-readings.dtos.js';
 import { RecordingFiles, type RecordingPaths } from './recording-files.js';
+import { type ReadingRow, RecordingReadingsRepository, type SentPart } from './recording-readings.repository.js';
 import { RecordingUploadsService } from './recording-uploads.service.js';
 import { RecordingWriter, type StoredPeaks, type WrittenRecording } from './recording-writer.js';
 import { type RecordingKey, RecordingsRepository } from './recordings.repository.js';
@@ -25,6 +28,8 @@ const MAX_WRITES = 4;
 export interface StoredRecording {
   readonly id: string;
   readonly paths: RecordingPaths;
+  /** Call it before sound is sent. @throws what prevents it */
+  readonly beforeSending: (part: SentPart) => Promise<void>;
 }
 
 /** What was recorded of an attempt. */
@@ -46,6 +51,7 @@ export class RecordingsService {
     private readonly repository: RecordingsRepository,
     private readonly files: RecordingFiles,
     private readonly uploads: RecordingUploadsService,
+    private readonly sent: RecordingReadingsRepository,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -112,18 +118,21 @@ export class RecordingsService {
    * @param wanted whether the audio is needed beside its levels
    */
   async audio(
-    workspaceId: string,
+    reader: Reader,
     callId: string,
     wanted: { readonly wav: boolean },
   ): Promise<{ readonly peaks: StoredPeaks; readonly wav?: Uint8Array } | undefined> {
     const call = await this.repository.find(callId);
-    if (call?.workspaceId !== workspaceId || call.id === null) return undefined;
+    if (call?.workspaceId !== reader.workspaceId || call.id === null) return undefined;
     const paths = this.files.paths({ ...call, id: call.id });
     try {
       const peaks = JSON.parse(await readFile(paths.peaks, 'utf8')) as StoredPeaks;
-      return { peaks, ...(wanted.wav && { wav: await readFile(paths.audio) }) };
+      if (!wanted.wav) return { peaks };
+      const wav = await readFile(paths.audio);
+      await this.noteReading(reader, callId, call.origin, { start: 0, end: wav.length - 1, size: wav.length });
+      return { peaks, wav };
     } catch (error) {
-      // It was deleted in between, or the disk fails: the report is complete without it.
+      // It was deleted in between, the disk fails, or its reading is not noted: the report is complete without it.
       this.logger.warn(`The recording of call ${callId} cannot be read: ${messageOf(error)}`);
       return undefined;
     }
@@ -137,7 +146,23 @@ export class RecordingsService {
     const { id, origin, ...call } = requireOwned(reader, await this.repository.find(uuidOrNotFound(callId)));
     if (!readsWords(reader, origin)) throw forbidden('The sound of production calls requires an EDITOR key');
     if (id === null) throw notFound();
-    return { id, paths: this.files.paths({ ...call, id }) };
+    const beforeSending = (part: SentPart) => this.noteReading(reader, callId, origin, part);
+    return { id, paths: this.files.paths({ ...call, id }), beforeSending };
+  }
+
+  /** Notes who is sent sound of a production call. @throws DomainError NOT_FOUND if the call was deleted */
+  private async noteReading(reader: Reader, callId: string, origin: string, part: SentPart): Promise<void> {
+    if (origin === 'production' && !(await this.sent.note(reader, callId, part))) throw notFound();
+  }
+
+  /** Who was sent sound of the production calls of a workspace. */
+  readings({ workspaceId }: Caller, query: RecordingReadingsQuery): Promise<Page<RecordingReading>> {
+    return listPage(query, toReading, (rows) => this.sent.page(workspaceId, query, rows));
+  }
+
+  /** Forgets what the calls of an agent that is being erased were called where they were recorded. */
+  eraseAgent(agentId: string): Promise<void> {
+    return this.sent.eraseAgent(agentId);
   }
 
   /** Where the files of a recording are, unless they were deleted. */
@@ -199,3 +224,9 @@ export class RecordingsService {
     }
   }
 }
+
+const toReading = ({ total: _, createdAt, updatedAt, ...row }: ReadingRow): RecordingReading => ({
+  ...row,
+  createdAt: createdAt.toISOString(),
+  updatedAt: updatedAt.toISOString(),
+});

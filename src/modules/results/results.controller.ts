@@ -1,5 +1,5 @@
-import { Controller, Get, Param, Query, Res, type StreamableFile } from '@nestjs/common';
-import type { Response } from 'express';
+import { Controller, Get, Param, Query, Req, Res, type StreamableFile } from '@nestjs/common';
+import type { Request, Response } from 'express';
 import { renderJunit, renderReport } from '../../../libs/run-report/index.js';
 import { CurrentCaller } from '../../platform/access/access.decorators.js';
 import type { Caller } from '../../platform/access/caller.js';
@@ -70,9 +70,11 @@ export class ResultsController {
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,
     @Query() { with: baseline }: ReportQuery,
+    @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<StreamableFile> {
-    const { run, readCalls, readAudio } = await this.service.read(caller, id, { comparedWith: baseline ?? 'gate' });
+    const reader = { ...caller, requestId: request.id };
+    const { run, readCalls, readAudio } = await this.service.read(reader, id, { comparedWith: baseline ?? 'gate' });
     return htmlPage(renderReport(run, readCalls, readAudio), 'Report', response);
   }
 }

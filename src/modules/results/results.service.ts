@@ -55,7 +55,7 @@ export class ResultsService {
     if (plan.length === 0) throw notFound();
     const figures = await this.calls.figures(run.id);
     const hasSound = readsWords(caller, run.origin);
-    const readAudio: AudioReader = (callId, wanted) => this.recordings.audio(caller.workspaceId, callId, wanted);
+    const readAudio: AudioReader = (callId, wanted) => this.recordings.audio(caller, callId, wanted);
     return {
       run: {
         id: run.id,

@@ -6,6 +6,7 @@ import { Queue } from '../../platform/queue/queue.js';
 import { ERASE_AGENTS, ErasedAgentsService } from '../agents/erased-agents.service.js';
 import { CaseHistoryService } from '../case-history/case-history.service.js';
 import { EvaluationsService } from '../evaluations/evaluations.service.js';
+import { RecordingsService } from '../recordings/recordings.service.js';
 import { WebhooksService } from '../webhooks/webhooks.service.js';
 import { PRUNE_RUNS } from './prune-job.js';
 import { RetentionRepository } from './retention.repository.js';
@@ -26,6 +27,7 @@ export class AgentEraser {
     private readonly evaluations: EvaluationsService,
     private readonly webhooks: WebhooksService,
     private readonly history: CaseHistoryService,
+    private readonly recordings: RecordingsService,
     private readonly runs: RetentionRepository,
   ) {
     queue.handle(ERASE_AGENTS, (_, context) => this.erase(context));
@@ -44,6 +46,7 @@ export class AgentEraser {
       if (agentId === undefined) return { deleted: 0 };
       const deleted = await this.eraseFrom(agentId);
       if (deleted > 0) return { deleted };
+      await this.recordings.eraseAgent(agentId);
       await this.agents.forget(agentId);
       return { deleted: 1, erased: agentId };
     });

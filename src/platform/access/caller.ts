@@ -15,8 +15,9 @@ export interface Caller {
   readonly requestsPerMinute: number;
 }
 
-/** Who reads something of a workspace: a caller, or without a role everybody who has a link. */
-export type Reader = Pick<Caller, 'workspaceId'> & Partial<Pick<Caller, 'role'>>;
+/** Who reads something of a workspace: a caller, by a request, or without a role everybody who has a link. */
+export type Reader = Pick<Caller, 'workspaceId'> &
+  Partial<Pick<Caller, 'role' | 'apiKeyId' | 'userId'>> & { readonly requestId?: string };
 
 /**
  * Whether a reader gets what was said on calls of this origin, as text or sound: only EDITOR and ADMIN get that of production

@@ -26,6 +26,7 @@ import { AnsweringNumbers1796021000000 } from './migrations/1796021000000-answer
 import { Alarms1796010000000 } from './migrations/1796010000000-alarms.js';
 import { HeartbeatErrors1796010100000 } from './migrations/1796010100000-heartbeat-errors.js';
 import { Monitoring1796041000000 } from './migrations/1796041000000-monitoring.js';
+import { RecordingReadings1796050000000 } from './migrations/1796050000000-recording-readings.js';
 import { OwnCalls1796030000000 } from './migrations/1796030000000-own-calls.js';
 import { ReportedCalls1796020000000 } from './migrations/1796020000000-reported-calls.js';
 import { AlarmReminders1796010200000 } from './migrations/1796010200000-alarm-reminders.js';
@@ -83,6 +84,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       ProvisionalEvaluations1796033000000,
       ProductionDays1796040000000,
       Monitoring1796041000000,
+      RecordingReadings1796050000000,
     ],
   });
 }

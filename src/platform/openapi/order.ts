@@ -57,6 +57,7 @@ export const PATHS = [
   '/workspace',
   '/workspace/api-keys',
   '/workspace/api-keys/{id}',
+  '/workspace/recording-readings',
   '/workspace/provider-keys',
   '/workspace/provider-keys/{provider}',
   '/providers/{provider}/assistants',

@@ -13,6 +13,7 @@ export const EXAMPLE_ID = {
   webhookEvent: '5e7b0c92-d3a1-4f68-b24e-9a6f8d1c3705',
   reportLink: 'd6f3a5b8-1e49-4c72-9a0d-4b7e2c8f6130',
   alarm: 'e19d4b7a-6c52-4f08-9a3e-7b1f5c8d2046',
+  recordingReading: '0e5d8b7c-3f92-4a16-8c4b-6d1a9e2f7053',
   schedule: 'a4c8e2f6-5b17-4d39-8f60-2e9b7d1c5a83',
   scheduleSlot: '3f6b9d2e-8c41-4a75-b9e3-0d7a5c1f8e26',
 } as const;

@@ -13,6 +13,8 @@ export interface StoredFile {
   readonly tag: string;
   /** Name in the log. */
   readonly name: string;
+  /** Called before bytes of it are sent; none are if it throws. */
+  readonly beforeSending?: (part: Part & { readonly size: number }) => Promise<void>;
 }
 
 interface Part {
@@ -25,10 +27,10 @@ interface Part {
  * Sets the status and the headers. HEAD gets the headers of GET.
  * @returns the body; undefined if there is none to send
  * @throws DomainError NOT_FOUND if the file does not exist; RANGE_NOT_SATISFIABLE for more than one part, or one outside of
- *   the file
+ *   the file; and what `beforeSending` throws
  */
 export async function rangedFile(
-  { path, type, tag, name }: StoredFile,
+  { path, type, tag, name, beforeSending }: StoredFile,
   request: Request,
   response: Response,
 ): Promise<StreamableFile | undefined> {
@@ -37,22 +39,25 @@ export async function rangedFile(
   try {
     const { size } = await handle.stat();
     const etag = `"${tag}"`;
+    response.setHeader('Accept-Ranges', 'bytes');
+    const isThere = isKnown(request, etag);
+    const part = isThere ? undefined : partOf(request, response, { size, etag });
+    const { start, end } = part ?? { start: 0, end: size - 1 };
+    const hasBody = !isThere && request.method !== 'HEAD' && size > 0;
+    if (hasBody) await beforeSending?.({ start, end, size });
     response.setHeader('ETag', etag);
     response.setHeader('Cache-Control', 'private, no-cache');
-    response.setHeader('Accept-Ranges', 'bytes');
-    if (isKnown(request, etag)) {
+    if (isThere) {
       response.status(304);
       return undefined;
     }
-    const part = partOf(request, response, { size, etag });
-    const { start, end } = part ?? { start: 0, end: size - 1 };
     if (part) {
       response.status(206);
       response.setHeader('Content-Range', `bytes ${start}-${end}/${size}`);
     }
     response.setHeader('Content-Type', type);
     response.setHeader('Content-Length', end - start + 1);
-    if (request.method === 'HEAD' || size === 0) return undefined;
+    if (!hasBody) return undefined;
     isPassedOn = true;
     const file = new StreamableFile(handle.createReadStream({ start, end }), { type });
     return handleStreamErrors(file, name, response);
@@ -96,7 +101,5 @@ function partOf(
   const parts = request.range(size);
   if (typeof parts === 'object' && parts.length === 1) return parts[0];
   response.setHeader('Content-Range', `bytes */${size}`);
-  response.setHeader('Cache-Control', 'no-store');
-  response.removeHeader('ETag');
   throw new DomainError('RANGE_NOT_SATISFIABLE');
 }
