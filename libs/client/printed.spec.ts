@@ -47,6 +47,7 @@ describe('printed results', () => {
           key: HOSTILE,
           name: HOSTILE,
           critical: true,
+          provisional: false,
           tags: [HOSTILE],
           personalityId: 'p',
           caller: 'scripted' as const,

@@ -122,20 +122,20 @@ export function suitePlanText(
 
 type PlannedEvaluation = Pick<
   RunPlan['evaluations'][number],
-  'name' | 'key' | 'tags' | 'caller' | 'calls' | 'critical' | 'explanation'
+  'name' | 'key' | 'tags' | 'caller' | 'calls' | 'critical' | 'provisional' | 'explanation'
 >;
 
 /** A table of evaluations, and what each of them does. */
 function evaluationsText(evaluations: readonly PlannedEvaluation[], look: Look): string[] {
   const table = textTable(
     [NAME, { title: 'Key', width: 30 }, { title: 'Tags', width: 30 }, { title: 'Caller' }, figure('Calls'), CRITICAL],
-    evaluations.map(({ name: evaluation, key, tags, caller, calls, critical }) => [
+    evaluations.map(({ name: evaluation, key, tags, caller, calls, critical, provisional }) => [
       plain(evaluation, 120),
       plain(key ?? '–', 120),
       plain(tags.join(', ') || '–', 120),
       caller,
       String(calls),
-      critical ? 'critical' : '',
+      provisional ? 'provisional' : critical ? 'critical' : '',
     ]),
     look,
   );
@@ -148,6 +148,6 @@ function evaluationsText(evaluations: readonly PlannedEvaluation[], look: Look):
 }
 
 const gateText = (settings: GateSettings, evaluations: readonly PlannedEvaluation[]): string =>
-  `Gate: ${gateConditions(settings, evaluations.filter(({ critical }) => critical).length).join(', ')}.`;
+  `Gate: ${gateConditions(settings, evaluations.filter(({ critical, provisional }) => critical && !provisional).length).join(', ')}.`;
 
 const CRITICAL: Column = { title: 'Gate', colour: () => 'yellow' };

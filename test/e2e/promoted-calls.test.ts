@@ -1,4 +1,5 @@
 import { ProductionDays } from '../../src/modules/production-days/production-days.service.js';
+import { agentBody } from '../factories/bodies.js';
 import { importCall, type ImportFields } from '../support/imported-calls.js';
 import { createKey } from '../support/keys.js';
 import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
@@ -120,13 +121,49 @@ describe('a production call as a test', () => {
     expect(again.body.data.provenAt).toBe(body.data.provenAt);
   });
 
-  it('is left out although it is critical, and in runs that judge the calls again', async () => {
+  it('is left out although it is critical, as the plan says, and in runs that judge the calls again', async () => {
     const { id, key } = (await promote(await imported({ externalId: 'critical' }))).body.data;
     await subject.client.patch(`/evaluations/${id}`, { critical: true });
+    const path = `/agents/${subject.agentId}`;
+    const plan = await subject.client.post<any>(`${path}/runs`, { evaluationKeys: ['greets', key], dryRun: true });
+    expect(plan.body.data.evaluations).toMatchObject([
+      { provisional: false },
+      { key, critical: true, provisional: true },
+    ]);
+    const env = { VAT_URL: app.url, VAT_API_KEY: subject.apiKey };
+    const printed = await vat(['run', '--agent', subject.agentId, '--evaluation', key, '--dry-run'], env);
+    expect(printed.stdout).toMatch(/scripted +1 +provisional/);
+    expect(printed.stdout).not.toContain('critical');
     answer = 'Bye.';
     const { id: runId, ...ended } = await run(['greets', key]);
     expect(ended).toMatchObject({ exitCode: 0, counts: { passed: 1, provisional: 1 } });
     expect(await subject.client.post(`/runs/${runId}/rerun`)).toMatchObject({ status: 201 });
+  });
+
+  it('stays provisional when its file is imported again, and counts where it is new', async () => {
+    const { id, key } = (await promote(await imported({ externalId: 'moved' }))).body.data;
+    const path = `/agents/${subject.agentId}/evaluations`;
+    const { evaluations, ...file } = (await subject.client.get<any>(`${path}/export?format=json`)).body;
+    const moved = { ...file, evaluations: evaluations.filter((one: any) => one.key === key) };
+    expect(moved.evaluations[0]).not.toHaveProperty('provisional');
+    moved.evaluations[0].name = 'Edited';
+    const importInto = (target: string, query = '') => subject.client.post<any>(`${target}/import${query}`, moved);
+    const planned = await importInto(path, '?dryRun=true');
+    expect(planned.body.data.plan.evaluations).toMatchObject([{ key, provisional: true }]);
+    expect((await importInto(path)).body.data).toMatchObject({ updated: 1 });
+    expect(await evaluationOf(id)).toMatchObject({ name: 'Edited', provisional: true });
+    const other = `/agents/${(await subject.client.post<any>('/agents', agentBody())).body.data.id}/evaluations`;
+    expect((await importInto(other, '?dryRun=true')).body.data.plan.evaluations).toMatchObject([
+      { provisional: false },
+    ]);
+    expect((await importInto(other)).body.data).toMatchObject({ created: 1 });
+    expect((await subject.client.get<any>(other)).body.data).toMatchObject([{ key, provisional: false, origin: null }]);
+    moved.evaluations[0].provisional = true;
+    const refused = await importInto(other);
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { issues: [{ message: expect.stringContaining('provisional') }] },
+    });
   });
 
   it('is deleted for good with its call', async () => {

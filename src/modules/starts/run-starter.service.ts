@@ -98,6 +98,7 @@ export class RunStarterService {
         key: snapshot.key,
         name: snapshot.name,
         critical: snapshot.critical,
+        provisional: snapshot.provisional ?? false,
         tags: [...snapshot.tags],
         personalityId: snapshot.personality.id,
         caller: snapshot.definition.script.length > 0 ? 'scripted' : 'generated',

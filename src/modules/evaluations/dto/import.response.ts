@@ -120,6 +120,13 @@ export class SuiteEvaluation {
   @BooleanField({ description: 'Whether every call of it must pass', example: true })
   critical: boolean;
 
+  @BooleanField({
+    description:
+      'Whether the evaluation that it replaces is provisional: then it stays so, and is in no condition of the gate',
+    example: false,
+  })
+  provisional: boolean;
+
   @ApiProperty({ description: 'Its tags', type: [String], example: ['booking'] })
   tags: string[];
 

@@ -45,8 +45,8 @@ const GIVEN = `${ROWS.valuesOf('i')}, i."personalityId", coalesce(i."vendorCallP
 const KEY = 'coalesce(e.key, e.id::text)';
 
 const MATCH = `
-  SELECT ${KEY} AS key, e.id, e.personality_id AS "personalityId" FROM evaluations e
-   WHERE e.agent_id = $1 AND ${KEY} = ANY($2::text[]) AND e.deleted_at IS NULL`;
+  SELECT ${KEY} AS key, e.id, e.personality_id AS "personalityId", e.origin_call_id IS NOT NULL AND e.proven_at IS NULL AS provisional
+    FROM evaluations e WHERE e.agent_id = $1 AND ${KEY} = ANY($2::text[]) AND e.deleted_at IS NULL`;
 
 const CHANGED = `
   SELECT e.id FROM ${CONTENT} JOIN evaluations e ON e.id = i.id
@@ -90,6 +90,8 @@ export interface Match {
   readonly key: string;
   readonly id: string;
   readonly personalityId: string;
+  /** An import leaves it so. */
+  readonly provisional: boolean;
 }
 
 /** A batch of evaluations. */

@@ -76,7 +76,7 @@ export class ImportService {
           action,
         })),
         personalities: { ...counted(described), items: described },
-        ...(dryRun && { plan: await this.planner.plan(agent, medium, contents, personalities) }),
+        ...(dryRun && { plan: await this.planner.plan(agent, medium, contents, personalities, matches) }),
       };
     });
   }

@@ -25,7 +25,7 @@ import type { AgentDescription } from '../../agents/agents.service.js';
 import { ConnectionService, type PlannedConnection } from '../../agents/connection/connection.service.js';
 import { PersonalitiesService } from '../../personalities/personalities.service.js';
 import type { Misfit, SuiteEvaluation, SuitePlan } from '../dto/import.response.js';
-import type { Content } from './import-export.repository.js';
+import type { Content, Match } from './import-export.repository.js';
 import type { FilePersonalities } from './personality-import.js';
 
 type Personality = PlannedEvaluation['snapshot']['personality'];
@@ -53,6 +53,7 @@ export class SuitePlanner {
     medium: Medium | null,
     contents: readonly Content[],
     file: FilePersonalities,
+    matches: ReadonlyMap<string, Match>,
   ): Promise<SuitePlan> {
     const personalities = await this.personalitiesOf(contents, file);
     const choice = await this.choose(agent, medium);
@@ -69,7 +70,7 @@ export class SuitePlanner {
         if (!item.isTest) return;
         const misfit = misfitOf(index);
         if (misfit) unfit.push({ index: items.length + index, key: item.key, ...misfit });
-        evaluations.push(described(item));
+        evaluations.push(described(item, matches.get(item.key)?.provisional ?? false));
       });
       items.push(...batch);
       // Other requests are served between the batches of a large file.
@@ -154,10 +155,11 @@ function itemsOf(
   });
 }
 
-const described = ({ key, snapshot, cases }: Item): SuiteEvaluation => ({
+const described = ({ key, snapshot, cases }: Item, provisional: boolean): SuiteEvaluation => ({
   key,
   name: snapshot.name,
   critical: snapshot.critical,
+  provisional,
   tags: [...snapshot.tags],
   caller: snapshot.definition.script.length > 0 ? 'scripted' : 'generated',
   cases: cases.length,

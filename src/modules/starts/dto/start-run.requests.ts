@@ -172,6 +172,9 @@ export class PlannedEvaluation {
   @BooleanField({ description: 'Whether every call of it must pass', example: true })
   critical: boolean;
 
+  @BooleanField({ description: 'Whether it is provisional: its calls are in no condition of the gate', example: false })
+  provisional: boolean;
+
   @ApiProperty({ description: 'Its tags', type: [String], example: ['booking'] })
   tags: string[];
 
