@@ -311,6 +311,7 @@ describe('starting a run', () => {
       key: 'greets',
       name: 'Is greeted',
       critical: true,
+      provisional: false,
       tags: ['x'],
       personalityId,
       caller: 'scripted',

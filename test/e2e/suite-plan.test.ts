@@ -79,7 +79,9 @@ describe('the plan of an import', () => {
     const alone = await planOf(client, agentId, [evaluations[0]]);
     expect(alone.warnings).toEqual(planned.body.data.warnings);
     const { name, tags, critical, caller, explanation } = planned.body.data.evaluations[0];
-    expect(alone.evaluations).toEqual([{ key: 'fits', name, tags, critical, caller, cases: 1, explanation }]);
+    expect(alone.evaluations).toEqual([
+      { key: 'fits', name, tags, critical, provisional: false, caller, cases: 1, explanation },
+    ]);
   });
 
   it('takes the protocol of the agent, or of the medium that the run is to have', async () => {
