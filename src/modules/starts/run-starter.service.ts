@@ -82,7 +82,6 @@ export class RunStarterService {
   private async describe(agent: AgentDescription, { plan, choice }: PlannedRun): Promise<RunPlan> {
     const dialling = await this.requireDialled(agent, plan, choice);
     const { evaluations, baselines, ...settings } = plan;
-    const { repeat } = plan;
     const { protocol, medium, transcription, reportsTools } = choice;
     return {
       agentId: agent.id,
@@ -102,7 +101,7 @@ export class RunStarterService {
         tags: [...snapshot.tags],
         personalityId: snapshot.personality.id,
         caller: snapshot.definition.script.length > 0 ? 'scripted' : 'generated',
-        calls: cases.length * repeat,
+        calls: cases.length * settings.repeat,
         cases: [...cases],
         explanation: explanationOf({ snapshot, cases }),
       })),
