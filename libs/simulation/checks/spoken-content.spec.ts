@@ -52,6 +52,7 @@ describe('no_personal_data', () => {
     'One, two, three, four.',
     'Double five five, oh one four. The double room is on floor two, two, two, two, two.',
     'We meet at noon at the lighthouse.',
+    'We have a table at nine thirty, ten oh five, ten thirty and eleven fifteen.',
   ])('finds nothing in %j', async (said) => {
     expect(await check({ type: 'no_personal_data' }, said)).toMatchObject({ met: true });
   });
@@ -94,6 +95,7 @@ describe('no_personal_data', () => {
       '(1('.repeat(16_000),
       'one '.repeat(12_000),
       'AB12 '.repeat(10_000),
+      'a, '.repeat(16_000),
     ]) {
       await check({ type: 'no_personal_data' }, text);
       await check({ type: 'speakable' }, text);

@@ -112,8 +112,6 @@ export const ENGLISH: ValueWords = {
   ),
   repeats: { double: 2, triple: 3 },
   explains: / (?:as in|like|for) [\p{L}-]+/gu,
-  spokenEmail:
-    /\b[\p{L}\d]{1,30}(?: (?:dot|underscore|dash) [\p{L}\d]{1,30}){0,4} at [\p{L}\d]{1,30}(?: dot [\p{L}\d]{1,30}){0,3} dot [a-z]{2,10}\b/giu,
 };
 
 // "Constructor" is not a name of the tables.

@@ -53,6 +53,4 @@ export interface ValueWords {
   readonly repeats: Readonly<Record<string, number>>;
   /** "As in": what follows explains the letter before. */
   readonly explains: RegExp;
-  /** Words between the parts of a spoken e-mail address. */
-  readonly spokenEmail: RegExp;
 }
