@@ -2,7 +2,7 @@ import { openAsBlob } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { count } from '../text/index.js';
-import { EXIT, type ExitCode, misuse } from './errors.js';
+import { CommandError, EXIT, type ExitCode, misuse, RefusedError } from './errors.js';
 import { hasEnded } from './follow.js';
 import { connect, type Io, type ServiceFlags } from './io.js';
 import type { ImportedCallFields, Service } from './service.js';
@@ -29,9 +29,12 @@ const JSON_FIELDS = ['transcript', 'toolCalls', 'reported'] as const;
 const TEXT_FIELDS = ['channels', 'startedAt', 'externalId', 'endedReason', 'origin'] as const;
 const KNOWN: ReadonlySet<string> = new Set([...JSON_FIELDS, ...TEXT_FIELDS, 'evaluation', 'recording']);
 
+/** Refusals that are about one call. */
+const OF_CALL: ReadonlySet<number> = new Set([400, 409, 413]);
+
 /**
- * Imports the calls of a folder in the order of its manifest, each in a run of its own.
- * @returns 1 if a run ended so, else 2 if one did
+ * Imports the calls of a folder in the order of its manifest, each in a run of its own. A call that is refused stops no other one.
+ * @returns 1 if a run ended so, else 3 if a call was refused, else 2 if a run ended so
  * @throws CommandError; then the calls before it were imported, and are known when the command is repeated
  */
 export async function importFolder(folder: string, flags: FolderFlags, io: Io): Promise<ExitCode> {
@@ -42,20 +45,30 @@ export async function importFolder(folder: string, flags: FolderFlags, io: Io): 
     ids.set(key, (await evaluationIds(service, flags.agent, [key]))[0]!);
   }
   const codes: ExitCode[] = [];
+  let refused = 0;
   for (const [index, call] of calls.entries()) {
     const evaluationId = ids.get(evaluationOf(call, index, flags))!;
-    const { recording, fields } = await readCall(folder, call, index);
-    const { runId } = await service.importCall(flags.agent, recording, {
-      ...(fields as unknown as ImportedCallFields),
-      evaluationId,
-    });
-    const name = plain(fields['externalId'] ?? `Call ${index + 1}`, 120);
-    if (flags.wait) codes.push(await ended(service, runId, name, io));
-    else io.stdout.write(`${runId}\n`);
+    const name = plain(typeof call['externalId'] === 'string' ? call['externalId'] : `Call ${index + 1}`, 120);
+    try {
+      const { recording, fields } = await readCall(folder, call, index);
+      const given = { ...(fields as unknown as ImportedCallFields), evaluationId };
+      const { runId } = await service.importCall(flags.agent, recording, given);
+      if (flags.wait) codes.push(await ended(service, runId, name, io));
+      else io.stdout.write(`${runId}\n`);
+    } catch (error) {
+      const isOfCall = error instanceof RefusedError ? OF_CALL.has(error.status) : isMisuse(error);
+      if (!isOfCall) throw error;
+      const { message, details } = error as CommandError;
+      io.stderr.write(`${name}: not imported. ${plain([message, ...details].join('; '), 1_000)}\n`);
+      refused++;
+    }
   }
-  io.stderr.write(`${count(calls.length, 'call')} imported\n`);
-  return codes.find((code) => code === EXIT.notMet) ?? codes.find((code) => code !== EXIT.met) ?? EXIT.met;
+  io.stderr.write(`${count(calls.length - refused, 'call')} imported${refused > 0 ? `, ${refused} refused` : ''}\n`);
+  if (codes.includes(EXIT.notMet)) return EXIT.notMet;
+  return refused > 0 ? EXIT.misused : (codes.find((code) => code !== EXIT.met) ?? EXIT.met);
 }
+
+const isMisuse = (error: unknown): boolean => error instanceof CommandError && error.exitCode === EXIT.misused;
 
 async function ended(service: Service, runId: string, name: string, io: Io): Promise<ExitCode> {
   let run = await service.run(runId, WAIT);
@@ -93,23 +106,27 @@ async function readCall(folder: string, call: ListedCall, index: number) {
   }
   const fields: Record<string, string> = {};
   for (const name of TEXT_FIELDS) {
-    const given = call[name];
+    const given = call[name] ?? undefined;
     if (given === undefined) continue;
     if (typeof given !== 'string') throw misuse(`"${name}" of call ${index + 1} is not a text`, 'Put it into quotes.');
     fields[name] = given;
   }
   for (const name of JSON_FIELDS) {
-    const given = call[name];
+    const given = call[name] ?? undefined;
     if (given === undefined) continue;
     fields[name] = typeof given === 'string' ? await contentOf(path.join(folder, given)) : JSON.stringify(given);
   }
-  const { recording: named } = call;
-  if (typeof named !== 'string') return { recording: undefined, fields };
+  const named = call['recording'] ?? undefined;
+  if (named === undefined) return { recording: undefined, fields };
+  if (typeof named !== 'string')
+    throw misuse(`"recording" of call ${index + 1} is not a text`, 'Name a file of the folder.');
   const file = path.join(folder, named);
   return { recording: { file: await readable(file, () => openAsBlob(file)), name: path.basename(file) }, fields };
 }
 
-const contentOf = (file: string): Promise<string> => readable(file, () => readFile(file, 'utf8'));
+/** Without the mark with which some editors begin a file. */
+const contentOf = async (file: string): Promise<string> =>
+  (await readable(file, () => readFile(file, 'utf8'))).replace(/^\uFEFF/, '');
 
 /** @throws CommandError for a file that cannot be read */
 export async function readable<T>(file: string, read: () => Promise<T>): Promise<T> {

@@ -329,6 +329,37 @@ describe('what is reported with an imported call', () => {
     expect(await vat(command, env)).toMatchObject({
       ...{ code: 3, stderr: expect.stringContaining('Call 1 has the unknown field transkript') },
     });
+    // Exports write null for what they do not have, and some editors begin a file with a mark.
+    const bare = {
+      ...call,
+      externalId: 'folder-3',
+      toolCalls: null,
+      endedReason: null,
+      recording: null,
+      evaluation: null,
+    };
+    const early = [{ ...TRANSCRIPT[0]!, startMs: -1_000 }, ...TRANSCRIPT.slice(1)];
+    const mixed = [
+      { ...call, externalId: 'early', transcript: early },
+      { ...call, externalId: 'lost', transcript: 'lost.json' },
+      { ...call, externalId: 'loud', recording: 7 },
+      { ...call, externalId: 'folder-1', toolCalls: [] },
+      bare,
+    ];
+    await writeFile(path.join(folder, 'manifest.json'), `\uFEFF${JSON.stringify(mixed)}`);
+    const rest = await vat(command, env);
+    expect(rest.stdout).toMatch(/^folder-3: invalid \(run [^\n]*\n$/);
+    expect([rest.code, rest.stderr.split('\n')]).toEqual([
+      3,
+      [
+        expect.stringMatching(/^early: not imported\. .*transcript\[0\]\.startMs must be a number/),
+        expect.stringMatching(/^lost: not imported\. .*lost\.json cannot be read/),
+        'loud: not imported. "recording" of call 3 is not a text',
+        expect.stringMatching(/^folder-1: not imported\. .*409.*another content/),
+        '1 call imported, 4 refused',
+        '',
+      ],
+    ]);
     await writeFile(path.join(folder, 'manifest.json'), '{');
     expect(await vat(command, env)).toMatchObject({ code: 3, stderr: expect.stringContaining('not valid JSON') });
   }, 60_000);

@@ -77,6 +77,14 @@ describe('promote', () => {
     });
   });
 
+  it('does not take the times of a call of more than 1,000 s for phone numbers', async () => {
+    const definition = normalise({ script: SCRIPT, checks: [BOOKS] });
+    const result = await call(definition, { transport: agentSaying(['Hm?', 'Booked.']) });
+    const timeline = result.timeline.map((entry, at) => ({ ...entry, start: 1_200_000 + at, end: 1_200_001 + at }));
+    const promotion = await promote({ ...result, timeline }, definition, immediately);
+    expect(promotion).toMatchObject({ notFailing: [], script: [{}, { say: 'My number is 555-0101.' }, {}] });
+  });
+
   it('is undefined if everything was met', async () => {
     expect(
       await promoted({ script: SCRIPT, checks: [{ type: 'says', text: 'hello' }] }, ['Hello', 'Hello']),

@@ -49,7 +49,7 @@ export async function promote(
   };
   const redaction = new PersonalDataRedaction(undefined, fictional);
   const clean = <T>(value: T): T => plain(withFiction(redaction.value(value)));
-  const timeline = clean(call.timeline);
+  const timeline = plain(withFiction(await redaction.entries(call.timeline, yieldToEventLoop)));
   const view = CallView.of(timeline, [], undefined, call.measures.toolCalls === null ? 'They are not known' : null);
   const lines = view.said('caller').flatMap(({ text }) => (text.trim() === '' ? [] : [text.trim()]));
   if (missed.checks.length + missed.criteria.length === 0 || lines.length === 0) return undefined;
