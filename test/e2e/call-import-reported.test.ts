@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { importCall, type ImportFields, STARTED_AT } from '../support/imported-calls.js';
+import { importCall, type ImportFields } from '../support/imported-calls.js';
 import { createKey } from '../support/keys.js';
 import { callEnv, prepareEvaluations } from '../support/run-app.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
-import { vat } from '../support/vat.js';
 
 const TRANSCRIPT = [
   { speaker: 'agent', text: 'Good evening.', startMs: 500, endMs: 1_500 },
@@ -306,63 +305,6 @@ describe('what is reported with an imported call', () => {
   ])('refuses more %s than %d bytes', async (field, bytes) => {
     expect(await send('books', { [field]: 'x'.repeat(bytes + 1) })).toMatchObject({ status: 413 });
   });
-
-  it('imports the calls of a folder by the vat command, each in a run named after it', async () => {
-    const folder = path.join(dataDir, 'calls');
-    await mkdir(folder, { recursive: true });
-    const call = { startedAt: STARTED_AT, origin: 'production', transcript: 'said.json' };
-    const failing = { ...call, externalId: 'folder-2', toolCalls: [], evaluation: ids['books'] };
-    const calls = [{ ...call, externalId: 'folder-1', toolCalls: [BOOKED] }, failing];
-    await writeFile(path.join(folder, 'said.json'), JSON.stringify(TRANSCRIPT));
-    await writeFile(path.join(folder, 'manifest.json'), JSON.stringify(calls));
-    const env = { VAT_URL: app.url, VAT_API_KEY: subject.apiKey };
-    const command = ['import-call', folder, '--agent', subject.agentId, '--evaluation', 'books'];
-    const first = await vat(command, env);
-    expect(first).toMatchObject({ code: 1, stderr: '2 calls imported\n' });
-    expect(first.stdout).toMatch(/^folder-1: passed \(run .*\nfolder-2: failed \(run /);
-    // Each is imported once.
-    expect(await vat(command, env)).toMatchObject({ code: 1, stdout: first.stdout });
-    expect(await vat([...command, '--junit', 'x.xml'], env)).toMatchObject({
-      ...{ code: 3, stderr: expect.stringContaining('--junit is for one call') },
-    });
-    await writeFile(path.join(folder, 'manifest.json'), JSON.stringify([{ ...call, transkript: [] }]));
-    expect(await vat(command, env)).toMatchObject({
-      ...{ code: 3, stderr: expect.stringContaining('Call 1 has the unknown field transkript') },
-    });
-    // Exports write null for what they do not have, and some editors begin a file with a mark.
-    const bare = {
-      ...call,
-      externalId: 'folder-3',
-      toolCalls: null,
-      endedReason: null,
-      recording: null,
-      evaluation: null,
-    };
-    const early = [{ ...TRANSCRIPT[0]!, startMs: -1_000 }, ...TRANSCRIPT.slice(1)];
-    const mixed = [
-      { ...call, externalId: 'early', transcript: early },
-      { ...call, externalId: 'lost', transcript: 'lost.json' },
-      { ...call, externalId: 'loud', recording: 7 },
-      { ...call, externalId: 'folder-1', toolCalls: [] },
-      bare,
-    ];
-    await writeFile(path.join(folder, 'manifest.json'), `\uFEFF${JSON.stringify(mixed)}`);
-    const rest = await vat(command, env);
-    expect(rest.stdout).toMatch(/^folder-3: invalid \(run [^\n]*\n$/);
-    expect([rest.code, rest.stderr.split('\n')]).toEqual([
-      3,
-      [
-        expect.stringMatching(/^early: not imported\. .*transcript\[0\]\.startMs must be a number/),
-        expect.stringMatching(/^lost: not imported\. .*lost\.json cannot be read/),
-        'loud: not imported. "recording" of call 3 is not a text',
-        expect.stringMatching(/^folder-1: not imported\. .*409.*another content/),
-        '1 call imported, 4 refused',
-        '',
-      ],
-    ]);
-    await writeFile(path.join(folder, 'manifest.json'), '{');
-    expect(await vat(command, env)).toMatchObject({ code: 3, stderr: expect.stringContaining('not valid JSON') });
-  }, 60_000);
 
   describe('in the list of the calls of its agent', () => {
     const list = (query: string) => subject.client.get(`/agents/${subject.agentId}/calls${query}`);
