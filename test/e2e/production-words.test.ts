@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { WEBHOOK_EVENT_TYPES } from '../../src/modules/webhooks/webhook-event.js';
 import { expectNotFound } from '../support/expect.js';
 import { HttpClient } from '../support/http.js';
 import { importCall } from '../support/imported-calls.js';
@@ -30,10 +31,13 @@ describe('the words and the sound of production calls', () => {
 
   beforeAll(async () => {
     app = await createTestApp({ env: { ...callEnv('http://127.0.0.1:9/v1'), DATA_DIR: dataDir } });
-    const subject = await prepareEvaluations(app, [{ ...BOOKS, checks: [REFUSES] }]);
+    const subject = await prepareEvaluations(app, [{ ...BOOKS, critical: true, checks: [REFUSES] }]);
     const { client, workspaceId, apiKey } = subject;
     ({ agentId } = subject);
     const as = async (role: Role) => client.as((await createKey(app, subject, role)).value);
+    const events = WEBHOOK_EVENT_TYPES.filter((type) => type !== 'webhook.test');
+    const webhook = await client.post('/workspace/webhooks', { url: 'https://hooks.example.com/x', events });
+    expect(webhook).toMatchObject({ status: 201 });
     readers = { VIEWER: await as('VIEWER'), EDITOR: await as('EDITOR') };
     const callOf = async (runId: string) => ({ runId, id: (await client.get(`/runs/${runId}/calls`)).body.data[0].id });
 
@@ -120,6 +124,11 @@ describe('the words and the sound of production calls', () => {
     }
     const { status } = await readers.EDITOR.get(`/calls/${calls.imported.id}/recording`);
     expect(status).toBe(200);
+  });
+
+  it('are in no event of a webhook, although a critical evaluation failed', async () => {
+    expect((await readers.EDITOR.get(`/runs/${calls.imported.runId}`)).body.data).toMatchObject({ exitCode: 1 });
+    expect(await sql(app.databaseUrl, 'SELECT type, body FROM webhook_events')).toEqual([]);
   });
 
   it.each(KINDS)('are behind no report link when it was %s', async (kind) => {
