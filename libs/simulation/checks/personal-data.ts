@@ -182,6 +182,7 @@ function spokenIn({ digits, numbers = new Map(), repeats, at, dot }: Language) {
     ),
     digits: new RegExp(`(?<![\\p{L}\\d])${number}(?:${PAUSE}${number}){2,40}${edge}`, 'giu'),
     /** Prices and times are said in numbers of two digits: somewhere three are said one by one, and not as "nine oh five". */
+    number,
     isPhone: (text: string) =>
       read(text).length >= 7 && oneByOne.test(text) && !text.split(/[,.…]+ ?/).every((part) => isTime(part)),
     read,
@@ -214,6 +215,9 @@ const SPOKEN = [
   }),
   ...SIMPLE.map(([digits, at, dot]) => spokenIn({ digits: digits.split(' '), repeats: {}, at, dot })),
 ];
+
+/** A spoken number, for a regular expression. */
+export const NUMBER_WORD = `(?:${SPOKEN.map(({ number }) => number).join('|')})`;
 
 /** The letters and digits of a piece: equal for the same number written in another way. */
 export const compact = (text: string): string => text.replace(/[^\p{L}\p{N}]/gu, '').toLowerCase();

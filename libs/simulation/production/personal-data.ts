@@ -1,9 +1,10 @@
 import { PERSONAL_DATA_KINDS, type PersonalDataKind } from '../../evaluation-definition/index.js';
-import { compact, findIn } from '../checks/personal-data.js';
+import { compact, findIn, type PersonalDatum } from '../checks/personal-data.js';
 import type { Evidence } from '../timeline/evidence.js';
 import { type JsonValue, truncate } from '../timeline/text.js';
 import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
 import type { TimelineEntry } from '../timeline/timeline.js';
+import { type Line, numbersAcross, partsIn } from './numbers-across-lines.js';
 
 const NAMES: Readonly<Record<PersonalDataKind, string>> = {
   card: 'card number',
@@ -16,6 +17,8 @@ const NAMES: Readonly<Record<PersonalDataKind, string>> = {
 const DIGITS = /^\d{7,19}$/;
 /** The same in a text of JSON, in which a colon may precede them. */
 const DIGITS_OF_JSON = /(?<=[:[,]\s*)\d{7,19}(?=\s*[,}\]])/g;
+/** Shorter parts of numbers are redacted only where they were said. */
+const SHORTEST_PART = 3;
 
 /**
  * Replaces the personal data of one call by placeholders, such as `[phone number 1]`. Equal values have equal numbers, however
@@ -24,6 +27,8 @@ const DIGITS_OF_JSON = /(?<=[:[,]\s*)\d{7,19}(?=\s*[,}\]])/g;
 export class PersonalDataRedaction {
   private readonly numbers = new Map<string, number>();
   private readonly counts = new Map<PersonalDataKind, number>();
+  /** Numbers that were said in several lines, by each of their parts that is long enough to be told from other digits. */
+  private readonly parts = new Map<string, PersonalDatum>();
 
   /**
    * @param kinds that are replaced; all by default
@@ -38,30 +43,56 @@ export class PersonalDataRedaction {
     return this.words(text.replace(DIGITS_OF_JSON, (digits) => JSON.stringify(this.number(Number(digits), digits))));
   }
 
+  /** The lines of a call in their order, also with numbers that were said in several of them. */
+  lines<T extends Line>(lines: readonly T[]): T[] {
+    const across = this.across(lines);
+    return lines.map((line, index) => ({ ...line, text: this.line(line.text, across.get(index)) }));
+  }
+
+  private line(text: string, parts: readonly PersonalDatum[] | undefined): string {
+    return parts ? this.words(text, parts) : this.text(text);
+  }
+
+  private across(lines: readonly Line[]): ReadonlyMap<number, readonly PersonalDatum[]> {
+    const across = numbersAcross(lines);
+    for (const [index, parts] of across) {
+      for (const datum of parts) {
+        const part = lines[index]!.text.slice(datum.at, datum.at + datum.length);
+        if (part.length >= SHORTEST_PART) this.parts.set(part, datum);
+      }
+    }
+    return across;
+  }
+
   /** The timeline of a call. Times stay numbers. @throws what `yieldToEventLoop` throws */
   async entries(
     entries: readonly TimelineEntry[],
     yieldToEventLoop: YieldToEventLoop,
   ): Promise<readonly TimelineEntry[]> {
     const redacted: TimelineEntry[] = [];
+    const speech = entries.filter((entry) => entry.type === 'speech');
+    const across = this.across(speech);
+    const parts = new Map(speech.map((entry, index) => [entry as TimelineEntry, across.get(index)]));
     for (const entry of entries) {
-      redacted.push(this.entry(entry));
+      redacted.push(this.entry(entry, parts.get(entry)));
       await yieldToEventLoop();
     }
     return redacted;
   }
 
-  private entry(entry: TimelineEntry): TimelineEntry {
+  private entry(entry: TimelineEntry, parts: readonly PersonalDatum[] | undefined): TimelineEntry {
     if (entry.type === 'tool_call') {
       const { arguments: args, result, ...call } = entry;
       const given = { arguments: this.value(args), ...(result !== undefined && { result: this.value(result) }) };
       return { ...this.texts(call), ...given };
     }
     const clean = this.texts(entry);
-    if (clean.type !== 'speech' || entry.type !== 'speech' || clean.text === entry.text) return clean;
+    if (clean.type !== 'speech' || entry.type !== 'speech') return clean;
+    const text = this.line(entry.text, parts);
+    if (text === entry.text) return clean;
     // Positions in the words as they were said.
     const { uncertain: _, ...speech } = clean;
-    return speech;
+    return { ...speech, text };
   }
 
   /**
@@ -92,10 +123,11 @@ export class PersonalDataRedaction {
     return { ...(Object.fromEntries(entries) as object), ...replaced(value) };
   }
 
-  private words(text: string): string {
+  private words(text: string, parts: readonly PersonalDatum[] = partsIn(text, this.parts)): string {
     let from = 0;
     let clean = '';
-    for (const { kind, text: value, at, length } of findIn(text)) {
+    const found = [...parts, ...findIn(text)].sort((a, b) => a.at - b.at);
+    for (const { kind, text: value, at, length } of found) {
       if (!this.kinds.includes(kind) || at < from) continue;
       clean += text.slice(from, at) + this.placeholder(kind, value);
       from = at + length;

@@ -119,7 +119,7 @@ export class CallImportsService {
     const { transcript, toolCalls, endedReason, reported } = parts;
     const redaction = new PersonalDataRedaction();
     const clean = {
-      transcript: transcript && transcript.map((entry) => ({ ...entry, text: redaction.text(entry.text) })),
+      transcript: transcript && redaction.lines(transcript),
       toolCalls: toolCalls && toolCalls.map((call) => redacted(call, redaction)),
       endedReason: endedReason && redaction.text(endedReason),
       reported: redaction.value(reported),
