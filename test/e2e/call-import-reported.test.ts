@@ -166,7 +166,12 @@ describe('what is reported with an imported call', () => {
     const personal = ['415-555-0142', 'anna@example.com'];
     const words = `Call me at ${personal.join(' or ')}.`;
     const call = { ...BOOKED, arguments: { guests: 2, phone: 4155550142 }, result: { mail: personal[1] } };
-    const transcript = [...TRANSCRIPT, { speaker: 'agent', text: words, startMs: 8_000, endMs: 9_000 }];
+    const transcript = [
+      ...TRANSCRIPT,
+      { speaker: 'agent', text: words, startMs: 8_000, endMs: 9_000 },
+      { speaker: 'caller', text: 'Or at 47110', startMs: 9_100, endMs: 9_500 },
+      { speaker: 'caller', text: '471199', startMs: 9_900, endMs: 10_500 },
+    ];
     const fields = { transcript, origin: 'production', toolCalls: [call], endedReason: `ended by ${personal[0]}` };
     const { call: kept } = await imported('repeats', { ...fields, reported: { from: personal[0] } });
     expect(kept).toMatchObject({
@@ -178,10 +183,11 @@ describe('what is reported with an imported call', () => {
       end: { reason: expect.stringContaining('ended by [phone number 1]') },
     });
     expect(JSON.stringify(kept)).toContain('Call me at [phone number 1] or [e-mail address 1].');
+    expect(JSON.stringify(kept)).toContain('Or at [phone number 2]');
     expect((await imported('says-none', fields)).call).toMatchObject({ outcome: 'failed' });
     for (const table of ['calls', 'call_results', 'call_imports', 'runs', 'idempotency_keys']) {
       const rows = await sql<any>(app.databaseUrl, `SELECT t::text AS row FROM ${table} t`);
-      expect(rows.filter(({ row }) => /555-?0142|anna@example/.test(row))).toEqual([]);
+      expect(rows.filter(({ row }) => /555-?0142|anna@example|at 47110|471199/.test(row))).toEqual([]);
     }
   });
 

@@ -288,6 +288,26 @@ describe('the days of production calls', () => {
     expect(leaks).toEqual([]);
   });
 
+  it('keeps no part of a number that was said in two lines, also where a check quotes it', async () => {
+    const { take, calls } = await prepare([
+      {
+        ...{ key: 'quotes', name: 'Quotes', ...PERSONALITY, scope: 'production' },
+        checks: [{ type: 'never_says', speaker: 'caller', pattern: '\\d{5}' }],
+      },
+    ]);
+    const numbers = Array.from({ length: 20 }, () => [randomInt(47_000, 48_000), randomInt(10 ** 5, 10 ** 6)] as const);
+    for (const [at, [area, rest]] of numbers.entries()) {
+      const words = ['Good evening.', `My number is 0${area}`, 'Yes?', `${rest}.`, `So 0${area} ${rest}.`];
+      await take(call(`across-${at}`, words, { endedReason: `ended by 0${area}` }), all);
+    }
+    expect(await calls()).toHaveLength(20);
+    expect((await calls()).every(({ outcome }) => outcome === 'failed')).toBe(true);
+    const everywhere = [await wholeDatabase(app.databaseUrl), asked.join('\n'), JSON.stringify(log.lines)].join('\n');
+    expect(everywhere).toContain('My number is [phone number 1]');
+    const leaks = numbers.filter(([area, rest]) => everywhere.includes(` 0${area}`) || everywhere.includes(`"${rest}`));
+    expect(leaks).toEqual([]);
+  });
+
   it('has its criteria judged in a derived run, from which a deleted call is deleted, too', async () => {
     const { take, run, runs, client, agentId } = await prepare([polite]);
     await take(call('a', ['Good evening.', 'Hello.', 'How can I help?']));
