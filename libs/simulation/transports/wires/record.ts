@@ -101,8 +101,7 @@ export class Conversation {
 
   /** @param name by which the call is found if there is no id: the first one that has no result */
   returned(id: string | null | undefined, result: unknown, name?: unknown): void {
-    const [first] = [...this.tools].find(([, call]) => call.name === name && call.result === null) ?? [];
-    const key = id ?? first ?? '';
+    const key = id ?? [...this.tools].find(([, call]) => call.name === name && call.result === null)?.[0] ?? '';
     const call = this.tools.get(key);
     if (!call || result === null || result === undefined) return;
     const text = typeof result === 'string' ? result : JSON.stringify(guarded(result));

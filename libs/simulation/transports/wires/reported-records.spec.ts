@@ -236,8 +236,11 @@ describe('a record as it was reported', () => {
                     { type: 'edge', edge_id: 'e', target_node_id: 'n' },
                     {
                       ...{ type: 'nested_tools', node_id: 'n', is_successful: true },
-                      requests: [request('submit', '{"discount":22}', { tool_has_been_called: false })],
-                      results: [outcome('submit', 'sent')],
+                      requests: [
+                        request('transfer_to_agent', '{"agent_number":0}', { type: 'system' }),
+                        request('submit', '{"discount":22}', { tool_has_been_called: false }),
+                      ],
+                      results: [outcome('transfer_to_agent', '{"status":"success"}'), outcome('submit', 'sent')],
                     },
                   ],
                 },

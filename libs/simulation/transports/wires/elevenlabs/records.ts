@@ -109,10 +109,12 @@ function say(conversation: Conversation, entry: Json): void {
   const isSpoken = !contextual_update_info && source_medium !== 'dtmf';
   if (role === 'agent' || role === 'assistant') conversation.say('agent', message ?? voices.join(' '), { startMs });
   else if (role === 'user' && isSpoken) conversation.say('caller', message, { startMs });
+  // A workflow moves between its nodes by a tool of the platform.
   const inNodes = withNested(entry['tool_results'])
     .flatMap(stepsOf)
-    .flatMap(({ requests }) => listOf(requests));
-  for (const { tool_name, params_as_json, request_id } of [...listOf(entry['tool_calls']), ...inNodes].map(objectOf)) {
+    .flatMap(({ requests }) => listOf(requests).map(objectOf))
+    .filter(({ type, tool_name }) => type !== 'system' || tool_name !== 'transfer_to_agent');
+  for (const { tool_name, params_as_json, request_id } of [...listOf(entry['tool_calls']).map(objectOf), ...inNodes]) {
     conversation.called(textOf(tool_name), argumentsJson(params_as_json), startMs, textOf(request_id));
   }
 }
