@@ -4,8 +4,8 @@ import { partAt } from '../timeline/call-view.js';
 import { failedBy, type Finding } from './check-result.js';
 import { type EventFinder, NotKnown } from './occurrences.js';
 
-/** An e-mail address in a text. */
-export const EMAIL = /[\p{L}\d._%+-]{1,64}@[\p{L}\d-]{1,63}(?:\.[\p{L}\d-]{1,63}){1,5}/gu;
+/** An e-mail address in a text; recognisers write spaces beside the sign. */
+export const EMAIL = /[\p{L}\d._%+-]{1,64} ?@ ?[\p{L}\d-]{1,63}(?:\.[\p{L}\d-]{1,63}){1,5}/gu;
 
 /** Something that a check forbids, at a position in a text. */
 export interface Forbidden {

@@ -5,7 +5,7 @@ import {
 } from '../../evaluation-definition/index.js';
 import { LANGUAGES } from '../values/readings.js';
 import type { Finding } from './check-result.js';
-import { type Forbidden, saysNone } from './forbidden-words.js';
+import { EMAIL, type Forbidden, saysNone } from './forbidden-words.js';
 import type { Leaves } from './kind.js';
 import { type EventFinder, NotKnown } from './occurrences.js';
 import { isRecording } from './recorded.js';
@@ -29,7 +29,6 @@ const PHONES = [
   /(?<![\d.,])\d(?:[,.…]{0,3} \d){6,14}(?!\d)/gu,
   /(?<![\d.,])[2-9]\d\d[,.…]{1,3} [2-9]\d\d[,.…]{1,3} \d\d(?!00)\d\d(?!\d)/gu,
 ];
-const EMAIL_WITH_SPACES = /[\p{L}\d._%+-]{1,64} ?@ ?[\p{L}\d-]{1,63}(?:\.[\p{L}\d-]{1,63}){1,5}/gu;
 /** Dates, ranges of years and ranges of times, which look like phone numbers, and times in milliseconds or as 14 digits, like cards. */
 const NO_PHONE =
   /^(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./ ]\d{1,2}[-./ ]\d{4}|(?:1[89]|20)\d\d ?[-/] ?(?:1[89]|20)\d\d)$/;
@@ -102,7 +101,7 @@ export function findIn(text: string): PersonalDatum[] {
       return blank(part) + match.slice(part.length);
     });
   };
-  take('email', EMAIL_WITH_SPACES, () => true);
+  take('email', EMAIL, () => true);
   take('iban', IBAN, ibanIn);
   for (const pattern of OTHERS) rest = rest.replace(pattern, blank);
   take('card', CARD, (match) => !TIMESTAMP.test(match) && isCard(match));
