@@ -73,7 +73,10 @@ function scripted(script: readonly ScriptStep[]): string[] {
 }
 
 function action(step: ScriptStep): string {
-  if ('say' in step) return `says ${quoted(lineText(step.say))}${hesitations(step.say)}${bargeIn(step.bargeIn)}`;
+  if ('say' in step) {
+    const to = step.to ? `, or when ${conditionText(step.to)}` : '';
+    return `says ${quoted(lineText(step.say))}${hesitations(step.say)}${bargeIn(step.bargeIn)}${to}`;
+  }
   if ('backchannel' in step) return `says "${step.backchannel}" after hearing the agent for ${step.afterMs} ms`;
   if ('noise' in step) {
     const moment = step.afterMs === undefined ? 'in silence' : `after hearing the agent for ${step.afterMs} ms`;
@@ -81,7 +84,10 @@ function action(step: ScriptStep): string {
   }
   if ('press' in step) return `presses ${step.press}`;
   if ('waitSeconds' in step) return `is silent for ${count(step.waitSeconds, 'second')}`;
-  if ('end' in step) return `hangs up: ${clipped(oneLine(step.end), MAX_TEXT)}`;
+  if ('end' in step) {
+    const unless = step.unless ? ` unless the agent has ${step.unless}${step.unless === 'asked' ? ' something' : ''}` : '';
+    return `hangs up${unless}: ${clipped(oneLine(step.end), MAX_TEXT)}`;
+  }
   const answers = `gives ${count(step.answers.length, 'answer')} in any order`;
   if (!step.until) return answers;
   return `${answers} until ${conditionText(step.until)}, and otherwise says ${quoted(step.otherwise ?? '')}`;

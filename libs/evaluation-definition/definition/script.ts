@@ -45,6 +45,8 @@ interface Expecting {
 /** Says one line and waits for the response. */
 export interface SayStep extends Expecting {
   readonly when?: Condition;
+  /** The words of the agent that the line answers: it is said to these, even if the lines before it have not been said. */
+  readonly to?: Condition;
   readonly say: SpokenLine;
   /** Says the line over the agent's response to the `say` before it. */
   readonly bargeIn?: BargeIn;
@@ -108,7 +110,12 @@ export interface WaitStep {
 export interface EndStep {
   readonly when?: Condition;
   readonly end: string;
+  /** What the agent must not do for the caller to hang up: the script has no answer to it, so the call is no test. */
+  readonly unless?: EndsUnless;
 }
+
+export const ENDS_UNLESS = ['asked', 'answered'] as const;
+export type EndsUnless = (typeof ENDS_UNLESS)[number];
 
 /** One action of a scripted caller. A step whose condition does not hold is skipped. */
 export type ScriptStep = SayStep | AnswersStep | BackchannelStep | NoiseStep | PressStep | WaitStep | EndStep;
@@ -125,7 +132,8 @@ export function startsDuringTurnAfter(step: ScriptStep): number | undefined {
  */
 export function mostTurns(script: readonly (ScriptStep | undefined)[]): number | undefined {
   if (script.length === 0 || script.some((step) => !step || 'answers' in step)) return undefined;
-  return script.filter((step) => step && 'say' in step).length;
+  // A line that answers words of the agent may be said twice: in its place, and to these words.
+  return script.reduce((sum, step) => sum + (step && 'say' in step ? (step.to ? 2 : 1) : 0), 0);
 }
 
 /** The lines that the caller may say in a step. */

@@ -37,7 +37,8 @@ export function normalise(input: DefinitionInput): EvaluationDefinition {
 export function normaliseStep(step: ScriptStep): ScriptStep {
   const when = step.when && { when: condition(step.when) };
   if ('say' in step) {
-    return { ...when, say: step.say, ...(step.bargeIn && { bargeIn: step.bargeIn }), ...expectations(step) };
+    const to = step.to && { to: condition(step.to) };
+    return { ...when, ...to, say: step.say, ...(step.bargeIn && { bargeIn: step.bargeIn }), ...expectations(step) };
   }
   if ('backchannel' in step) return { backchannel: step.backchannel, afterMs: step.afterMs };
   if ('noise' in step) {
@@ -45,7 +46,7 @@ export function normaliseStep(step: ScriptStep): ScriptStep {
   }
   if ('press' in step) return { ...when, press: step.press };
   if ('waitSeconds' in step) return { ...when, waitSeconds: step.waitSeconds };
-  if ('end' in step) return { ...when, end: step.end };
+  if ('end' in step) return { ...when, end: step.end, ...(step.unless && { unless: step.unless }) };
   return {
     ...when,
     answers: step.answers.map((answer) => ({

@@ -1,6 +1,6 @@
 import { LIMITS } from '../definition/limits.js';
 import { requiredEach, type JsonSchema, matcherFields, oneMatcher, ref } from '../definition/json-schema.js';
-import { BACKCHANNELS, NOISES } from '../definition/script.js';
+import { BACKCHANNELS, ENDS_UNLESS, NOISES } from '../definition/script.js';
 
 const line = (description: string, example: string): JsonSchema => ({
   type: 'string',
@@ -106,6 +106,11 @@ export const scriptDefinitions = {
         'Line that the caller says; the next step follows the response. A list of texts with `pauseMs` between them is a line with hesitations: still one turn of the caller',
         "Hello, I'd like to book a table.",
       ),
+      to: {
+        allOf: [ref('Condition')],
+        description:
+          'Used with `say`: words of the agent that the line answers. It is said to these words once, even if lines before it have not been said, or it was said to others. Not with `when` and `bargeIn`',
+      },
       bargeIn: {
         type: 'object',
         description:
@@ -169,6 +174,12 @@ export const scriptDefinitions = {
         maxLength: LIMITS.reason,
         examples: ['The table is booked'],
       },
+      unless: {
+        type: 'string',
+        description:
+          'Used with `end`, as the last step: the script has no answer if the agent has `asked` something, or has `answered` at all, and no line with `to` was said to these words. Checks that are not met by then are not decided; if one is not, the call is invalid',
+        enum: ENDS_UNLESS,
+      },
       expect: expectations(
         'Used with `say` and `answers`: checks of what the agent does after the line, until the caller speaks again; with `answers` after each line of the step',
       ),
@@ -179,6 +190,8 @@ export const scriptDefinitions = {
       until: ['answers', 'otherwise'],
       otherwise: ['answers', 'until'],
       bargeIn: ['say'],
+      to: ['say'],
+      unless: ['end'],
       backchannel: ['afterMs'],
     },
     // As a condition, which draft-07 has too.

@@ -11,6 +11,12 @@ export function scriptViolations({ script, maxTurns, maxDurationSeconds }: Parti
   if (end !== -1 && end < script.length - 1) {
     violations.push({ path: ['script', end + 1], text: `can never be reached, because script[${end}] ends the call` });
   }
+  script.forEach((step, index) => {
+    const isMixed = step && 'say' in step && step.to && (step.when ?? step.bargeIn);
+    if (isMixed) violations.push({ path: ['script', index, 'to'], text: 'is not possible with when or bargeIn' });
+    const isEarly = step && 'end' in step && step.unless && index < script.length - 1;
+    if (isEarly) violations.push({ path: ['script', index, 'unless'], text: 'is only possible in the last step' });
+  });
   const steps = certain(script);
   const lines = steps.filter((step) => 'say' in step).length;
   if (maxTurns !== undefined && lines > maxTurns) {
@@ -55,6 +61,7 @@ export function scriptMatchers(script: PartialDefinition['script']): { matcher: 
     if (!step) return;
     const path = ['script', index];
     add(step.when, [...path, 'when']);
+    if ('say' in step) add(step.to, [...path, 'to']);
     if (!('answers' in step)) return;
     step.answers.forEach((answer, position) => add(answer.when, [...path, 'answers', position, 'when']));
     add(step.until, [...path, 'until']);

@@ -204,12 +204,13 @@ class Call {
     const broken = left ?? this.invalidity(conversation);
     const spokeOther = broken?.code === 'no_answer' ? await this.otherLanguage(view, conversation) : undefined;
     const invalidity = spokeOther === undefined ? broken : undefined;
-    const judged = await this.judge(conversation, readable, invalidity, voice?.wordsFrom?.source);
+    let judged = await this.judge(conversation, readable, invalidity, voice?.wordsFrom?.source);
     const leaf = judgedLeaf(verdictsOn(criteriaIn(applicable), judged.inChecks));
     const evaluated = await evaluateChecks(applicable, view, this.yielder(), soundChecks, leaf);
     const decided = new Map(this.options.decided?.map((check) => [check.index, check]));
     const found = evaluated.map((check) => decided.get(check.index) ?? check);
     const checks = redacted(await this.confirmed(applicable, found, { view, judged: leaf }, conversation));
+    if (this.isMetByLines(conversation, checks)) judged = { ...judged, invalidity: undefined };
     const isProduction = conversation.end.recorded?.isProduction === true;
     const verdict = decide({
       ...conversation,
@@ -335,6 +336,14 @@ class Call {
     if (failure || this.kind === 'recorded') return undefined;
     const { personality, scenario } = this.options;
     return findInvalidity({ kind: this.kind, entries: this.timeline.entries, wasAgentActing, personality, scenario });
+  }
+
+  /** Whether a script that has no answer to what follows its last line was enough. */
+  private isMetByLines({ end }: ConversationResult, checks: readonly CheckResult[]): boolean {
+    const { script, criteria } = this.options.definition;
+    const last = script.at(-1);
+    const isOpen = end.code === 'no_answer' && last !== undefined && 'end' in last && last.unless !== undefined;
+    return isOpen && checks.length > 0 && criteria.length === 0 && checks.every(({ met }) => met === true);
   }
 
   /** A recogniser may mishear one language as another, so both hearings must agree. */

@@ -123,6 +123,8 @@ const openParts = (script: readonly ScriptStep[]): string[] => [
 /** The fields of a step that depend on what the agent says. */
 const conditionsOf = (step: ScriptStep): string[] => [
   ...(step.when ? ['when'] : []),
+  ...('say' in step && step.to ? ['to'] : []),
+  ...('end' in step && step.unless ? ['unless'] : []),
   ...('answers' in step ? ['answers'] : []),
 ];
 

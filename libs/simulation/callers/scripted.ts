@@ -2,9 +2,11 @@ import {
   type AnswersStep,
   type BackchannelStep,
   type Condition,
+  type EndStep,
   lineText,
   type NoiseStep,
   type PressStep,
+  type SayStep,
   type ScriptStep,
   type SpokenLine,
   startsDuringTurnAfter,
@@ -12,6 +14,7 @@ import {
 import { normaliseText } from '../../text/index.js';
 import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
 import { holds } from '../matching/matching.js';
+import { asks, saysGoodbye } from '../matching/phrases.js';
 import type { ScriptSource } from '../timeline/timeline.js';
 import { agentRepeats, type Exchange, noAnswer } from './agent-repeats.js';
 import type { AgentReply, Caller, CallerAction, CallerLine, ScriptedSound } from './caller.js';
@@ -29,6 +32,8 @@ interface Progress {
   /** Whether the step at `position` has started: its `when` is evaluated only once. */
   readonly hasStarted: boolean;
   readonly lastLine: ScriptLine | undefined;
+  /** Positions of the lines that were said to the words that they answer. */
+  readonly given: readonly number[];
   /** The agent's lines to which the caller has said `otherwise` since it last had an answer, normalised. */
   readonly unanswered: readonly string[];
   /** What the caller said in the present step with answers. */
@@ -41,6 +46,7 @@ const BEGINNING: Progress = {
   position: 0,
   hasStarted: false,
   lastLine: undefined,
+  given: [],
   unanswered: [],
   exchanges: [],
   answer: undefined,
@@ -79,7 +85,7 @@ export class ScriptedCaller implements Caller {
 
   async ahead(): Promise<CallerAction | undefined> {
     for (let step = this.step; step; step = this.step) {
-      if ('answers' in step) return undefined;
+      if ('answers' in step || this.isRecalled) return undefined;
       const { answer } = this.now;
       // What is done while the agent speaks has to be decided before.
       const isDecided = !step.when || (answer !== undefined && startsDuringTurnAfter(step) !== undefined);
@@ -99,6 +105,38 @@ export class ScriptedCaller implements Caller {
     return this.script[this.now.position];
   }
 
+  /** Whether lines or the end depend on the words of the agent. */
+  private get isRecalled(): boolean {
+    return this.script.some((step) => ('say' in step && step.to) || ('end' in step && step.unless));
+  }
+
+  /** The steps whose lines answer these words. */
+  private async linesTo(answer: string): Promise<number[]> {
+    const found: number[] = [];
+    for (const [at, step] of this.script.entries()) {
+      if ('say' in step && step.to && (await this.holds(step.to, answer))) found.push(at);
+    }
+    return found;
+  }
+
+  /** A line ahead that answers these words, or `no_answer` where the script ends and none does. */
+  private async recalled(step: SayStep | EndStep, answer: string): Promise<CallerAction | undefined> {
+    const lines = answer === '' || !this.isRecalled ? [] : await this.linesTo(answer);
+    const at = lines.find((each) => !this.now.given.includes(each));
+    if (at !== undefined) {
+      this.note({ given: [...this.now.given, at] });
+      if (at === this.now.position) this.advance();
+      return this.speak({ line: partsOf((this.script[at] as SayStep).say), script: { step: at } });
+    }
+    const end = 'end' in step ? step : this.script.at(-1);
+    const unless = end && 'end' in end ? end.unless : undefined;
+    if (unless === undefined || lines.length > 0 || answer === '') return undefined;
+    // A goodbye would end the call, whatever the agent asks.
+    const isOver = 'end' in step || saysGoodbye(lineText(step.say));
+    const isOpen = asks(answer) || (unless === 'answered' && 'end' in step);
+    return isOver && isOpen ? noAnswer(answer) : undefined;
+  }
+
   private note(change: Partial<Progress>): void {
     this.now = { ...this.now, ...change };
   }
@@ -114,6 +152,10 @@ export class ScriptedCaller implements Caller {
       if (!line) return undefined;
       return agentRepeats(answer, this.now.exchanges) ?? this.speak(line, answer);
     }
+    if ('end' in step || 'say' in step) {
+      const recalled = await this.recalled(step, answer);
+      if (recalled) return recalled;
+    }
     if ('end' in step) return { type: 'hang_up', code: 'caller_done', reason: step.end, script };
     this.advance();
     if ('say' in step) {
@@ -126,7 +168,9 @@ export class ScriptedCaller implements Caller {
   }
 
   private advance(): void {
-    this.note({ position: this.now.position + 1, hasStarted: false });
+    let position = this.now.position + 1;
+    while (this.now.given.includes(position)) position++;
+    this.note({ position, hasStarted: false });
   }
 
   /** @param heard what the line answers, in an `answers` step */

@@ -212,7 +212,7 @@ async function areOpen(conditions: readonly Condition[], turn: HeardTurn, { yiel
 /** What the caller decides by: the conditions of steps, of answers, and of their end. */
 const conditionsIn = (script: readonly ScriptStep[]): Condition[] =>
   script.flatMap((step) => {
-    const own = step.when ? [step.when] : [];
+    const own = [step.when ?? [], ('say' in step && step.to) || []].flat();
     if (!('answers' in step)) return own;
     return [...own, ...step.answers.map(({ when }) => when), ...(step.until ? [step.until] : [])];
   });

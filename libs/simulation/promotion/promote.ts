@@ -13,8 +13,10 @@ import {
 import type { CallResult } from '../call/call.js';
 import { evaluateChecks } from '../checks/evaluate-checks.js';
 import { TIMES } from '../checks/times.js';
+import { asks, saysGoodbye } from '../matching/phrases.js';
 import { CallView } from '../timeline/call-view.js';
 import type { JsonValue } from '../timeline/text.js';
+import type { EndCode } from '../timeline/timeline.js';
 import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
 import { fictional, withFiction } from './fiction.js';
 import { PersonalDataRedaction } from '../production/personal-data.js';
@@ -29,7 +31,7 @@ export interface Promotion extends Pick<EvaluationDefinition, 'script' | 'checks
 
 type Promoted = Pick<CallResult, 'timeline' | 'checks' | 'criteria' | 'measures'>;
 
-const END = { end: 'The caller of the call had said everything' };
+const END = 'The caller of the call had said everything';
 
 /**
  * A test of what went wrong on a call: the caller's lines as a script, the checks and criteria that were not met, all required,
@@ -51,25 +53,55 @@ export async function promote(
   const clean = <T>(value: T): T => plain(withFiction(redaction.value(value)));
   const timeline = plain(withFiction(await redaction.entries(call.timeline, yieldToEventLoop)));
   const view = CallView.of(timeline, [], undefined, call.measures.toolCalls === null ? 'They are not known' : null);
-  const lines = view.said('caller').flatMap(({ text }) => (text.trim() === '' ? [] : [text.trim()]));
+  const lines = linesOf(view);
   if (missed.checks.length + missed.criteria.length === 0 || lines.length === 0) return undefined;
   const checks = clean(missed.checks.map((index): Check => ({ ...definition.checks[index]!, required: true })));
   const criteria = clean(
     missed.criteria.map((index): Criterion => ({ ...definition.criteria[index]!, required: true })),
   );
   const said = lines.slice(0, LIMITS.steps - 1);
-  const row = variablesOf(said, view);
+  const row = variablesOf(
+    said.map(({ text }) => text),
+    view,
+  );
   const toolResults = toolResultsOf(view);
   const names = Object.keys(row);
-  const script = said.map((line): ScriptStep => ({ say: named(line.slice(0, LIMITS.line / 2), row) }));
+  const script = said.map(({ text, asked }): ScriptStep => ({
+    ...(asked !== undefined && { to: { says: { text: asked } } }),
+    say: named(text.slice(0, LIMITS.line / 2), row),
+  }));
+  const end: ScriptStep = { end: END, unless: said.length === lines.length && isOver(view) ? 'asked' : 'answered' };
   const promotion = {
-    ...{ script: [...script, END], criteria, toolResults },
+    ...{ script: [...script, end], criteria, toolResults },
     checks: checks.map((check) => withNames(check, row)),
     variables: names.length > 0 ? [row] : [],
   };
   const again = withVariables({ checks: promotion.checks }, names.length > 0 ? row : null).checks;
   return { ...promotion, notFailing: await notFailing(again, view, yieldToEventLoop) };
 }
+
+/** What the caller said, and what the agent had asked before. A line that got no answer and was repeated is one. */
+function linesOf({ utterances }: CallView): { readonly text: string; readonly asked: string | undefined }[] {
+  return utterances.flatMap(({ speaker, text }, index) => {
+    const before = utterances[index - 1];
+    if (speaker !== 'caller' || text.trim() === '' || (before?.speaker === speaker && before.text === text)) return [];
+    const asked = before?.speaker === 'agent' && asks(before.text) ? sentencesOf(before.text).findLast(asks) : undefined;
+    return [{ text: text.trim(), asked: asked?.slice(0, LIMITS.matcherText) }];
+  });
+}
+
+const sentencesOf = (text: string): string[] => text.trim().split(/(?<=[.!?。？！])\s*/u);
+
+/** Whether the caller ended the call: it may not have said all that a better agent asks for if that was otherwise. */
+function isOver({ utterances, end }: CallView): boolean {
+  const last = utterances.findLast(({ speaker }) => speaker === 'caller');
+  if (last && saysGoodbye(last.text)) return true;
+  const isUnanswered = utterances.at(-1) === last;
+  return !isUnanswered && (end === undefined || ENDS_OF_CALLER.has(end.code));
+}
+
+/** Ends that the caller decided on, or that are not known. */
+const ENDS_OF_CALLER: ReadonlySet<EndCode> = new Set(['caller_done', 'script_over', 'recording_over']);
 
 /** Checks of words and tool calls that are not unmet on the call; times and sounds are known from the call's own result. */
 async function notFailing(
