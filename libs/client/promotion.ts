@@ -23,6 +23,10 @@ async function promote(callId: string, flags: ServiceFlags, io: Io): Promise<Exi
     `"${plain(name, 240)}" with the key ${plain(key ?? '')}: ${count(script.length - 1, 'line')}, ${count(checks.length + criteria.length, 'requirement')}.\n` +
       'It is provisional: its calls do not count until it has failed in a run.\n',
   );
+  const end = script.at(-1);
+  if (end && 'unless' in end && end.unless === 'answered') {
+    io.stderr.write('The call broke off: a run names the question to which the script has no line yet.\n');
+  }
   for (const check of notFailing) io.stderr.write(`It does not fail on the call itself: ${plain(check, 240)}\n`);
   return EXIT.met;
 }

@@ -263,6 +263,14 @@ describe('inputViolations', () => {
       'script waits 60 seconds, which maxDurationSeconds (60) does not allow',
     ]);
     const only = { says: { text: 'sorry' } };
+    expect(stepViolations({ to: only, say: 'a' }, { end: 'Done', unless: 'asked' })).toEqual([]);
+    expect(stepViolations({ to: only, when: only, say: 'a' }, { say: 'b' })).toEqual([
+      'script[0].to is not possible with when or bargeIn',
+    ]);
+    expect(stepViolations({ end: 'Done', when: only, unless: 'asked' }, { say: 'b' })).toEqual([
+      'script[0].unless is only possible in the last step',
+    ]);
+    expect(stepViolations({ say: 'a', unless: 'asked' }, { end: 'Done', to: only })).toHaveLength(2);
     expect(stepViolations({ end: 'Refused', when: only }, { say: 'More' })).toEqual([]);
   });
 

@@ -85,7 +85,9 @@ function action(step: ScriptStep): string {
   if ('press' in step) return `presses ${step.press}`;
   if ('waitSeconds' in step) return `is silent for ${count(step.waitSeconds, 'second')}`;
   if ('end' in step) {
-    const unless = step.unless ? ` unless the agent has ${step.unless}${step.unless === 'asked' ? ' something' : ''}` : '';
+    const unless = step.unless
+      ? ` unless the agent has ${step.unless}${step.unless === 'asked' ? ' something' : ''}`
+      : '';
     return `hangs up${unless}: ${clipped(oneLine(step.end), MAX_TEXT)}`;
   }
   const answers = `gives ${count(step.answers.length, 'answer')} in any order`;

@@ -139,6 +139,7 @@ const expect = fc
 const steps = fc.array(
   fc.oneof(
     fc.record({ say: text(500), when: fc.record({ says: matcher }), expect }),
+    fc.record({ say: text(50), to: fc.record({ says: matcher }) }),
     fc.record({ waitSeconds: fc.double({ min: 0, max: 1, noNaN: true }) }),
     fc.record({
       answers: fc.array(fc.record({ when: fc.record({ notSays: matcher }), say: text(50), expect }), {

@@ -110,7 +110,7 @@ export interface WaitStep {
 export interface EndStep {
   readonly when?: Condition;
   readonly end: string;
-  /** What the agent must not do for the caller to hang up: the script has no answer to it, so the call is no test. */
+  /** What the agent must not do for the caller to hang up: the script has no answer to it, so the call is invalid. */
   readonly unless?: EndsUnless;
 }
 

@@ -47,7 +47,7 @@ import type { PersonalDataRedaction } from '../production/personal-data.js';
 import { inapplicable } from './applicability.js';
 import type { CallVersions } from './call-versions.js';
 import { unexercised } from '../validity/exercise.js';
-import { findInvalidity } from '../validity/find-invalidity.js';
+import { findInvalidity, isMetByLines } from '../validity/find-invalidity.js';
 import type { Invalidity } from '../validity/invalidity.js';
 import { otherLanguage } from '../validity/other-language.js';
 import { rootCauses } from './root-causes.js';
@@ -210,7 +210,7 @@ class Call {
     const decided = new Map(this.options.decided?.map((check) => [check.index, check]));
     const found = evaluated.map((check) => decided.get(check.index) ?? check);
     const checks = redacted(await this.confirmed(applicable, found, { view, judged: leaf }, conversation));
-    if (this.isMetByLines(conversation, checks)) judged = { ...judged, invalidity: undefined };
+    if (isMetByLines(definition, conversation.end, checks)) judged = { ...judged, invalidity: undefined };
     const isProduction = conversation.end.recorded?.isProduction === true;
     const verdict = decide({
       ...conversation,
@@ -336,14 +336,6 @@ class Call {
     if (failure || this.kind === 'recorded') return undefined;
     const { personality, scenario } = this.options;
     return findInvalidity({ kind: this.kind, entries: this.timeline.entries, wasAgentActing, personality, scenario });
-  }
-
-  /** Whether a script that has no answer to what follows its last line was enough. */
-  private isMetByLines({ end }: ConversationResult, checks: readonly CheckResult[]): boolean {
-    const { script, criteria } = this.options.definition;
-    const last = script.at(-1);
-    const isOpen = end.code === 'no_answer' && last !== undefined && 'end' in last && last.unless !== undefined;
-    return isOpen && checks.length > 0 && criteria.length === 0 && checks.every(({ met }) => met === true);
   }
 
   /** A recogniser may mishear one language as another, so both hearings must agree. */

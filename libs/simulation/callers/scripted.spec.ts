@@ -1,3 +1,4 @@
+import type { CheckInput, DefinitionInput } from '../../evaluation-definition/index.js';
 import { VirtualClock } from '../index.js';
 import { agentSaying, call } from '../testing/calls.js';
 
@@ -110,5 +111,65 @@ describe('lines of a scripted caller', () => {
       ['Pardon?', { step: 1, otherwise: true, repeated: true }],
       ['Thank you.', { step: 2 }],
     ]);
+  });
+});
+
+describe('lines that answer words of the agent', () => {
+  const to = (text: string) => ({ to: { says: { text } } });
+  const RECALLED = [
+    { say: 'A table, please.' },
+    { ...to('how many'), say: 'Four.' },
+    { ...to('which day'), say: 'Friday.' },
+    { ...to('shall I'), say: 'No, five.' },
+    { ...to('shall I'), say: 'Yes.' },
+    { say: 'Thanks, goodbye.' },
+  ];
+  const end = (unless: 'asked' | 'answered') => ({ end: 'Done', unless });
+  const BOOKED = [{ type: 'says', text: 'booked' }] as const;
+  const spoken = async (script: object[], answers: string[], checks: readonly CheckInput[] = []) => {
+    const result = await call({ script, checks } as DefinitionInput, { transport: agentSaying(answers) });
+    const said = result.timeline.flatMap((entry) =>
+      entry.type === 'speech' && entry.speaker === 'caller' ? [entry.text] : [],
+    );
+    return { said: said.slice(1), outcome: result.outcome, reason: result.end.reason };
+  };
+
+  it('are said to these words, each once, and else in order', async () => {
+    const other = ['Which day?', 'How many?', 'Shall I?', 'Shall I?', 'It is booked.', 'Bye.'];
+    expect((await spoken(RECALLED, other)).said).toEqual(['Friday.', 'Four.', 'No, five.', 'Yes.', 'Thanks, goodbye.']);
+    const inOtherWords = ['What is the number of guests?', 'Date?', 'Ok?', 'And?', 'It is booked.', 'Bye.'];
+    expect((await spoken(RECALLED, inOtherWords)).said).toEqual([
+      ...['Four.', 'Friday.', 'No, five.', 'Yes.', 'Thanks, goodbye.'],
+    ]);
+  });
+
+  it('are said again to these words if they were said to others before', async () => {
+    const late = ['Your name?', 'How many?', 'Which day?', 'Shall I?', 'Shall I?', 'It is booked.', 'Bye.'];
+    expect((await spoken(RECALLED, late)).said).toEqual([
+      ...['Four.', 'Four.', 'Friday.', 'No, five.', 'Yes.', 'Thanks, goodbye.'],
+    ]);
+  });
+
+  it('leave a call invalid that ends with another question, unless all was met before', async () => {
+    const script = [...RECALLED.slice(0, 2), end('asked')];
+    const open = { said: ['Four.'], outcome: 'invalid', reason: 'The script has no answer to "Your name?"' };
+    expect(await spoken(script, ['How many?', 'Your name?'], BOOKED)).toEqual(open);
+    expect(await spoken(script, ['How many?', 'Booked. Your name?'], BOOKED)).toMatchObject({ outcome: 'passed' });
+    expect(await spoken(script, ['How many?', 'How many?'], BOOKED)).toMatchObject({
+      outcome: 'failed',
+      reason: 'Done',
+    });
+    const closing = ['How many?', 'Is there anything else?'];
+    expect(await spoken(script, closing, BOOKED)).toMatchObject({ outcome: 'failed', reason: 'Done' });
+    expect(await spoken([...RECALLED.slice(0, 2), end('answered')], closing, BOOKED)).toMatchObject({
+      ...{ outcome: 'invalid', reason: 'The script has no answer to "Is there anything else?"' },
+    });
+  });
+
+  it('leave out a goodbye to another question', async () => {
+    const script = [...RECALLED.slice(0, 2), RECALLED[5]!, end('asked')];
+    const open = { said: ['Four.'], outcome: 'invalid', reason: 'The script has no answer to "Your name?"' };
+    expect(await spoken(script, ['How many?', 'Your name?', 'Goodbye.'], BOOKED)).toEqual(open);
+    expect(await spoken(script, ['How many?', 'It is full.', 'Bye.'], BOOKED)).toMatchObject({ outcome: 'failed' });
   });
 });

@@ -34,8 +34,8 @@ describe('promote', () => {
     expect(promotion).toMatchObject({
       script: [
         { say: 'A table for 4 on Friday, my name is {{name}}.' },
-        { say: 'My number is 555-0101.' },
-        { end: expect.any(String) },
+        { to: { says: { text: 'For how many?' } }, say: 'My number is 555-0101.' },
+        { end: expect.any(String), unless: 'asked' },
       ],
       variables: [{ name: 'Rossi' }],
       checks: [{ type: 'calls_tool', required: true, arguments: { people: 4, name: '{{name}}' } }],

@@ -85,7 +85,8 @@ function linesOf({ utterances }: CallView): { readonly text: string; readonly as
   return utterances.flatMap(({ speaker, text }, index) => {
     const before = utterances[index - 1];
     if (speaker !== 'caller' || text.trim() === '' || (before?.speaker === speaker && before.text === text)) return [];
-    const asked = before?.speaker === 'agent' && asks(before.text) ? sentencesOf(before.text).findLast(asks) : undefined;
+    const asked =
+      before?.speaker === 'agent' && asks(before.text) ? sentencesOf(before.text).findLast(asks) : undefined;
     return [{ text: text.trim(), asked: asked?.slice(0, LIMITS.matcherText) }];
   });
 }

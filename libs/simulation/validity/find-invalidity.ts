@@ -1,4 +1,6 @@
+import type { EvaluationDefinition } from '../../evaluation-definition/index.js';
 import { CallView } from '../timeline/call-view.js';
+import type { CheckResult } from '../checks/check-result.js';
 import type { Personality, Scenario } from '../callers/persona.js';
 import { isInterruption } from '../timeline/interruptions.js';
 import type { EndEntry, TimelineEntry } from '../timeline/timeline.js';
@@ -59,4 +61,15 @@ function hadNoAnswer(view: CallView, { reason }: EndEntry): Invalidity {
   const known = turns.findLast(({ parts }) => !parts[0]?.entry.script?.otherwise)?.turn ?? -1;
   const unknown = view.said('agent').filter(({ turn }) => turn >= known);
   return { code: 'no_answer', message: reason, evidence: unknown.map(evidenceOf) };
+}
+
+/** Whether all was met when a script ended that has no answer to what follows its last line, so that none was needed. */
+export function isMetByLines(
+  { script, criteria }: Pick<EvaluationDefinition, 'script' | 'criteria'>,
+  { code }: Pick<EndEntry, 'code'>,
+  checks: readonly CheckResult[],
+): boolean {
+  const last = script.at(-1);
+  const isOpen = code === 'no_answer' && last !== undefined && 'end' in last && last.unless !== undefined;
+  return isOpen && checks.length > 0 && criteria.length === 0 && checks.every(({ met }) => met === true);
 }

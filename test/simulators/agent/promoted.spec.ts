@@ -1,6 +1,8 @@
 import { type DefinitionInput, normalise, withVariables } from '../../../libs/evaluation-definition/index.js';
 import { type CallResult, executeCall, promote, VirtualClock } from '../../../libs/simulation/index.js';
+import { sample } from '../../../libs/statistics/testing/sample.js';
 import { referenceEvaluations } from './evaluations.js';
+import { EXPECTED } from './expected.js';
 import type { FaultName } from './faults.js';
 import { executeTrial, trials } from './testing/accuracy.js';
 import { referenceTransport } from './testing/transport.js';
@@ -27,38 +29,44 @@ async function asTest(call: CallResult, key: string, fault: FaultName) {
       }),
     ),
   );
-  return { name: `${fault}: ${key}`, notFailing, faulty: faulty!, healthy: healthy! };
+  return { notFailing, faulty: faulty!, healthy: healthy! };
 }
 
-/** Calls that ended before their callers had said what a better agent asks for: the lines of such a test must be completed. */
-const NEED_MORE_LINES = [
-  'loops: books-a-table',
-  'loops: fully-booked',
-  'skips-confirmation: books-a-table',
-  'double-booking: fully-booked',
-  'hangs-up-early: books-a-table',
-  'hangs-up-early: fully-booked',
-  'silence: books-a-table',
-  'silence: house-facts',
-  'silence: keeps-its-prompt',
-  'silence: fully-booked',
-];
+/** Calls that ended before their callers had said what the healthy agent asks for, and the words that have no answer. */
+const NEED_MORE_LINES: Readonly<Record<string, RegExp>> = {
+  'loops: books-a-table': /At what time/,
+  'loops: fully-booked': /your phone number/,
+  'skips-confirmation: books-a-table': /Shall I book it/,
+  'double-booking: fully-booked': /At what time/,
+  'hangs-up-early: books-a-table': /At what time/,
+  'hangs-up-early: fully-booked': /your phone number/,
+  'silence: books-a-table': /At what time/,
+  'silence: house-facts': /anything else/,
+  'silence: keeps-its-prompt': /can't share how I was set up/,
+  'silence: fully-booked': /your phone number/,
+};
+
+/** All calls that failed because of a planted fault. The record of a real call shows no fault of the connection. */
+const PLANTED = trials(1).flatMap(({ fault, ...trial }) => {
+  const expected = fault && EXPECTED[fault][trial.key];
+  return expected && !('failure' in expected) && expected.fails.length > 0 ? [{ ...trial, fault }] : [];
+});
 
 describe('a call that failed, as a test', () => {
-  it('is red against the agent with its fault, and green against the healthy one', async () => {
-    const planted = trials(1).flatMap(({ fault, ...trial }) => (fault ? [{ ...trial, fault }] : []));
-    const tests = await Promise.all(
-      planted.map(async (trial) => {
-        const { result, key } = await executeTrial(trial, transport(trial.fault), new VirtualClock());
-        // The record of a real call shows no fault of the connection.
-        return result.outcome === 'failed' && !result.failure ? asTest(result, key, trial.fault) : undefined;
-      }),
-    );
-    const made = tests.flatMap((test) => test ?? []);
-    const named = (is: (test: (typeof made)[number]) => boolean) => made.flatMap((test) => (is(test) ? test.name : []));
-    expect(named(({ faulty }) => faulty.outcome !== 'failed')).toEqual([]);
-    expect(named(({ notFailing }) => notFailing.length > 0)).toEqual([]);
-    expect(named(({ healthy }) => healthy.outcome !== 'passed')).toEqual(NEED_MORE_LINES);
-    expect(made.length - NEED_MORE_LINES.length).toBeGreaterThanOrEqual(20);
-  });
+  it('has 36 planted cases', () => expect(PLANTED).toHaveLength(36));
+
+  it.each(sample(PLANTED).map((trial) => [trial.fault, trial.key, trial] as const))(
+    'is red against the agent with the fault %s in %s, and never against the healthy one',
+    async (fault, key, trial) => {
+      const { result } = await executeTrial(trial, transport(fault), new VirtualClock());
+      const test = await asTest(result, key, fault);
+      expect(test).toMatchObject({ notFailing: [], faulty: { outcome: 'failed' } });
+      const unanswered = NEED_MORE_LINES[`${fault}: ${key}`];
+      expect(test?.healthy).toMatchObject(
+        unanswered
+          ? { outcome: 'invalid', invalidity: { code: 'no_answer', message: expect.stringMatching(unanswered) } }
+          : { outcome: 'passed', invalidity: null },
+      );
+    },
+  );
 });
