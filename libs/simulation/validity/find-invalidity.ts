@@ -1,6 +1,5 @@
 import type { EvaluationDefinition } from '../../evaluation-definition/index.js';
 import { CallView } from '../timeline/call-view.js';
-import type { CheckResult } from '../checks/check-result.js';
 import type { Personality, Scenario } from '../callers/persona.js';
 import { isInterruption } from '../timeline/interruptions.js';
 import type { EndEntry, TimelineEntry } from '../timeline/timeline.js';
@@ -67,7 +66,7 @@ function hadNoAnswer(view: CallView, { reason }: EndEntry): Invalidity {
 export function isMetByLines(
   { script, criteria }: Pick<EvaluationDefinition, 'script' | 'criteria'>,
   { code }: Pick<EndEntry, 'code'>,
-  checks: readonly CheckResult[],
+  checks: readonly { readonly met: boolean | null }[],
 ): boolean {
   const last = script.at(-1);
   const isOpen = code === 'no_answer' && last !== undefined && 'end' in last && last.unless !== undefined;
