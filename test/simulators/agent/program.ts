@@ -54,12 +54,14 @@ interface Flags {
   readonly tokensPerSecond: number;
   readonly responseMs?: number;
   readonly authToken?: string;
+  readonly realCallers?: boolean;
   readonly publicUrl?: string;
 }
 
 type ServerFlags = Omit<Flags, 'listFaults' | 'as'>;
 
 const MAX_DELAY_MS = 600_000;
+const CALLS_EVERY_MS = 20_000;
 const MAX_TOKENS_PER_SECOND = 100_000;
 
 /** The CLI of the reference agent. The server runs until SIGINT or SIGTERM. */
@@ -96,6 +98,10 @@ export function agentProgram(start = startReferenceAgent, startServer = startTra
         '--auth-token <token>',
         'on voice calls: check the signatures of Twilio; as another platform: the API key',
       ).env('TWILIO_AUTH_TOKEN'),
+    )
+    .option(
+      '--real-callers',
+      `with --as retell: a real caller has a call with it every ${CALLS_EVERY_MS / 1_000} seconds`,
     )
     .option('--public-url <url>', 'on the telephone: address of this server as Twilio sees it')
     .allowExcessArguments(false)
@@ -169,7 +175,9 @@ async function startListening(start: typeof startTranscription, { fault: planted
 }
 
 function agentOptions(as: Platform, options: ServerFlags): ReferenceAgentServerOptions {
-  const { fault: name, responseMs, authToken, publicUrl, ...rest } = options;
+  const { fault: name, responseMs, authToken, publicUrl, realCallers, ...rest } = options;
+  if (realCallers && as !== 'retell') throw new Error('--real-callers is an option of --as retell');
+  const callsEveryMs = realCallers ? CALLS_EVERY_MS : undefined;
   const fault = name !== undefined && isFault(name) ? { fault: name } : {};
   const common = { slowMs: options.slowMs, responseMs, prepare };
   /** The fault, if it is one of the platform. */
@@ -184,7 +192,7 @@ function agentOptions(as: Platform, options: ServerFlags): ReferenceAgentServerO
     elevenlabs: () => ({ elevenlabs: { ...common, ...plant(isElevenLabsFault), apiKey: authToken } }),
     vapi: () => ({ vapi: { ...common, ...plant(isVapiFault), apiKey: authToken } }),
     pipecat: () => ({ pipecat: { ...common, ...plant(isPipecatFault), apiKey: authToken } }),
-    retell: () => ({ retell: { ...common, ...plant(isFault), apiKey: authToken } }),
+    retell: () => ({ retell: { ...common, ...plant(isFault), apiKey: authToken, callsEveryMs } }),
   };
   return { ...rest, ...fault, ...services[as]() };
 }

@@ -20,6 +20,7 @@ import { RealtimeService, type RealtimeServiceOptions } from '../openai-realtime
 import { PipecatService, type PipecatServiceOptions } from '../pipecat/service.js';
 import { ReferenceVapi, type ReferenceVapiOptions } from '../vapi/reference.js';
 import { VapiPlatform } from '../vapi/server.js';
+import { realCall } from './real-callers.js';
 import { Telephone, type TelephoneOptions } from '../twilio/telephone.js';
 
 export interface ReferenceAgentServerOptions extends ReferenceAgentOptions {
@@ -35,7 +36,11 @@ export interface ReferenceAgentServerOptions extends ReferenceAgentOptions {
   /** In place of the telephone, the agent is an assistant of Vapi, over voice and chat. */
   readonly vapi?: ReferenceVapiOptions;
   /** In place of the telephone, the agent is one of Retell, in text and, if it has a voice, over SIP. */
-  readonly retell?: ReferenceRetellOptions & { readonly apiKey?: string | undefined };
+  readonly retell?: ReferenceRetellOptions & {
+    readonly apiKey?: string | undefined;
+    /** How often a real caller has a call with the agent, of which the platform keeps the record. */
+    readonly callsEveryMs?: number | undefined;
+  };
   /** In place of the telephone, the agent is a bot of Pipecat. */
   readonly pipecat?: PipecatServiceOptions;
 }
@@ -102,7 +107,10 @@ function voiceServiceOf(options: ReferenceAgentServerOptions): VoiceService | un
   if (retell) {
     const agents = new ReferenceRetell({ ...options, ...retell });
     const voice = retell.prepare ? { voice: (agent: string) => agents.voice(agent) } : {};
-    return new RetellPlatform(agents, { apiKey: retell.apiKey, ...voice });
+    const { apiKey, callsEveryMs: everyMs } = retell;
+    const agent = createReferenceAgent(options);
+    const realCalls = everyMs === undefined ? {} : { realCalls: { everyMs, next: () => realCall(agent, AGENT_NAME) } };
+    return new RetellPlatform(agents, { apiKey, ...voice, ...realCalls });
   }
   if (elevenlabs) return new ElevenLabsService(elevenlabs);
   if (pipecat) return new PipecatService(pipecat);

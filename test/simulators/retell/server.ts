@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { KeptCalls } from '../records/kept-calls.js';
+import { type KeptCall, KeptCalls } from '../records/kept-calls.js';
 import { decoded, readBody, readObject, refuse, RequestError } from '../http.js';
 import {
   type CompletionBody,
@@ -30,6 +30,8 @@ export interface RetellPlatformOptions {
   readonly concurrency?: { readonly current: number; readonly limit: number } | 'missing';
   /** How the agents speak; without it, calls cannot be registered. */
   readonly voice?: RetellVoice;
+  /** Calls of real callers, which it keeps one after the other. */
+  readonly realCalls?: { readonly everyMs: number; readonly next: () => Promise<KeptCall> };
   /** Versions of the agents; without it, each one exists. */
   readonly versions?: readonly (string | number)[];
   /** Called for each request; with false the request is lost. */
@@ -44,11 +46,14 @@ const PATHS =
 export class RetellPlatform {
   readonly kept = new KeptCalls();
   readonly telephone: RetellTelephone | undefined;
+  private readonly timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly agents: RetellAgents,
     private readonly options: RetellPlatformOptions,
   ) {
+    const { realCalls } = options;
+    if (realCalls) this.timer = setInterval(async () => this.kept.keep(await realCalls.next()), realCalls.everyMs);
     if (options.voice) this.telephone = new RetellTelephone(this.kept, options.voice);
   }
 
@@ -68,6 +73,7 @@ export class RetellPlatform {
   }
 
   close(): void {
+    clearInterval(this.timer);
     this.telephone?.close();
   }
 
