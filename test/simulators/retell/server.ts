@@ -53,7 +53,7 @@ export class RetellPlatform {
     private readonly options: RetellPlatformOptions,
   ) {
     const { realCalls } = options;
-    if (realCalls) this.timer = setInterval(async () => this.kept.keep(await realCalls.next()), realCalls.everyMs);
+    if (realCalls) this.timer = setInterval(() => void this.keepNext(realCalls.next), realCalls.everyMs);
     if (options.voice) this.telephone = new RetellTelephone(this.kept, options.voice);
   }
 
@@ -62,6 +62,10 @@ export class RetellPlatform {
   /** Begins to take calls over SIP, if the agents have a voice. */
   async listen(port = 0): Promise<void> {
     await this.telephone?.listen(port);
+  }
+
+  private async keepNext(next: () => Promise<KeptCall>): Promise<void> {
+    this.kept.keep(await next());
   }
 
   get sipServer(): string | undefined {
