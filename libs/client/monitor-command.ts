@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { EXIT, type ExitCode, misuse } from './errors.js';
 import { connect, type Io, lookOf, type ServiceFlags } from './io.js';
 import { addOptions, SERVICE_OPTIONS } from './options.js';
-import type { Monitoring } from './service.js';
+import type { Call, Monitoring } from './service.js';
 import { textTable } from './table.js';
 import { plain } from './text.js';
 
@@ -36,8 +36,18 @@ async function monitor(id: string, { on, off, backfill, ...flags }: MonitorFlags
   const service = await connect(flags, io);
   if (on || off) await service.updateAgent(id, { callMonitoring: on === true });
   const monitoring = backfill === undefined ? await service.monitoring(id) : await service.backfill(id, backfill);
-  io.stdout.write(monitoringText(monitoring, lookOf(io)));
+  const failed = monitoring.state === 'off' ? [] : await service.failedCalls(id, MOST_FAILED);
+  io.stdout.write(monitoringText(monitoring, lookOf(io)) + failedText(failed, lookOf(io)));
   return EXIT.met;
+}
+
+const MOST_FAILED = 5;
+
+function failedText(calls: readonly Call[], look: Parameters<typeof textTable>[2]): string {
+  if (calls.length === 0) return '';
+  const rows = calls.map(({ id, endedAt, reason }) => [id, endedAt ?? '', plain(reason ?? '', 255)]);
+  const columns = [{ title: 'Failed call' }, { title: 'Ended' }, { title: 'Reason', width: 80 }];
+  return `\n${textTable(columns, rows, look).trimEnd()}\n\nvat promote CALL makes a test of such a call.\n`;
 }
 
 /** What a count of today is, as the rest of a sentence. */

@@ -320,6 +320,13 @@ export class Service extends AutomaticRequests {
     );
   }
 
+  /** The newest calls of real callers that failed. */
+  async failedCalls(agentId: string, limit: number): Promise<Call[]> {
+    const query = { origin: 'production', outcome: 'failed', limit } as const;
+    const params = { path: { id: agentId }, query };
+    return (await this.read(() => this.client.GET('/agents/{id}/calls', { params }), agent(agentId))).data;
+  }
+
   junit(id: string): Promise<string> {
     return this.read(() => this.client.GET('/runs/{id}/junit', { params: { path: { id } }, parseAs: 'text' }), run(id));
   }

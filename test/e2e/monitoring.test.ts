@@ -202,6 +202,7 @@ describe('the monitoring of production calls', () => {
     const env = { VAT_URL: app.url, VAT_API_KEY: owner.apiKey };
     const vat = (...words: string[]) => executeInProcess(['monitor', agentId, ...words], env);
     expect(await vat()).toMatchObject({ code: 0, stdout: 'off\nCalls were not fetched yet.\nToday (UTC): no calls\n' });
+    expect((await vat('--on')).stdout).toMatch(/^starting\n/);
     const hourAgo = new Date(Date.now() - 3_600_000).toISOString();
     expect(await vat('--on', '--backfill', hourAgo)).toMatchObject({
       code: 0,
@@ -215,6 +216,7 @@ describe('the monitoring of production calls', () => {
     );
     expect(stdout).toMatch(/two .*its record of the call cannot be\s+read/);
     await vat('--off');
+    expect((await vat()).stdout).not.toContain('Failed call');
     await fetch();
     expect((await vat()).stdout).toMatch(/^off\n/);
     expect(await vat('--on', '--off')).toMatchObject({

@@ -36,14 +36,16 @@ export class MonitoringService {
 
   /** @throws DomainError NOT_FOUND or FORBIDDEN for the agent */
   async get(caller: Caller, agentId: string): Promise<Monitoring> {
-    const { id } = await this.agents.describe(caller, agentId);
+    const { id, callMonitoring } = await this.agents.describe(caller, agentId);
     const [row, counts, issues] = await Promise.all([
       this.repository.find(id),
       this.repository.counts(id, this.today()),
       // They may quote the record.
       readsWords(caller, 'production') ? this.repository.issues(id, MOST_ISSUES) : [],
     ]);
-    const { state = 'off', message = null, lastFetchedAt = null, ...settings } = row ?? {};
+    const { state: stored = 'off', message = null, lastFetchedAt = null, ...settings } = row ?? {};
+    // The next sweep begins with an agent that was just switched on.
+    const state = callMonitoring && stored === 'off' ? 'starting' : stored;
     return {
       ...{ state, message, lastFetchedAt: lastFetchedAt?.toISOString() ?? null, ...DEFAULTS, ...settings },
       today: { ...NONE, ...Object.fromEntries(counts.map(([outcome, count]) => [COUNTED_AS[outcome], count])) },

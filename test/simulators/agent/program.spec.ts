@@ -54,6 +54,11 @@ describe('agentProgram', () => {
     ]);
   });
 
+  it('has real callers as an agent of Retell only', async () => {
+    expect((await run('--as', 'retell', '--real-callers')).started[0]?.retell).toMatchObject({ callsEveryMs: 20_000 });
+    expect((await run('--real-callers')).started).toEqual([]);
+  });
+
   it('plants the faults of text and telephone where they belong', async () => {
     const [text] = (await run('--fault', 'wrong-fact')).started;
     expect([text?.fault, text?.telephone?.fault]).toEqual(['wrong-fact', 'wrong-fact']);

@@ -43,12 +43,11 @@ const ASKS_HOURS: DeskCaller = {
   then: ['Until when are you open?', 'No. Goodbye.'],
 };
 
-const books = (args?: Record<string, string | number>, times?: object): CheckInput =>
-  ({
-    ...{ type: 'calls_tool', tool: 'book_table', name: 'Books' },
-    ...(args && { arguments: args }),
-    ...(times && { times }),
-  });
+const books = (args?: Record<string, string | number>, times?: object): CheckInput => ({
+  ...{ type: 'calls_tool', tool: 'book_table', name: 'Books' },
+  ...(args && { arguments: args }),
+  ...(times && { times }),
+});
 const BOOKS_ROSSI = books({ people: 4, day: 'Friday', name: 'Rossi' });
 
 type Case = readonly [fault: DeskFault, caller: DeskCaller, check: CheckInput, desk?: Desk];
