@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { OutgoingRequestMessage } from 'sip.js/lib/core/index.js';
+import { original } from './readable.js';
 
 export interface DigestCredentials {
   readonly user: string;
@@ -35,7 +36,7 @@ export class DigestAnswer {
     this.#count = nonce === this.#nonce ? this.#count + 1 : 1;
     this.#nonce = nonce;
     const qop = challenge.qop?.includes('auth') === false ? 'auth-int' : challenge.qop && 'auth';
-    const uri = request.ruri.toRaw();
+    const uri = original(request.ruri.toRaw());
     const count = this.#count.toString(16).padStart(8, '0');
     const own = randomBytes(12).toString('hex');
     const entity = qop === 'auth-int' ? `:${hash(body ?? bodyOf(request))}` : '';

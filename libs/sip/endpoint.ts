@@ -15,6 +15,8 @@ import { addressText, parseSipAddress, type SipAddress } from './address.js';
 import { DigestAnswer, type DigestCredentials, withOneChallenge } from './digest.js';
 import { checkParsedLines, guardRequest, isFinalAnswerToInvite, withOwnTarget } from './guard.js';
 import { SipLink } from './link.js';
+import { original, readable, withExactContact } from './readable.js';
+import { strictlyRouted } from './strict-route.js';
 
 /** Opens the connection, by TLS if the address says so. What may be connected to is decided there. */
 export type SipConnect = (address: SipAddress) => Promise<Socket>;
@@ -47,6 +49,8 @@ export interface EndpointListener {
 const CONTACT_WAIT_MS = 2_000;
 /** INVITEs in a second; with more of them the connection is closed. */
 const MOST_INVITATIONS = 5;
+/** Of what a message may have: only then it is read a second time. */
+const AGAIN = 0.6;
 const QUIET = new LoggerFactory();
 QUIET.builtinEnabled = false;
 
@@ -151,7 +155,8 @@ export class SipEndpoint {
    * @throws Error if it cannot be read, or of `connect`.
    */
   async moveTo(nextHop: string): Promise<SipAddress> {
-    const uri = Grammar.nameAddrHeaderParse(nextHop)?.uri ?? uriOf(nextHop);
+    const sent = original(nextHop);
+    const uri = Grammar.nameAddrHeaderParse(sent)?.uri ?? uriOf(sent);
     const secure = uri.scheme === 'sips' || /^tls$/i.test(uri.getParam('transport') ?? this.options.address.transport);
     const origin = `${secure ? 'sips' : 'sip'}:${uri.host}${uri.port === undefined ? '' : `:${uri.port}`}`;
     const address = parseSipAddress(origin);
@@ -179,8 +184,9 @@ export class SipEndpoint {
 
   async #send(text: string): Promise<void> {
     if (text.startsWith('INVITE ')) await this.listener.beforeInvite?.();
-    this.#sending.send(text);
-    this.options.trace?.('sent', text);
+    const sent = original(strictlyRouted(text));
+    this.#sending.send(sent);
+    this.options.trace?.('sent', sent);
   }
 
   /** The one place where bytes of the other side reach Core, which throws on some of them. */
@@ -206,7 +212,21 @@ export class SipEndpoint {
       if (fault !== undefined) return this.listener.broken?.(fault, message.data);
       this.listener.inviteResponse?.(message);
     }
+    this.#takeSecondChallenge(message);
     this.core.receiveIncomingResponseFromTransport(message);
+  }
+
+  /** The proxy and the server behind it may both ask who we are; Core takes a second challenge only if the first was stale. */
+  #takeSecondChallenge(message: IncomingResponseMessage): void {
+    const { statusCode, viaBranch, method } = message;
+    const sent = this.core.userAgentClients.get(`${viaBranch}${method}`)?.message;
+    const isSecond =
+      statusCode === 401
+        ? !sent?.getHeader('Authorization') && sent?.getHeader('Proxy-Authorization')
+        : statusCode === 407 && !sent?.getHeader('Proxy-Authorization') && sent?.getHeader('Authorization');
+    const asked = message.parseHeader(statusCode === 401 ? 'www-authenticate' : 'proxy-authenticate') as
+      object | undefined;
+    if (isSecond && asked) Object.assign(asked, { stale: true });
   }
 
   #refuse(text: string, message: IncomingRequestMessage | IncomingResponseMessage | undefined, reason: string): void {
@@ -254,9 +274,22 @@ export class SipEndpoint {
 
 /** @throws Error of Core, or if it would need long. */
 export function readMessage(text: string): IncomingRequestMessage | IncomingResponseMessage | undefined {
-  const readable = withOneChallenge(text);
-  checkParsedLines(readable);
-  return Parser.parseMessage(readable, QUIET.getLogger('received'));
+  const known = withOneChallenge(withContentType(text));
+  checkParsedLines(known);
+  const exact = withExactContact(known);
+  const logger = QUIET.getLogger('received');
+  const message = Parser.parseMessage(exact, logger);
+  const other = message ? exact : readable(exact);
+  if (other === exact) return message;
+  checkParsedLines(other, AGAIN);
+  return Parser.parseMessage(other, logger);
+}
+
+/** Core takes no description without its type. */
+function withContentType(text: string): string {
+  const [head = '', body = ''] = text.split(/\r\n\r\n(.*)/s);
+  const isTyped = !body.startsWith('v=0') || /^(?:content-type|c)[ \t]*:/im.test(head);
+  return isTyped ? text : `${head}\r\nContent-Type: application/sdp\r\n\r\n${body}`;
 }
 
 /** @throws Error if the text is not a SIP URI. */

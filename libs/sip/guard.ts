@@ -10,15 +10,16 @@ const PART = /[;&?<> \t]/g;
 /** What begins an alternative that is read several times, and counts as ten parts. */
 const LONG_PART = /[,[\]"]/g;
 
-/** @throws Error if Core would need over 20 ms to read the message. */
-export function checkParsedLines(text: string): void {
+/** @throws Error if Core would need over 20 ms to read the message, or a share of that. */
+export function checkParsedLines(text: string, share = 1): void {
   const head = text.slice(0, text.indexOf('\r\n\r\n')).replace(/\r\n[ \t]+/g, ' ');
   const parsed = head.split('\r\n').filter((line, index) => index === 0 || PARSED_LINE.test(line));
-  if (parsed.some((line) => line.length > PARSED_LIMITS.line)) throw new Error('header line over 1,500 characters');
+  if (parsed.some((line) => line.length > share * PARSED_LIMITS.line))
+    throw new Error('header line over 1,500 characters');
   const all = parsed.join('');
-  if (all.length > PARSED_LIMITS.all) throw new Error('headers over 2,500 characters');
+  if (all.length > share * PARSED_LIMITS.all) throw new Error('headers over 2,500 characters');
   const count = (part: RegExp): number => all.match(part)?.length ?? 0;
-  if (count(PART) + 10 * count(LONG_PART) > PARSED_LIMITS.parts) throw new Error('headers of over 400 parts');
+  if (count(PART) + 10 * count(LONG_PART) > share * PARSED_LIMITS.parts) throw new Error('headers of over 400 parts');
 }
 
 /** The methods that are answered. Others, as UPDATE, get 405 from Core. */

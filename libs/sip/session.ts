@@ -2,6 +2,7 @@ import type { Session } from 'sip.js/lib/core/index.js';
 import type { SipEndpoint } from './endpoint.js';
 import { isNetworkFault, printable, reasonOf } from './failures.js';
 import { ALLOW } from './guard.js';
+import { original } from './readable.js';
 import { type MediaAnswer, nextAnswer, nextOffer, readMedia } from './sdp.js';
 
 export interface SessionEvents {
@@ -63,7 +64,7 @@ export function followSession(
     onRefer(request) {
       request.accept({ statusCode: 202 });
       notifyTransferred(session);
-      events.transfer?.(printable(request.message.getHeader('refer-to') ?? ''));
+      events.transfer?.(printable(original(request.message.getHeader('refer-to') ?? '')));
     },
     onInfo(request) {
       // RFC 6086: packages are refused, INFO of the old kind is acknowledged.
