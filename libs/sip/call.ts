@@ -178,8 +178,8 @@ export class SipCall {
     }
   }
 
-  #read(sdp: string): MediaAnswer | MediaRefusal {
-    return readMedia(sdp, { srtp: this.options.srtp === true });
+  #read(sdp: string, mayHold = false): MediaAnswer | MediaRefusal {
+    return readMedia(sdp, { srtp: this.options.srtp === true, mayHold });
   }
 
   async #accepted(message: IncomingResponseMessage, session: Session, ack: () => unknown): Promise<void> {
@@ -192,7 +192,8 @@ export class SipCall {
     }
     this.#state = 'answered';
     clearTimeout(this.#timer);
-    const media = message.body === '' && this.#early !== undefined ? this.#early : this.#read(message.body);
+    // A call may begin on hold, without a place for sound, which a re-INVITE names.
+    const media = message.body === '' && this.#early !== undefined ? this.#early : this.#read(message.body, true);
     if ('refused' in media) {
       const failure = media.refused === 'no_g711' || media.refused === 'srtp' ? 'codec_refused' : 'broken';
       return this.#give(session, ack, { failure, status: message.statusCode ?? 200, reason: media.reason });

@@ -27,8 +27,8 @@ export class DigestAnswer {
   constructor(private readonly credentials: DigestCredentials) {}
 
   authenticate(request: OutgoingRequestMessage, challenge: Challenge, body?: string): boolean {
-    const algorithm = (challenge.algorithm ?? 'MD5').toUpperCase();
-    const name = HASHES[algorithm];
+    const [, session, base = ''] = /^(SESS-)?(.*)$/.exec((challenge.algorithm ?? 'MD5').toUpperCase()) ?? [];
+    const name = HASHES[base];
     if (name === undefined) return false;
     const hash = (text: string): string => createHash(name).update(text).digest('hex');
     const { user, password } = this.credentials;
@@ -42,15 +42,18 @@ export class DigestAnswer {
     const entity = qop === 'auth-int' ? `:${hash(body ?? bodyOf(request))}` : '';
     const about = hash(`${request.method}:${uri}${entity}`);
     const proof = qop === undefined ? `${nonce}:${about}` : `${nonce}:${count}:${own}:${qop}:${about}`;
+    const secret = hash(`${user}:${realm}:${password}`);
     this.#header = [
       `Digest username=${quoted(user)}`,
-      `realm=${quoted(realm)}`,
-      `nonce=${quoted(nonce)}`,
+      // As it came, with its escapes.
+      `realm="${realm}"`,
+      `nonce="${nonce}"`,
       `uri=${quoted(uri)}`,
-      `response="${hash(`${hash(`${user}:${realm}:${password}`)}:${proof}`)}"`,
-      `algorithm=${algorithm}`,
-      ...(opaque ? [`opaque=${quoted(opaque)}`] : []),
-      ...(qop === undefined ? [] : [`qop=${qop}`, `cnonce="${own}"`, `nc=${count}`]),
+      `response="${hash(`${session ? hash(`${secret}:${nonce}:${own}`) : secret}:${proof}`)}"`,
+      `algorithm=${base}${session ? '-sess' : ''}`,
+      ...(opaque ? [`opaque="${opaque}"`] : []),
+      ...(qop === undefined && !session ? [] : [`cnonce="${own}"`]),
+      ...(qop === undefined ? [] : [`qop=${qop}`, `nc=${count}`]),
     ].join(', ');
     return true;
   }
@@ -101,7 +104,8 @@ function knownChallenge(line: string): string | undefined {
   for (const [, key = '', inQuotes, bare] of value.matchAll(PARAMETER)) {
     parameters.set(key.toLowerCase(), inQuotes ?? bare ?? '');
   }
-  const algorithm = (parameters.get('algorithm') ?? 'MD5').toUpperCase();
+  const [algorithm, base = '', session] =
+    /^(.*?)(-SESS)?$/.exec((parameters.get('algorithm') ?? 'MD5').toUpperCase()) ?? [];
   const offered =
     parameters
       .get('qop')
@@ -109,12 +113,13 @@ function knownChallenge(line: string): string | undefined {
       .split(/[\s,]+/) ?? [];
   const qop = offered.filter((one) => one === 'auth' || one === 'auth-int');
   const unanswerable = parameters.has('qop') && qop.length === 0;
-  if (!(algorithm in HASHES) || unanswerable || !parameters.get('nonce') || !parameters.has('realm')) return undefined;
+  if (!(base in HASHES) || unanswerable || !parameters.get('nonce') || !parameters.has('realm')) return undefined;
   const opaque = parameters.get('opaque');
   return [
     `${name}: Digest realm="${parameters.get('realm') ?? ''}"`,
     `nonce="${parameters.get('nonce') ?? ''}"`,
-    `algorithm=${algorithm}`,
+    // The grammar of Core takes what begins with MD5 for MD5.
+    `algorithm=${session ? `SESS-${base}` : algorithm}`,
     ...(qop.length > 0 ? [`qop="${qop.join(',')}"`] : []),
     ...(opaque === undefined ? [] : [`opaque="${opaque}"`]),
     ...(parameters.get('stale')?.toLowerCase() === 'true' ? ['stale=true'] : []),

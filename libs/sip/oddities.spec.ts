@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { SipCall } from './call.js';
 import { DigestAnswer } from './digest.js';
 import { SipEndpoint } from './endpoint.js';
@@ -160,6 +161,25 @@ describe('a call to software whose SIP is odd', () => {
     expect(result).toMatchObject({ failure: 'no_answer', reason: 'Temporarily Unavailable call Processing Released' });
   });
 
+  it.each([
+    [
+      'c=IN IP4 0.0.0.0',
+      (text: string) =>
+        text.replace('c=IN IP4 127.0.0.1', 'c=IN IP4   0.0.0.0').replace('IP4   ', 'IP4 ').replace('s=-', 's=---'),
+    ],
+    [
+      'a=inactive',
+      (text: string) =>
+        text
+          .replace('m=audio', 'a=inactive\r\nm=audio')
+          .replace(/(Content-Length: )(\d+)/, (_, name: string, length: string) => `${name}${Number(length) + 12}`),
+    ],
+  ])('is answered on hold by %s', async (_what, change) => {
+    const { result, ending } = await called([CONTACT], change);
+    expect(result).toMatchObject({ media: { hold: true, port: 40_000 } });
+    expect(ending).toBe('ended');
+  });
+
   it('answers a BYE whose Via and From name a container, with both as they are', async () => {
     const farSide = await FarSide.open((request, send) => {
       if (request.method === 'INVITE') send(request.reply('200 OK', [CONTACT], ANSWER));
@@ -182,6 +202,63 @@ describe('a call to software whose SIP is odd', () => {
     const { farSide } = await called(contact(`sip:${hidden}@127.0.0.1:5099`));
     expect((await farSide.until('BYE')).text).not.toContain('Injected');
     expect(original(hidden)).toBe(hidden);
+  });
+
+  // RFC 3261, 22.3: the proxy and the server behind it may each ask.
+  it.each([
+    ['407 Proxy', '401 Unauthorized'],
+    ['401 Unauthorized', '407 Proxy'],
+  ])('answers %s and then %s, each once', async (first, second) => {
+    const challenge = (status: string) =>
+      `${status.startsWith('401') ? 'WWW' : 'Proxy'}-Authenticate: Digest realm="${status}", nonce="n", qop="auth"`;
+    const farSide = await FarSide.open((request, send) => {
+      if (request.method !== 'INVITE') return;
+      const status = [first, second][farSide.methods().filter((method) => method === 'INVITE').length - 1] ?? second;
+      const isKnown = request.header('Authorization') !== '' && request.header('Proxy-Authorization') !== '';
+      send(isKnown ? request.reply('200 OK', [CONTACT], ANSWER) : request.reply(status, [challenge(status)]));
+    });
+    open.push(farSide);
+    const endpoint = await SipEndpoint.open({ ...farSide.options, credentials: { user: 'u', password: 'p' } });
+    open.push(endpoint);
+    expect(await new SipCall(endpoint, { target: farSide.address, offer: OFFER }).result).toHaveProperty('media');
+    expect(farSide.methods().filter((method) => method === 'INVITE')).toHaveLength(3);
+  });
+
+  const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
+
+  it.each([
+    [
+      'escapes in its realm and nonce',
+      String.raw`realm="a \"b\" \\c", nonce="n\"\\"`,
+      String.raw`realm="a \"b\" \\c", nonce="n\"\\"`,
+    ],
+    ['a list of qop', 'realm="r", nonce="n", qop="auth-int , auth"', 'qop=auth,'],
+    ['qop without quotes', 'realm="r", nonce="n", qop=auth', 'qop=auth,'],
+    ['MD5-sess', 'realm="r", nonce="n", algorithm=MD5-sess, qop="auth"', 'algorithm=MD5-sess,'],
+    ['an empty opaque, stale and domain', 'domain="sip:x", realm="r", nonce="n", opaque="", stale=FALSE', 'nonce="n"'],
+  ])('answers a challenge with %s', async (_what, challenge, expected) => {
+    const farSide = await FarSide.open((request, send) => {
+      if (request.method !== 'INVITE') return;
+      const isKnown = request.header('Authorization') !== '';
+      send(
+        isKnown
+          ? request.reply('200 OK', [CONTACT], ANSWER)
+          : request.reply('401 X', [`WWW-Authenticate: Digest ${challenge}`]),
+      );
+    });
+    open.push(farSide);
+    const endpoint = await SipEndpoint.open({ ...farSide.options, credentials: { user: 'u', password: 'p' } });
+    open.push(endpoint);
+    expect(await new SipCall(endpoint, { target: farSide.address, offer: OFFER }).result).toHaveProperty('media');
+    const invite = await farSide.until('INVITE', 2);
+    const answer = `${invite.header('Authorization')},`;
+    expect(answer).toContain(expected);
+    const part = (name: string): string =>
+      new RegExp(`${name}=(?:"((?:[^"\\\\]|\\\\.)*)"|([^,]+))`).exec(answer)?.slice(1).find(Boolean) ?? '';
+    const secret = md5(`u:${part('realm')}:p`);
+    const session = part('algorithm') === 'MD5-sess' ? md5(`${secret}:${part('nonce')}:${part('cnonce')}`) : secret;
+    const proof = part('qop') === '' ? '' : `${part('nc')}:${part('cnonce')}:${part('qop')}:`;
+    expect(part('response')).toBe(md5(`${session}:${part('nonce')}:${proof}${md5(`INVITE:${part('uri')}`)}`));
   });
 
   it('computes a digest over the address as it is sent', () => {

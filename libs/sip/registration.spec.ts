@@ -42,6 +42,26 @@ describe('a registration', () => {
     expect(Number.parseInt(last?.header('CSeq') ?? '')).toBeGreaterThan(Number.parseInt(first?.header('CSeq') ?? ''));
   });
 
+  // OpenSIPS/opensips#217 and versatica/JsSIP#482: the registrar grants less than was asked for, in one place or the other.
+  it.each([
+    ['in its Contact', (own: string) => [`Contact: ${own};expires=30`, 'Expires: 120'], 30],
+    ['in quotes', (own: string) => [`Contact: ${own};+x="y";expires="30"`], 30],
+    ['in Expires', (own: string) => [`Contact: ${own};reg-id=1`, 'Expires: 45'], 45],
+    ['in short names', (own: string) => [`m:${own};Expires = 20`], 20],
+    [
+      'beside the Contacts of containers',
+      (own: string) => [`Contact: <sip:PBX#1@agent_1>;expires=9, ${own};expires=30`],
+      30,
+    ],
+  ])('lasts as long as the registrar says %s', async (_what, lines, granted) => {
+    const { endpoint } = await registrar((request, send) =>
+      send(request.reply('200 OK', lines(request.header('Contact').replace(/;expires.*/, '')))),
+    );
+    const registration = await Registration.open(endpoint, { account: 'me' });
+    expect(registration).toMatchObject({ granted });
+    if (registration instanceof Registration) await registration.end();
+  });
+
   // versatica/JsSIP#105 and pjsip/pjproject#4038: the same time was asked for again.
   it('asks for the least time of the registrar', async () => {
     const { farSide, endpoint } = await registrar((request, send) => {

@@ -103,6 +103,6 @@ export class Registration {
 /** The time for our Contact in a 200, which lists those of all devices of the account. */
 function grantedTo(token: string, message: IncomingResponseMessage): number | undefined {
   const own = message.getHeaders('contact').find((contact) => contact.includes(`${token}@`));
-  const seconds = Number(/;\s*expires\s*=\s*(\d+)/i.exec(own ?? '')?.[1] ?? message.getHeader('expires'));
+  const seconds = Number(/;\s*expires\s*=\s*"?(\d+)/i.exec(own ?? '')?.[1] ?? message.getHeader('expires'));
   return seconds > 0 ? Math.min(seconds, MOST_SECONDS) : undefined;
 }

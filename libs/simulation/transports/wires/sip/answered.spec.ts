@@ -61,4 +61,11 @@ describe('the media address of the other side', () => {
     const { media } = await call(given).dialled({ media: mediaOf(given), answeredAt: 0 });
     expect(media?.expected[0]).toEqual({ address: given.address, port: given.port });
   });
+
+  // pjsip/pjproject#563: 0.0.0.0 is an older form of a hold, with which a call may begin.
+  it('is that of the peer while a call on hold names none', async () => {
+    const held = { ...mediaOf({ address: '0.0.0.0', port: 9_000 }), hold: true };
+    const { media } = await call({}).dialled({ media: held, answeredAt: 0 });
+    expect(media?.expected[0]).toEqual({ address: PEER, port: 9_000 });
+  });
 });

@@ -91,7 +91,8 @@ export class AnsweredCall {
     { events = [], isTest = false, invitedAt }: AnsweredDetails = {},
   ): Promise<Dialled<SipState>> {
     const { client, agent, secrets } = this.options;
-    const addresses = await addressesOf(client, httpUrl({ host: media.address, port: media.port }), agent);
+    const host = isNowhere(media) ? this.peer : media.address;
+    const addresses = await addressesOf(client, httpUrl({ host, port: media.port }), agent);
     const address = addresses.find((one) => isIP(one) === isIP(this.peer)) ?? addresses[0]!;
     if (this.isOwn({ ...media, address })) {
       throw new CallFailure('address_refused', agent.describe({ what: 'its media address is that of this service' }));
@@ -132,9 +133,8 @@ export class AnsweredCall {
   private moved(media: MediaAnswer): boolean {
     const before = this.media;
     if (!before) return false;
-    const isNowhere = media.hold && /^[0:.]+$/.test(media.address);
     const known = media.address === this.first.host ? this.first.address : media.address;
-    const next = { ...media, address: isNowhere ? before.address : known };
+    const next = { ...media, address: isNowhere(media) ? before.address : known };
     if ((next.address !== before.address && !this.permits(next)) || this.isOwn(next)) return false;
     this.media = next;
     const { codec, payloadType, eventPayloadType = null, hold } = next;
@@ -160,6 +160,9 @@ export class AnsweredCall {
     return isIP(address) !== 0 && this.options.client.check(httpUrl({ host: address, port })) === undefined;
   }
 }
+
+/** Whether a hold names no place for sound. */
+const isNowhere = ({ hold, address }: MediaAnswer): boolean => hold && /^[0:.]+$/.test(address);
 
 /** In whatever notation. */
 function isSame(address: string, other: string): boolean {
