@@ -18,6 +18,8 @@ interface Run {
   readonly isPhone: boolean;
 }
 
+export type NumbersAcross = ReadonlyMap<number, readonly PersonalDatum[]>;
+
 const FIGURES = String.raw`\+?\(?\d(?:[ ().\/-]{0,2}\d)*\)?`;
 const RUN = String.raw`(?:${FIGURES}|(?<!\p{L})${NUMBER_WORD}(?:[ ,.…-]{1,4}${NUMBER_WORD})*(?!\p{L}))`;
 const FIRST = new RegExp(String.raw`^[\s"']*(?:(?:and|uh|um|er|then|so)[\s,.…]+)*(${RUN})`, 'iu');
@@ -27,7 +29,10 @@ const ALL = new RegExp(RUN, 'giu');
 const MOST_READ = 120;
 /** A number has at most as many digits, and so at most as many parts. */
 const MAX_DIGITS = 19;
-/** Digits of a number with its area code. */
+/** In more lines of digits, numbers are looked for piece by piece. */
+const MAX_PARTS = 100;
+/** Digits of the shortest number, and of one with its area code. */
+const SHORTEST = 7;
 const WHOLE = 10;
 /** Digits alone in as many lines in a row are dictated. */
 const DICTATED = 4;
@@ -35,9 +40,9 @@ const DICTATED = 4;
 /**
  * Numbers of telephones and cards that one side says in several lines in a row, such as "My number is 0171" and "123 45 67". A
  * line of the other side in between, such as "Yes?", does not end the number.
- * @returns the whole number as `text`, at each of its parts, by the index of the line
+ * @returns the whole number as `text`, at each of its parts, by the index of the line; it pauses before each line
  */
-export function numbersAcross(lines: readonly Line[]): ReadonlyMap<number, readonly PersonalDatum[]> {
+export function* numbersAcross(lines: readonly Line[]): Generator<undefined, NumbersAcross> {
   const found = new Map<number, PersonalDatum[]>();
   const add = (parts: readonly Run[]) => {
     for (const [{ line, at, text: part }, datum] of numbersIn(parts)) {
@@ -46,18 +51,22 @@ export function numbersAcross(lines: readonly Line[]): ReadonlyMap<number, reado
   };
   let speaker: string | undefined;
   let parts: Run[] = [];
-  lines.forEach((line, index) => {
-    if (line.text.trim() === '') return;
+  for (const [index, line] of lines.entries()) {
+    yield;
+    if (line.text.trim() === '') continue;
     if (line.speaker !== speaker) {
-      if (isAssent(line.text) && parts.length > 0) return;
+      if (isAssent(line.text) && parts.length > 0) continue;
       add(parts);
       [speaker, parts] = [line.speaker, []];
     }
     const [first, last] = runsOf(line.text, index);
-    if (first?.isAlone) return void parts.push(first);
+    if (first?.isAlone && parts.length < MAX_PARTS) {
+      parts.push(first);
+      continue;
+    }
     add(first ? [...parts, first] : parts);
     parts = last ? [last] : [];
-  });
+  }
   add(parts);
   return found;
 }
@@ -82,7 +91,7 @@ function runsOf(text: string, line: number): [first: Run | undefined, last: Run 
   const [head, tail] = [text.slice(0, MOST_READ), text.slice(-MOST_READ)];
   const start = FIRST.exec(head);
   const end = LAST.exec(tail);
-  const own = start || end ? findIn(text) : [];
+  const own = (start || end) && text.length >= SHORTEST ? findIn(text) : [];
   const run = (part: string, at: number, isAlone: boolean): Run | undefined => {
     const datum = own.find((each) => each.at < at + part.length && at < each.at + each.length);
     const isPhone = datum?.kind === 'phone' && datum.at === at && datum.length === part.length;

@@ -4,7 +4,7 @@ import type { Evidence } from '../timeline/evidence.js';
 import { type JsonValue, truncate } from '../timeline/text.js';
 import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
 import type { TimelineEntry } from '../timeline/timeline.js';
-import { type Line, numbersAcross, partsIn } from './numbers-across-lines.js';
+import { type Line, type NumbersAcross, numbersAcross, partsIn } from './numbers-across-lines.js';
 
 const NAMES: Readonly<Record<PersonalDataKind, string>> = {
   card: 'card number',
@@ -45,7 +45,7 @@ export class PersonalDataRedaction {
 
   /** The lines of a call in their order, also with numbers that were said in several of them. */
   lines<T extends Line>(lines: readonly T[]): T[] {
-    const across = this.across(lines);
+    const across = completed(this.across(lines));
     return lines.map((line, index) => ({ ...line, text: this.line(line.text, across.get(index)) }));
   }
 
@@ -53,8 +53,8 @@ export class PersonalDataRedaction {
     return parts ? this.words(text, parts) : this.text(text);
   }
 
-  private across(lines: readonly Line[]): ReadonlyMap<number, readonly PersonalDatum[]> {
-    const across = numbersAcross(lines);
+  private *across(lines: readonly Line[]): Generator<undefined, NumbersAcross> {
+    const across = yield* numbersAcross(lines);
     for (const [index, parts] of across) {
       for (const datum of parts) {
         const part = lines[index]!.text.slice(datum.at, datum.at + datum.length);
@@ -71,7 +71,10 @@ export class PersonalDataRedaction {
   ): Promise<readonly TimelineEntry[]> {
     const redacted: TimelineEntry[] = [];
     const speech = entries.filter((entry) => entry.type === 'speech');
-    const across = this.across(speech);
+    const search = this.across(speech);
+    let step = search.next();
+    for (; !step.done; step = search.next()) await yieldToEventLoop();
+    const across = step.value;
     const parts = new Map(speech.map((entry, index) => [entry as TimelineEntry, across.get(index)]));
     for (const entry of entries) {
       redacted.push(this.entry(entry, parts.get(entry)));
@@ -163,4 +166,10 @@ export class PersonalDataRedaction {
     this.numbers.set(key, number);
     return this.write(NAMES[kind], number, value);
   }
+}
+
+function completed<T>(work: Generator<undefined, T>): T {
+  let step = work.next();
+  while (!step.done) step = work.next();
+  return step.value;
 }
