@@ -130,6 +130,17 @@ describe('PersonalDataRedaction', () => {
     expect(redact('{"at":1748503543000}')).toBe('{"at":1748503543000}');
   });
 
+  it.each([
+    ['spaces', ' '.repeat(40_000) + '1'],
+    ['spaces after a quotation mark', `"${' '.repeat(40_000)}:`],
+    ['words that begin like an IBAN', `AB12${'a'.repeat(40)} `.repeat(900)],
+  ])('takes linear time for %s', (_, text) => {
+    const before = process.cpuUsage();
+    expect(redact(text)).toBe(text);
+    const { user } = process.cpuUsage(before);
+    expect(user / 1_000).toBeLessThan(1_000);
+  });
+
   it('redacts a timeline and what was found in it, but for names, positions and the rest of a cut quote', async () => {
     const redaction = new PersonalDataRedaction();
     const times = { start: 1_000_000, end: 1_000_900, turn: 1 };

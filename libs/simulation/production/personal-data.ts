@@ -15,8 +15,8 @@ const NAMES: Readonly<Record<PersonalDataKind, string>> = {
 
 /** Numbers of JSON that may be a phone number or a card. */
 const DIGITS = /^\d{7,19}$/;
-/** The same in a text of JSON, in which a colon may precede them. */
-const DIGITS_OF_JSON = /(?<=[:[,]\s*)\d{7,19}(?=\s*[,}\]])/g;
+/** The same in a text of JSON, in which a colon may precede them. Looks back from digits only: from each space takes quadratic time. */
+const DIGITS_OF_JSON = /(?=\d{7})(?<=[:[,]\s*)\d{7,19}(?=\s*[,}\]])/g;
 /** Shorter parts of numbers are redacted only where they were said. */
 const SHORTEST_PART = 3;
 
