@@ -257,6 +257,14 @@ describe('a caller that decides by words', () => {
     },
   );
 
+  it('and did not hear the words that a later line answers does not fail the agent for its turns', async () => {
+    const to = { says: { text: 'Shall I book' } };
+    const script = [ASKING[0]!, { say: 'Pardon?' }, { to, say: 'Yes, please.' }, { end: 'Done' }];
+    const definition = { ...QUICK, script } as unknown as DefinitionInput;
+    const { result } = await call(definition, { script: ASKS_TWICE, hears: mishearing('Shell', 'Shall') });
+    expect(outcomeOf(result)).toEqual(['error', 'words_unclear']);
+  });
+
   it('fails the agent for its turns if what it decided by was heard alike', async () => {
     const elsewhere = await call(QUICK, { script: ASKS_TWICE, hears: mishearing('Shell', 'Shell', 'Pista') });
     expect(outcomeOf(elsewhere.result)).toEqual(['failed', null]);

@@ -239,3 +239,30 @@ describe('an agent that repeats its line over a voice call', () => {
     expect(result.reason.startsWith(`${reason}. Not met: `)).toBe(true);
   });
 });
+
+describe('a script of lines of a call over a voice call', () => {
+  it('answers what it hears, and has no answer to another question', async () => {
+    const to = (text: string) => ({ to: { says: { text } } });
+    const asked = ['Which day would you like?', 'For how many people?', 'What is your number?'];
+    const { result } = await call(
+      {
+        script: [
+          { say: 'A table, please.' },
+          { ...to('how many people'), say: 'Four of us.' },
+          { ...to('which day'), say: 'Friday.' },
+          { end: 'Done', unless: 'asked' },
+        ],
+        checks: [{ type: 'says', text: 'is booked' }],
+      },
+      {
+        onHello: [READY, GREETING],
+        onLine: asked.map((line, index): Act[] => [{ send: says(index + 2, line, 1_200) }]),
+      },
+    );
+    const said = result.timeline.flatMap((entry) =>
+      entry.type === 'speech' && entry.speaker === 'caller' ? [entry.text] : [],
+    );
+    expect(said).toEqual(['A table, please.', 'Friday.', 'Four of us.']);
+    expect(result).toMatchObject({ outcome: 'invalid', reason: `The script has no answer to "${asked[2]}".` });
+  });
+});

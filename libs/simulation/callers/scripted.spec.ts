@@ -159,6 +159,8 @@ describe('lines that answer words of the agent', () => {
       outcome: 'failed',
       reason: 'Done',
     });
+    const unpunctuated = ['How many?', 'at what time'];
+    expect(await spoken(script, unpunctuated, BOOKED)).toMatchObject({ outcome: 'invalid' });
     const closing = ['How many?', 'Is there anything else?'];
     expect(await spoken(script, closing, BOOKED)).toMatchObject({ outcome: 'failed', reason: 'Done' });
     expect(await spoken([...RECALLED.slice(0, 2), end('answered')], closing, BOOKED)).toMatchObject({

@@ -133,7 +133,9 @@ export class ScriptedCaller implements Caller {
     if (unless === undefined || lines.length > 0 || answer === '') return undefined;
     // A goodbye would end the call, whatever the agent asks.
     const isOver = 'end' in step || saysGoodbye(lineText(step.say));
-    const isOpen = asks(answer) || (unless === 'answered' && 'end' in step);
+    // Without punctuation it is not known whether the agent asks.
+    const isAsked = asks(answer) || !/[.!?…。？！]/u.test(answer);
+    const isOpen = isAsked || (unless === 'answered' && 'end' in step);
     return isOver && isOpen ? noAnswer(answer) : undefined;
   }
 

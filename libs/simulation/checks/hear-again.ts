@@ -187,7 +187,10 @@ async function firstOpenDecision(first: FirstHearing, second: SecondHearing): Pr
     if (!next && first.view.end?.by === 'agent') continue;
     const { script } = first;
     const from = said.findLast(({ index }) => index < at)?.entry.script?.step ?? 0;
-    const conditions = conditionsIn(script.slice(from, (next?.entry.script?.step ?? script.length) + 1));
+    // Lines with `to` are said in any order.
+    const isRecalled = script.some((step) => 'say' in step && step.to);
+    const reached = isRecalled ? script : script.slice(from, (next?.entry.script?.step ?? script.length) + 1);
+    const conditions = conditionsIn(reached);
     if (script.length === 0 || (await areOpen(conditions, turn, first))) return at;
   }
   return undefined;
