@@ -12,6 +12,37 @@ function timed(use: (words: AgentWords) => void) {
   return { said: said.filter((text) => text !== ''), ms: performance.now() - begun };
 }
 
+describe('words of an agent of Vapi whose answer a long pause divides', () => {
+  const ANSWER = 'Your table is booked. Is there anything else?';
+  const RATE = 16_000;
+
+  /** @param between what happens in the pause */
+  function heard(between: (words: AgentWords, now: number) => void) {
+    const said: [item: number, text: string][] = [];
+    const report = (_now: number, text: string, { item }: { item: number }) => text !== '' && said.push([item, text]);
+    const words = new AgentWords({ said: report, playedMs: () => 3_000 }, RATE);
+    words.model(0, 't1', ANSWER);
+    words.tick(300);
+    const sound = new Int16Array(3 * RATE).fill(5_000);
+    words.audio(300, sound);
+    between(words, 4_000);
+    expect(words.audio(7_000, sound)).toBe(2);
+    words.transcript(10_100, ANSWER);
+    return said;
+  }
+
+  it('are not said twice when its transcript follows', () => {
+    expect(heard(() => undefined)).toEqual([[1, ANSWER]]);
+  });
+
+  it('are said twice if the agent repeats itself', () => {
+    expect(heard((words, now) => words.transcript(now, ANSWER))).toEqual([
+      [1, ANSWER],
+      [2, ANSWER],
+    ]);
+  });
+});
+
 // One thread carries all calls: no message of one platform may stop it.
 describe('words of an agent of Vapi, in linear time', () => {
   it('finds the last word after a very long one', () => {

@@ -165,7 +165,14 @@ export class AgentWords {
   /** What the platform understood of its own agent, after it was heard. */
   transcript(now: number, text: string): void {
     const last = plain(text).slice(-LAST_WORDS);
-    const isOfTurn = last !== '' && plain(this.turn.text.slice(-END_OF_TURN)).endsWith(last);
+    const isEndOf = ({ text: known }: Turn) => last !== '' && plain(known.slice(-END_OF_TURN)).endsWith(last);
+    const isOfTurn = isEndOf(this.turn);
+    const { previous } = this;
+    // A long pause divided the turn before: its words are known, and this is not a repetition of them.
+    if (!this.turn.source && previous.source && !previous.isDone && isEndOf(previous)) {
+      previous.isDone = true;
+      return;
+    }
     const isLate = !isOfTurn && this.isOfPrevious(now, text);
     if (isLate || this.takes('transcript')) {
       const turn = isLate ? this.previous : this.turn;
