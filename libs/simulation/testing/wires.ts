@@ -18,3 +18,5 @@ export { event } from '../../../test/simulators/openai-realtime/double/events.js
 export { DialectMaker, readByWire } from '../transports/wires/openai-realtime/testing/dialects.js';
 export { default as sipWire } from '../transports/wires/sip/wire.js';
 export type { SipState } from '../transports/wires/sip/state.js';
+export { withRecord } from '../transports/with-record.js';
+export type { VoiceCallOptions } from '../voice/wire/voice-transport.js';

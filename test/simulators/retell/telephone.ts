@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { decodeMulaw } from '../../../libs/audio/index.js';
 import { VoiceAgent, type VoiceAgentOptions } from '../agent/voice/voice-agent.js';
-import type { KeptCalls, KeptLine, KeptTool } from '../records/kept-calls.js';
+import type { KeptCalls } from '../records/kept-calls.js';
+import { LineRecorder } from '../records/line-recorder.js';
 import { CalledParty, type ReceivedCall } from '../sip/called-party.js';
 import { RtpLine } from '../sip/rtp-line.js';
 
@@ -104,36 +105,17 @@ export class RetellTelephone {
 
   private talk(call: ReceivedCall, line: RtpLine, options: VoiceAgentOptions, { id, body }: Registered): void {
     const startedAt = Date.now();
-    const ms = () => Date.now() - startedAt;
-    const lines: KeptLine[] = [];
-    const tools: KeptTool[] = [];
-    let reason = 'user_hangup';
+    const recorder = new LineRecorder(() => Date.now() - startedAt);
     let running: readonly string[] = [];
     const agent = new VoiceAgent(
       {
         media: (bytes) => line.play(bytes),
         mark: (name) => line.mark(name),
-        clear: () => {
-          line.clear();
-          const at = lines.findLastIndex(({ speaker }) => speaker === 'agent');
-          if (at >= 0) lines[at] = spokenUntil(lines[at]!, ms());
-        },
-        hangUp: () => {
-          reason = 'agent_hangup';
-          call.hangUp();
-        },
-        answer: ({ text }, bytes) => lines.push({ speaker: 'agent', text, startMs: ms(), endMs: ms() + bytes / 8 }),
-        callerEnds: (text) => lines.push({ speaker: 'caller', text, startMs: Math.max(0, ms() - 1_500), endMs: ms() }),
-        callTools: (calls) => {
-          running = calls.map((one) => one.id);
-          tools.push(
-            ...calls.map(({ id: tool, name, arguments: json }) => ({
-              ...{ id: tool, name, arguments: JSON.parse(json) as object, result: '{"status":"ok"}', startMs: ms() },
-            })),
-          );
-        },
+        clear: () => line.clear(),
+        hangUp: () => call.hangUp(),
+        callTools: (calls) => (running = calls.map((one) => one.id)),
       },
-      { ...options, hostedTools: () => TOOLS },
+      { ...options, hostedTools: () => TOOLS, recorded: (inner) => recorder.around(inner) },
     );
     const timer = setInterval(() => {
       for (const tool of running) agent.toolResult(tool, '{"status":"ok"}');
@@ -142,7 +124,7 @@ export class RetellTelephone {
         agent.goOn(performance.now());
       }
       agent.tick(performance.now());
-      if (ms() >= (this.faults.endsAfterMs ?? Infinity)) call.hangUp();
+      if (Date.now() - startedAt >= (this.faults.endsAfterMs ?? Infinity)) call.hangUp();
     }, TICK_MS);
     const end = () => {
       clearInterval(timer);
@@ -167,20 +149,15 @@ export class RetellTelephone {
       const from = /sip:([^@>]*)/.exec(call.header('From'))?.[1] ?? '';
       const attempt = call.header('X-Vat-Call');
       const whole = {
-        ...{ id, agent: body.agent_id, startedAt, endedAt, lines, tools, callerNumber: from, fields },
-        ...{ reason: this.faults.reason ?? reason, ...(attempt !== '' && { attempt }) },
+        ...{ id, agent: body.agent_id, startedAt, endedAt, ...recorder.heard, callerNumber: from, fields },
+        ...{
+          reason: this.faults.reason ?? (recorder.hangsUp ? 'agent_hangup' : 'user_hangup'),
+          ...(attempt !== '' && { attempt }),
+        },
       };
       this.kept.keep({ ...whole, endedAt: null });
       setTimeout(() => this.kept.keep(whole), this.faults.recordedAfterMs ?? 0).unref();
     };
     agent.start(performance.now());
   }
-}
-
-/** What was heard of a line: the transcript of the platform has no more. */
-function spokenUntil(line: KeptLine, endMs: number): KeptLine {
-  if (endMs >= line.endMs) return line;
-  const words = line.text.split(' ');
-  const share = (endMs - line.startMs) / (line.endMs - line.startMs);
-  return { ...line, text: words.slice(0, Math.max(1, Math.round(words.length * share))).join(' '), endMs };
 }

@@ -48,6 +48,8 @@ export class SipAgentSession {
   private heardSequence: number | undefined;
   private keyAt: number | undefined;
   private hasEnded = false;
+  /** Tools of the platform, whose results the agent gets at the next tick. */
+  private running: readonly string[] = [];
 
   constructor(
     private readonly socket: SipSocket,
@@ -76,12 +78,19 @@ export class SipAgentSession {
 
   tick(now: number): void {
     if (this.startedAt === undefined) return;
+    if (this.running.length > 0) this.runTools(now);
     this.agent.tick(now);
     const aheadMs = this.line.sender === 'ahead' ? AHEAD_MS : 0;
     for (; this.startedAt + this.frames * FRAME_MS <= now + aheadMs; this.frames++) this.pace(now);
     const due = this.travelling.filter(({ atMs }) => atMs <= now);
     this.travelling = this.travelling.filter(({ atMs }) => atMs > now);
     for (const { packet } of due) this.socket.send(packet);
+  }
+
+  private runTools(now: number): void {
+    for (const id of this.running) this.agent.toolResult(id, '{}');
+    this.running = [];
+    this.agent.goOn(now);
   }
 
   private key(now: number, timestamp: number, payload: Uint8Array): void {
@@ -138,6 +147,7 @@ export class SipAgentSession {
         this.hasEnded = true;
         this.socket.signal?.({ type: 'ended', reason: '' });
       },
+      callTools: (calls) => (this.running = calls.map(({ id }) => id)),
     };
   }
 }

@@ -34,6 +34,8 @@ export interface VoiceAgentOptions {
   readonly hostedTools?: () => ReadonlySet<string>;
   /** Called with the agent's own times of each answer. */
   readonly onAnswer?: (stamp: AnswerStamp) => void;
+  /** Listens to what it sends, for the record of its call. */
+  readonly recorded?: (line: AgentLine) => AgentLine;
 }
 
 /** What it asks then. */
@@ -84,6 +86,7 @@ interface PendingAnswer {
  * or sockets; its driver calls it with the time.
  */
 export class VoiceAgent {
+  private readonly line: AgentLine;
   private readonly behaviour: VoiceBehaviour;
   private readonly dialogue: Dialogue;
   private readonly ear: Ear;
@@ -106,13 +109,14 @@ export class VoiceAgent {
   transfers = false;
 
   constructor(
-    private readonly line: AgentLine,
+    line: AgentLine,
     private readonly options: VoiceAgentOptions,
   ) {
+    this.line = options.recorded?.(line) ?? line;
     this.behaviour = voiceBehaviourOf(options.fault);
     this.dialogue = options.dialogue?.() ?? this.ofRestaurant();
     this.ear = new Ear(options.recogniser);
-    this.mouth = new Mouth(line, pacingOf(this.behaviour));
+    this.mouth = new Mouth(this.line, pacingOf(this.behaviour));
   }
 
   /** The call is answered: greets. */

@@ -11,6 +11,7 @@ import {
   executeCall,
   type InProcessMediaAgentFactory,
   type LanguageModel,
+  type ProductionCall,
   type RecordingSink,
   type TakeReports,
   transportTo,
@@ -26,6 +27,8 @@ import {
   sipWire,
   twilioWire,
   vapiWire,
+  type VoiceCallOptions,
+  withRecord,
 } from '../../../../../libs/simulation/testing/wires.js';
 import {
   babbleLoop,
@@ -97,16 +100,22 @@ export interface RealtimeCallOptions extends Pick<
 
 export interface ElevenLabsCallOptions
   extends
-    Pick<ElevenLabsSessionOptions, 'fault' | 'responseMs' | 'format' | 'onAnswer'>,
-    Pick<RealtimeCallOptions, 'prepared' | 'recording'> {
+    Pick<ElevenLabsSessionOptions, 'fault' | 'responseMs' | 'format' | 'onAnswer' | 'recorded'>,
+    Pick<RealtimeCallOptions, 'prepared' | 'recording' | 'around'> {
   readonly isTelephone?: boolean;
 }
 
 export type VapiCallOptions = Pick<VapiSessionOptions, 'fault' | 'responseMs' | 'onAnswer'> &
   Omit<ElevenLabsCallOptions, 'fault' | 'format'>;
 
-export type SipCallOptions = Pick<SipSessionOptions, 'fault' | 'responseMs' | 'onAnswer' | 'line'> &
-  Pick<RealtimeCallOptions, 'prepared' | 'recording'>;
+export type SipCallOptions = Pick<
+  SipSessionOptions,
+  'fault' | 'wordFault' | 'responseMs' | 'onAnswer' | 'line' | 'hostedTools' | 'recorded'
+> &
+  Pick<RealtimeCallOptions, 'prepared' | 'recording' | 'around'> & {
+    /** Reads the record of the call once it is over, as for an agent of Retell. */
+    readonly record?: () => Promise<ProductionCall>;
+  };
 
 export type PipecatCallOptions = Pick<PipecatSessionOptions, 'fault' | 'responseMs' | 'onAnswer'> &
   Pick<RealtimeCallOptions, 'prepared' | 'recording'>;
@@ -124,6 +133,8 @@ interface Execution {
   readonly speech?: SpeechEngine | undefined;
   readonly onSynthesised?: RealtimeCallOptions['onSynthesised'];
 }
+
+const asItIs = (agent: InProcessMediaAgentFactory): InProcessMediaAgentFactory => agent;
 
 /** Calls of the reference agent with the embedded voices: in this process on virtual time, or over sockets. */
 export class VoiceCalls {
@@ -153,7 +164,7 @@ export class VoiceCalls {
     const { prepared = this.prepared } = options;
     if (!prepared) throw new Error('prepare() was not called');
     const { stalls, recording, recogniser, model, areWordsLate, takeReports, speech, ...rest } = options;
-    const { around = (inner) => inner, ...agent } = rest;
+    const { around = asItIs, ...agent } = rest;
     const stream = { accountSid: sid('AC', '0'), callSid: sid('CA', '1'), streamSid: sid('MZ', '2') };
     const transport = virtualCalls({
       wire: twilioWire({ ...stream, customParameters: {}, secrets: [] }),
@@ -171,7 +182,7 @@ export class VoiceCalls {
     const { prepared = this.prepared } = options;
     if (!prepared) throw new Error('prepare() was not called');
     const { recording, session, isWide = false, firstSpeaker, model, interrupts, takeReports, ...rest } = options;
-    const { around = (inner) => inner, onSynthesised, ...agent } = rest;
+    const { around = asItIs, onSynthesised, ...agent } = rest;
     const { oneWayMs = 0 } = agent;
     const format = isWide ? { type: 'audio/pcm', rate: 24_000 } : { type: 'audio/pcmu' };
     const audio = { input: { format, transcription: { model: 'any' } }, output: { format } };
@@ -193,12 +204,12 @@ export class VoiceCalls {
   callElevenLabs(evaluation: EvaluationInput, voice: string, options: ElevenLabsCallOptions = {}): Promise<CallResult> {
     const { prepared = this.prepared } = options;
     if (!prepared) throw new Error('prepare() was not called');
-    const { recording, isTelephone = false, ...agent } = options;
+    const { recording, isTelephone = false, around = asItIs, ...agent } = options;
     const initiation = { type: 'conversation_initiation_client_data' };
     const transport = virtualCalls({
       wire: elevenlabsWire({ initiation, sendsActivity: true, signature: [], secrets: [] }),
       lineRate: isTelephone ? 8_000 : 16_000,
-      agent: (socket) => new ElevenLabsAgentSession(socket, { ...agent, ...prepared, today: TODAY }),
+      agent: around((socket) => new ElevenLabsAgentSession(socket, { ...agent, ...prepared, today: TODAY })),
     });
     return this.execute(evaluation, voice, transport, { recording, clock: new VirtualClock() });
   }
@@ -207,15 +218,17 @@ export class VoiceCalls {
   callVapi(evaluation: EvaluationInput, voice: string, options: VapiCallOptions = {}): Promise<CallResult> {
     const { prepared = this.prepared } = options;
     if (!prepared) throw new Error('prepare() was not called');
-    const { recording, isTelephone = false, ...agent } = options;
+    const { recording, isTelephone = false, around = asItIs, ...agent } = options;
     const lineRate = isTelephone ? 8_000 : 16_000;
     const format = { encoding: isTelephone ? 'mulaw' : 'pcm16', rate: lineRate } as const;
     const transport = virtualCalls({
       ...{ wire: vapiWire({ format, addresses: [], secrets: [] }), lineRate },
-      agent: (socket) =>
-        new VapiAgentSession(socket, {
-          ...{ ...agent, ...prepared, today: TODAY, format: isTelephone ? 'mulaw' : 'pcm_s16le' },
-        }),
+      agent: around(
+        (socket) =>
+          new VapiAgentSession(socket, {
+            ...{ ...agent, ...prepared, today: TODAY, format: isTelephone ? 'mulaw' : 'pcm_s16le' },
+          }),
+      ),
     });
     return this.execute(evaluation, voice, transport, { recording, clock: new VirtualClock() });
   }
@@ -240,14 +253,18 @@ export class VoiceCalls {
   callSip(evaluation: EvaluationInput, voice: string, options: SipCallOptions = {}): Promise<CallResult> {
     const { prepared = this.prepared } = options;
     if (!prepared) throw new Error('prepare() was not called');
-    const { recording, ...agent } = options;
+    const { recording, around = asItIs, record, ...agent } = options;
     const media = { codec: 'PCMU', payloadType: 0, eventPayloadType: 101 } as const;
     const transport = virtualCalls({
       wire: sipWire({ answeredAt: null, media, messages: [], isTest: false, secrets: [] }),
       clock: 'line',
-      agent: (socket) => new SipAgentSession(socket, { ...agent, ...prepared, today: TODAY }),
+      agent: around((socket) => new SipAgentSession(socket, { ...agent, ...prepared, today: TODAY })),
     });
-    return this.execute(evaluation, voice, transport, { recording });
+    const { call } = transport;
+    const recorded = record && {
+      call: async (one: VoiceCallOptions) => withRecord(await call(one), await record(), false),
+    };
+    return this.execute(evaluation, voice, { ...transport, ...recorded }, { recording });
   }
 
   /** Calls an agent over sockets, in real time. @param url of its webhook @param more for another protocol */
