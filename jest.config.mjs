@@ -34,7 +34,7 @@ const LONG = [
   '<rootDir>/test/e2e/{vat,vat-certificates,vat-connection,vat-suites}.test.ts',
   '<rootDir>/test/e2e/{evaluation-export,evaluation-import,evaluation-import-faults,hostile-forms,hostile-input,import-limits,suite-moves}.test.ts',
   '<rootDir>/test/e2e/{abandoned-processes,environment,uncaught-errors}.test.ts',
-  '<rootDir>/test/e2e/{paid-calls,platform-calls,speech-servers,vapi-calls}.test.ts',
+  '<rootDir>/test/e2e/{own-records,paid-calls,platform-calls,speech-servers,vapi-calls}.test.ts',
   '<rootDir>/test/e2e/{assistants,call-import,compressed-bodies,conformance-fields,erased-agents}.test.ts',
   '<rootDir>/test/e2e/{rate-limits,run-comparison,run-failures,run-outcomes,webhooks-receivers}.test.ts',
   '<rootDir>/test/e2e/{alarm-kills,schedule-kills,schedule-years}.test.ts',
