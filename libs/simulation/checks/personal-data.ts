@@ -27,7 +27,7 @@ const CARD = /(?<![\d.,])(?:\d{4}(?:[,.…]{0,3}[ -]?\d{4}){3}|\d(?:[ -]?\d){12,
 const PHONES = [
   // A card whose digits were misheard.
   /(?<![\d.,])[3-6]\d{3}(?:[ -]\d{4}){3}(?!\d)/gu,
-  /(?<![\d.,]|[\d"']:)\+?\(?\d(?:(?:[ ().\/-]{0,2}| \/ )\d){6,14}(?!\d|:\d)/gu,
+  /(?<![\d.,]|\d:)\+?\(?\d(?:(?:[ ().\/-]{0,2}| \/ )\d){6,14}(?!\d|:\d)/gu,
   // With pauses: digit by digit, and in the groups of North America.
   /(?<![\d.,])\d(?:[,.…]{0,3} \d){6,14}(?!\d)/gu,
   /(?<![\d.,])[2-9]\d\d[,.…]{1,3} [2-9]\d\d[,.…]{1,3} \d\d(?!00)\d\d(?!\d)/gu,
@@ -38,7 +38,7 @@ const NO_PHONE =
 const TIMESTAMP = /^(?:1\d{12}|20\d\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])(?:[01]\d|2[0-3])[0-5]\d[0-5]\d)$/;
 /** Identifiers, dates beside other numbers, and fractions of JSON, such as coordinates, whose digits are not personal data. */
 const OTHERS = [
-  /\b[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}\b|\b(?:[a-z]{2}|[a-z]+_)?(?=\d*[a-f])[\da-f]{24,64}\b/giu,
+  /\b[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}\b|\b(?:[a-z]{2}|[a-z]{1,8}_)?(?=\d*[a-f])[\da-f]{24,64}\b/giu,
   /(?<![\d.,+()\/-]|\d )(?:(?:19|20)\d\d([-./])\d{1,2}\1\d{1,2}|\d{1,2}([-./])\d{1,2}\2(?:19|20)\d\d)(?!\d)/gu,
   /(?=\d{1,3}\.\d)(?<=(?:"\s*:|[[,])\s*-?)(?:0|[1-9]\d{0,2})\.\d{4,}(?=\s*[,\]}])/gu,
 ];
@@ -104,12 +104,14 @@ export function findIn(text: string): PersonalDatum[] {
       return blank(part) + match.slice(part.length);
     });
   };
-  take('email', EMAIL, () => true);
-  take('iban', IBAN, ibanIn);
-  for (const pattern of OTHERS) rest = rest.replace(pattern, blank);
-  take('card', CARD, (match) => !TIMESTAMP.test(match) && isCard(match));
-  for (const pattern of PHONES) take('phone', pattern, (match) => !NO_PHONE.test(match) && !TIMESTAMP.test(match));
-  for (const { email, digits, isPhone, read } of SPOKEN) {
+  if (rest.includes('@')) take('email', EMAIL, () => true);
+  if (/\d/.test(rest)) {
+    take('iban', IBAN, ibanIn);
+    for (const pattern of OTHERS) rest = rest.replace(pattern, blank);
+    take('card', CARD, (match) => !TIMESTAMP.test(match) && isCard(match));
+    for (const pattern of PHONES) take('phone', pattern, (match) => !NO_PHONE.test(match) && !TIMESTAMP.test(match));
+  }
+  for (const { email, digits, isPhone, read } of /[a-z]/i.test(rest) ? SPOKEN : []) {
     take('email', email, () => true);
     take('card', digits, (match) => isCard(read(match)), read);
     take('phone', digits, isPhone, read);
@@ -123,7 +125,7 @@ const blank = (match: string): string => ' '.repeat(match.length);
 const plain = (text: string): string =>
   text
     .replace(/[\u2010-\u2015\u2212\u00b7]/g, '-')
-    .replace(/\p{Zs}/gu, ' ')
+    .replace(/[\u00a0\u2000-\u200a\u202f\u205f\u3000]/g, ' ')
     .replace(/[\u0660-\u0669\u06f0-\u06f9\uff10-\uff19]/g, (digit) => String(digit.charCodeAt(0) & 15));
 
 /** The beginning of a match that is an IBAN: words that follow look like further groups. */

@@ -128,6 +128,10 @@ describe('PersonalDataRedaction', () => {
       '{"phone":"[phone number 1]","guests":[2,"[phone number 1]"]}',
     );
     expect(redact('{"at":1748503543000}')).toBe('{"at":1748503543000}');
+    // As spreadsheets write them, and in JSON that is a text of JSON.
+    expect(redact('{"phone":4155550142.0}')).toBe('{"phone":"[phone number 1]"}');
+    expect(redact('{"body":"{\\"phone\\":4155550142}"}')).not.toContain('4155550142');
+    expect(redact('{"order":9223372036854775807}')).toBe('{"order":9223372036854775807}');
   });
 
   it.each([

@@ -16,7 +16,7 @@ const NAMES: Readonly<Record<PersonalDataKind, string>> = {
 /** Numbers of JSON that may be a phone number or a card. */
 const DIGITS = /^\d{7,19}$/;
 /** The same in a text of JSON, in which a colon may precede them. Looks back from digits only: from each space takes quadratic time. */
-const DIGITS_OF_JSON = /(?=\d{7})(?<=[:[,]\s*)\d{7,19}(?=\s*[,}\]])/g;
+const DIGITS_OF_JSON = /(?=\d{7})(?<=[:[,]\s*)(\d{7,19})(?:\.0+)?(?=\s*[,}\]])/g;
 /** Shorter parts of numbers are redacted only where they were said. */
 const SHORTEST_PART = 3;
 
@@ -40,7 +40,12 @@ export class PersonalDataRedaction {
   ) {}
 
   text(text: string): string {
-    return this.words(text.replace(DIGITS_OF_JSON, (digits) => JSON.stringify(this.number(Number(digits), digits))));
+    const known = (number: string, digits: string) => {
+      const clean = this.number(Number(digits), digits);
+      // A number of many digits would lose the last of them.
+      return typeof clean === 'number' ? number : JSON.stringify(clean);
+    };
+    return this.words(text.replace(DIGITS_OF_JSON, known));
   }
 
   /** The lines of a call in their order, also with numbers that were said in several of them. */
