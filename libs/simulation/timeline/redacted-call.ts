@@ -1,5 +1,5 @@
-import type { Redaction } from '../../text/index.js';
-import type { JsonValue } from './text.js';
+import { REDACTED, type Redaction } from '../../text/index.js';
+import { guarded, type JsonValue } from './text.js';
 
 /** A call of a tool as the agent made it, with the tester's result. */
 export interface SaidCall {
@@ -10,12 +10,8 @@ export interface SaidCall {
 }
 
 export function redacted({ name, arguments: args, rawArguments, result }: SaidCall, redaction: Redaction): SaidCall {
-  const call = {
-    name,
-    arguments: args,
-    ...(rawArguments !== undefined && { rawArguments }),
-    ...(result !== undefined && { result }),
-  };
+  const said = { name, arguments: args, ...(rawArguments !== undefined && { rawArguments }) };
+  const call = guarded({ ...said, ...(result !== undefined && { result }) }, (text) => redaction.clean(text));
   const json = JSON.stringify(call);
   const clean = redaction.clean(json);
   if (clean === json) return call;
@@ -23,6 +19,6 @@ export function redacted({ name, arguments: args, rawArguments, result }: SaidCa
     return JSON.parse(clean) as SaidCall;
   } catch {
     // A secret that contains JSON.
-    return { name: redaction.clean(call.name), arguments: null, rawArguments: clean };
+    return { name: call.name, arguments: null, rawArguments: clean, ...(result !== undefined && { result: REDACTED }) };
   }
 }

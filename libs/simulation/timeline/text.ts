@@ -39,14 +39,14 @@ export function isStorable(value: unknown, depth = 0): boolean {
   return depth < MAX_DEPTH && Object.values(value).every((inner) => isStorable(inner, depth + 1));
 }
 
-/** Plain data with `sanitizeText` applied to all texts and names in it, and without negative zeros, which JSON cannot write. */
-export function guarded<T>(value: T): T {
-  if (typeof value === 'string') return sanitizeText(value) as T;
+/** Plain data with all texts and names in it cleaned, and without negative zeros, which JSON cannot write. */
+export function guarded<T>(value: T, clean = sanitizeText): T {
+  if (typeof value === 'string') return clean(value) as T;
   if (typeof value === 'number') return (value + 0) as T;
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(guarded) as T;
+  if (Array.isArray(value)) return value.map((one) => guarded(one as unknown, clean)) as T;
   // fromEntries creates an own property even for `__proto__`.
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [sanitizeText(name), guarded(inner)])) as T;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [clean(name), guarded(inner, clean)])) as T;
 }
 
 const AROUND = /["'“”„«»\s]/u;
