@@ -154,7 +154,7 @@ const fieldsOf = ({ assistant, type, phoneNumber, phoneNumberId }: ReachFlags) =
 /** Whether calls or requests of an agent send its key: a header may replace it, and over SIP only platforms take one. */
 const usesKey = ({ protocol, headers, options }: Connection): boolean =>
   protocol === 'sip'
-    ? /^(vapi|retell|elevenlabs)/.test(String(options['trigger']))
+    ? [options['trigger'], options['records']].some((named) => /^(vapi|retell|elevenlabs)/.test(String(named)))
     : !Object.keys(headers).some((name) => /^(authorization|api-key|xi-api-key)$/i.test(name));
 
 /** The connection of the options, over that of the file; undefined if none of them is given. @throws CommandError */

@@ -60,6 +60,11 @@ export function cures(evaluations: readonly PlannedEvaluation[], equipment: Equi
       : []),
     ...(isCuredBy({ toolCalls: 'seen' })
       ? [
+          ...(module.options['records']
+            ? [
+                `records: vapi, or retell, in the options of the agent's connection; the platform's record of each call then shows its tool calls`,
+              ]
+            : []),
           `toolCalls: reported in the options of the agent's connection; its backend then reports its tool calls (POST /tool-calls)`,
           `protocol: ${protocolsWith('toolCalls')} the agent's tool calls; ${way}`,
         ]

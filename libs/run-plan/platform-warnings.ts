@@ -24,7 +24,7 @@ const MAX_NAMED = 10;
 /** What a platform ignores, lacks, or does for real, one sentence each. */
 export function platformWarnings(plan: PlannedPlatform): string[] {
   const { protocol, connectionOptions, assistantVersion, variables } = plan;
-  const module = PROTOCOLS.of(protocol);
+  const module = PROTOCOLS.of(protocol, connectionOptions);
   const { takes, provides, runsTools = provides.toolCalls === 'seen', mocksTools, hasOwnMocks } = module;
   const warnings: string[] = [];
   if (takes?.variables !== true && variables.some((names) => names.length > 0)) {

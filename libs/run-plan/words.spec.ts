@@ -118,6 +118,22 @@ describe('the options of a connection', () => {
     expect(misfits(tools, over({ functionCalls: 'shown' }))).toEqual([]);
   });
 
+  it('decide whether tool calls over sip are known: by the records of a platform, which the refusal names', () => {
+    const sip = (connectionOptions: NonNullable<Equipment['connectionOptions']>) =>
+      equipped({}, { protocol: 'sip', connectionOptions });
+    for (const options of [{}, { trigger: 'https://agent.example.com/call' }, { trigger: 'elevenlabs' }]) {
+      expect(misfits(tools, sip(options))[0]!.reason).toContain("it needs the agent's tool calls, which sip does not");
+      expect(cures(tools, sip(options))).toContainEqual(
+        expect.stringMatching(/^records: vapi, or retell, in the options of the agent's connection; /),
+      );
+    }
+    for (const options of [{ records: 'vapi' }, { records: 'retell:http://127.0.0.1:8080' }, { trigger: 'retell' }]) {
+      expect(misfits(tools, sip(options))).toEqual([]);
+      expect(cures(tools, sip(options))).toEqual([]);
+    }
+    expect(cures(tools, equipped()).join()).not.toContain('records:');
+  });
+
   it('decide whether a transcription server must hear the agent: a bot without RTVI has no words', () => {
     expect([misfits(words, over({})), sent({ script, checks: [says] }, over({}))]).toEqual([[], []]);
     const without = { ...over({ rtvi: 'off' }), transcription: { ...SERVER, host: undefined } };

@@ -131,6 +131,13 @@ describe('agents that use the default key of their workspace', () => {
       { protocol: 'sip', ...{ url: 'sip:sip.example.com', options: { trigger: 'vapi' } } },
       'AGENT_PROVIDER_4',
     ],
+    [
+      'Vapi',
+      'vapi',
+      { options: { records: 'vapi:https://evil.example.com' } },
+      { protocol: 'sip', ...{ url: 'sip:agent@sip.example.com', options: { records: 'vapi' } } },
+      'AGENT_PROVIDER_4',
+    ],
   ])(
     'are not connected to %s, if it is not their provider: the default key would be sent there',
     async (title, name, other, elsewhere, provider) => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ConnectionTestPolicy } from '../../src/modules/agents/connection/connection-test-policy.js';
 import { OutboundPlatforms } from '../simulators/outbound/server.js';
+import { vapiRecord } from '../simulators/vapi/records.js';
 import { speech } from '../../libs/simulation/testing/outbound.js';
 import { type PaidAgent, PaidService } from '../support/paid-service.js';
 import { describeWith } from '../support/programs.js';
@@ -14,6 +15,8 @@ jest.setTimeout(240_000);
 
 const NUMBERS = ['+49301000001', '+49301000002', '+49301000003', '+49301000004'];
 const THEIRS = '+4930900001';
+const KEY = 'key_1234567890abcdef';
+const CLEAN = [{ name: 'Keeps to the protocol', type: 'clean_protocol' }];
 const SAID = Buffer.concat([Buffer.alloc(16_000), Buffer.from(speech(1_000).buffer), Buffer.alloc(2_000_000)]);
 
 describeWith(['kamailio', 'baresip'], 'agents that call the service', () => {
@@ -51,10 +54,9 @@ describeWith(['kamailio', 'baresip'], 'agents that call the service', () => {
     rmSync(folder, { recursive: true });
   });
 
-  const agent = (connection: object = {}, values: object = {}) => {
+  const agent = (connection: object = {}, values: object = {}, checks: readonly object[] = CLEAN) => {
     const url = `sip:127.0.0.1:${trunk.port}`;
     const options = { trigger: `${platforms.url}/call-me` };
-    const checks = [{ name: 'Keeps to the protocol', type: 'clean_protocol' }];
     const evaluation = shortEvaluation({ script: [{ waitSeconds: 3 }, { end: 'Greeted' }], checks });
     return service.addAgent(
       evaluation,
@@ -78,6 +80,27 @@ describeWith(['kamailio', 'baresip'], 'agents that call the service', () => {
     const { data } = (await outbound.client.get(`/runs/${run}`)).body;
     expect(data).toMatchObject({ counts: { passed: 2 } });
     expect(new Set(callers.map(numbersOf)).size).toBe(2);
+  });
+
+  it.each([
+    ['find_table', 'passed'],
+    ['cancel', 'failed'],
+  ])('whose platform has a record with the tool call find_table: %s is %s', async (tool, outcome) => {
+    callBack();
+    const made = { agent: 'agent_01', lines: [], reason: 'assistant-ended-call', callerNumber: NUMBERS[0]! };
+    const tools = [{ id: 't1', name: 'find_table', arguments: {}, result: '{}', startMs: 1_000 }];
+    platforms.recordOf = (id) => vapiRecord({ id, ...made, startedAt: Date.now() - 9_000, endedAt: Date.now(), tools });
+    const outbound = await agent(
+      { options: { trigger: `vapi:${platforms.url}` } },
+      { phoneNumberId: 'number-1', apiKey: KEY },
+      [{ name: 'Calls the tool', type: 'calls_tool', tool }],
+    );
+    const run = await outbound.startRun();
+    await ended(outbound, run);
+    const [call] = (await outbound.client.get(`/runs/${run}/calls`)).body.data;
+    const { reason } = call;
+    expect({ outcome: call.outcome, reason }).toEqual({ outcome, reason });
+    expect(platforms.requests.at(-1)).toMatchObject({ headers: { authorization: `Bearer ${KEY}` } });
   });
 
   it('are an error without blame if they do not call', async () => {

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ElevenLabsServer, says, server, type ServerMessage } from '../../libs/simulation/testing/elevenlabs.js';
+import type { KeptCalls } from '../simulators/records/kept-calls.js';
 import { RetellServer } from '../simulators/retell/server.js';
 import {
   chatCalls,
@@ -36,6 +37,8 @@ interface Called {
   readonly protocol: string;
   readonly url: string;
   readonly script: readonly object[];
+  readonly options?: object;
+  readonly checks?: readonly object[];
 }
 
 /** Platforms that repeat all their secrets in every encoding, in their messages and in their refusals. */
@@ -67,6 +70,7 @@ class Platforms {
       { protocol: 'vapi-chat', url: refusing.url, script: ASKS },
       { protocol: 'retell-text', url: refusingRetell.url, script: ASKS },
       { protocol: 'elevenlabs', url: refusingElevenLabs.url, script: LISTENS },
+      ...(await Promise.all([this.telephone([]), this.telephone([refusal])])),
     ];
   }
 
@@ -98,7 +102,12 @@ class Platforms {
   }
 
   private retell(): Promise<RetellServer> {
-    const echoes = formsOf(KEY).flatMap((form, n) => [
+    const answer = () => ({ messages: [{ role: 'agent', content: WELCOME }, ...this.retellEchoes()] });
+    return this.keep(RetellServer.start({ apiKey: KEY, answer }));
+  }
+
+  private readonly retellEchoes = () =>
+    formsOf(KEY).flatMap((form, n) => [
       { role: 'agent', content: form },
       {
         role: 'tool_call_invocation',
@@ -108,8 +117,22 @@ class Platforms {
       },
       { role: 'tool_call_result', tool_call_id: `t${n}`, content: form },
     ]);
-    const answer = () => ({ messages: [{ role: 'agent', content: WELCOME }, ...echoes] });
-    return this.keep(RetellServer.start({ apiKey: KEY, answer }));
+
+  /** An agent of Retell behind SIP, whose record repeats the key, or is refused in this way. */
+  private async telephone(refusals: KeptCalls['faults']['refusals'] & object): Promise<Called> {
+    const recogniser = { recognise: () => ({ type: 'sound' as const, name: 'noise' }) };
+    const voice = { today: 0, voice: { say: () => new Uint8Array(8_000) }, recogniser };
+    const platform = await this.keep(RetellServer.start({ apiKey: KEY, voice: () => Promise.resolve(voice) }));
+    const { telephone, kept } = platform;
+    const greets = { role: 'tool_call_invocation', tool_call_id: 'greeting', name: WORD, arguments: '{}' };
+    const transcript_with_tool_calls = [greets, ...this.retellEchoes()];
+    telephone.faults.recordFields = { transcript_with_tool_calls };
+    telephone.numbers.set('bella-vista', 'agent_01');
+    kept.faults.refusals = refusals;
+    return {
+      ...{ protocol: 'sip', url: telephone.url.replace('sip:', 'sip:bella-vista@'), script: LISTENS },
+      ...{ options: { records: `retell:${platform.url}` }, checks: [{ type: 'calls_tool', tool: 'find_table' }] },
+    };
   }
 
   /** Its conversations are on another server, at an address with a known secret. */
@@ -140,9 +163,13 @@ describe('the secrets of calls of platforms', () => {
   let found: Record<string, string[]>;
 
   /** Calls an agent, and reads all that the service says about it. */
-  async function call({ protocol, url, script }: Called): Promise<string[]> {
-    const { client, agentId } = await prepareEvaluations(app, [shortEvaluation({ script })], { apiKey: KEY });
-    expect(await client.put(`/agents/${agentId}/connection`, { protocol, url })).toMatchObject({ status: 200 });
+  async function call({ protocol, url, script, options = {}, checks }: Called): Promise<string[]> {
+    const evaluation = shortEvaluation({ script, ...(checks && { checks }) });
+    const values = { apiKey: KEY, assistantId: 'agent_01' };
+    const { client, agentId } = await prepareEvaluations(app, [evaluation], values);
+    expect(await client.put(`/agents/${agentId}/connection`, { protocol, url, options })).toMatchObject({
+      status: 200,
+    });
     const test = await client.post(`/agents/${agentId}/connection/test`);
     expect(test).toMatchObject({ status: 200 });
     const run = await executeRun(client, agentId);
@@ -186,7 +213,7 @@ describe('the secrets of calls of platforms', () => {
   it('would be found there, as the words of the agents are', () => {
     const places = Object.entries(found).filter(([, texts]) => texts.some((text) => text.includes(WORD)));
     expect(places.map(([where]) => where)).toEqual([
-      ...['vapi 1', 'vapi-chat 2', 'retell-text 3', 'elevenlabs 4', 'elevenlabs-text 5', 'database', 'disk'],
+      ...['vapi 1', 'vapi-chat 2', 'retell-text 3', 'elevenlabs 4', 'elevenlabs-text 5', 'sip 10', 'database', 'disk'],
     ]);
     expect(found['log']!.length).toBeGreaterThan(10);
   });

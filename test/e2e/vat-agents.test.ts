@@ -110,6 +110,7 @@ describe('vat agent', () => {
     [{ protocol: 'sip', url: 'sip:agent@sip.example.com' }, false],
     [{ protocol: 'sip', url: 'sip:sip.example.com', options: { trigger: 'https://agent.example.com/call' } }, false],
     [{ protocol: 'sip', url: 'sip:sip.example.com', options: { trigger: 'vapi' } }, true],
+    [{ protocol: 'sip', url: 'sip:agent@sip.example.com', options: { records: 'retell' } }, true],
     [
       { protocol: 'chat-completions', url: 'https://agent.example.com/', headers: { Authorization: 'Bearer a' } },
       false,

@@ -1,50 +1,16 @@
 import type { EvaluationInput } from '../../libs/evaluation-definition/index.js';
-import { type CallResult, mediaThreads, requestThreads } from '../../libs/simulation/index.js';
+import { mediaThreads, requestThreads } from '../../libs/simulation/index.js';
 import { encodeMulaw } from '../../libs/audio/index.js';
 import { speech } from '../../libs/simulation/testing/sip.js';
 import { type ReferenceAgentServer, startReferenceAgent } from '../simulators/agent/index.js';
 import { TODAY, VoiceCalls } from '../simulators/agent/testing/voice.js';
-import type { Dialogue, SpokenAnswer } from '../simulators/agent/voice/spoken-dialogue.js';
 import { RetellServer, type RetellServerOptions } from '../simulators/retell/server.js';
+import { ASKS, Booking, measured } from '../support/booking-calls.js';
 import { BARGE_IN } from '../support/platform-calls.js';
 
 const KEY = 'key_of_the_test_1234567890';
 
 afterAll(() => Promise.all([mediaThreads.close(), requestThreads.close()]));
-
-/** On a busy machine a call is repeated, as the service repeats it. */
-async function measured(attempt: () => Promise<CallResult>): Promise<CallResult> {
-  let result = await attempt();
-  for (let again = 0; again < 2 && result.failure?.code === 'tester_overloaded'; again++) result = await attempt();
-  return result;
-}
-
-/** Greets, books a table with a tool, and hangs up. */
-class Booking implements Dialogue {
-  private hasBooked = false;
-
-  answer(said?: string): SpokenAnswer {
-    if (said === undefined && !this.hasBooked) return { text: 'Good evening.' };
-    if (this.hasBooked) return { text: 'Table seven is yours. Goodbye.', then: 'hang-up' };
-    this.hasBooked = true;
-    return { text: '', calls: [{ id: 't1', name: 'book_table', arguments: '{"people":4}' }] };
-  }
-
-  result(): void {}
-
-  press(): SpokenAnswer {
-    return this.answer('');
-  }
-}
-
-const ASKS: EvaluationInput = {
-  ...BARGE_IN,
-  script: [{ say: 'A table for four, please.' }, { waitSeconds: 5 }, { end: 'The agent does not hang up' }],
-  checks: [
-    { type: 'calls_tool', tool: 'book_table', arguments: { people: 4 } },
-    { type: 'ends_by', by: 'agent' },
-  ],
-};
 
 describe('A call to an agent of Retell', () => {
   const calls = new VoiceCalls();

@@ -19,6 +19,7 @@ const CONNECT_TIMEOUT_MS = 15_000;
 const AFTER_STREAM_MS = 15_000;
 /** For the record of the platform, which it writes after the call. */
 const RECORD_MS = 30_000;
+const NOT_FOUND = `no record of it was found within ${RECORD_MS / 1_000} s: check that assistantId is that of the agent which was called, and that the header X-Vat-Call reaches its platform`;
 const NOTHING: Found = { findings: [], events: [] };
 
 /** Reaches an agent over a wire. @param threads waits, if it must, before the agent is called */
@@ -63,6 +64,13 @@ export class VoiceCall {
     signal.throwIfAborted();
     const signalling = new Signalling();
     let bound: { readonly id: number } | undefined;
+    const hangUp = async () => {
+      if (bound) this.thread.release(bound.id);
+      // What is said from now on, as our BYE.
+      signalling.listen(({ line }) => line !== undefined && recording?.wire([line]));
+      // With a record of paid calls, the owner of its capacity ends a call that this did not end.
+      await this.session.hangUp?.().catch(() => undefined);
+    };
     try {
       const dialled = await this.session.dial({
         signal,
@@ -95,13 +103,11 @@ export class VoiceCall {
           throw this.meant(error);
         });
       const found = merged(before, facts, await this.after(merged(before, facts, NOTHING), signal));
+      if (!this.session.recorded || options.plan.listenMs !== undefined) return found;
+      await hangUp();
       return await this.withRecord(found, options);
     } finally {
-      if (bound) this.thread.release(bound.id);
-      // What is said from now on, as our BYE.
-      signalling.listen(({ line }) => line !== undefined && recording?.wire([line]));
-      // With a record of paid calls, the owner of its capacity ends a call that this did not end.
-      await this.session.hangUp?.().catch(() => undefined);
+      await hangUp();
     }
   }
 
@@ -116,15 +122,15 @@ export class VoiceCall {
     });
   }
 
-  private async withRecord(facts: VoiceFacts, { signal, plan, onPiece }: VoiceCallOptions): Promise<VoiceFacts> {
-    if (!this.session.recorded || plan.listenMs !== undefined) return facts;
+  private async withRecord(facts: VoiceFacts, { signal, onPiece }: VoiceCallOptions): Promise<VoiceFacts> {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(RECORD_MS)]);
-    const found = await this.session.recorded(limit).catch((error: unknown) => {
+    const found = await this.session.recorded!(limit).catch((error: unknown) => {
       signal.throwIfAborted();
       if (limit.aborted) return `the record of the platform was not complete within ${RECORD_MS / 1_000} s`;
       return `the record of the platform could not be read: ${failureOf(error).message}`;
     });
-    return withRecord(facts, found, onPiece !== undefined);
+    signal.throwIfAborted();
+    return withRecord(facts, found ?? NOT_FOUND, onPiece !== undefined);
   }
 
   private meant(error: unknown): unknown {

@@ -142,6 +142,13 @@ describe('planWarnings', () => {
       ]);
     });
 
+    it('says that tools run for real over sip, where the records of the platform show them', () => {
+      const real = expect.stringMatching(/^Tools of this agent run for real: /) as unknown;
+      const over = (connectionOptions: Record<string, unknown>) => warnings({}, { protocol: 'sip', connectionOptions });
+      expect(over({ records: 'vapi' })).toContainEqual(real);
+      expect(over({})).not.toContainEqual(real);
+    });
+
     it('says that tools run for real where they are only seen', () => {
       const module = PROTOCOLS.of('paid-text') as { provides: object };
       const { provides } = module;

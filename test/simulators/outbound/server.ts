@@ -42,6 +42,8 @@ export class OutboundPlatforms {
   fault: 'none' | 'lost' | 'failed' | 'busy' | 'refused' = 'none';
   /** Why the records say that calls have ended. */
   ended: string | null = null;
+  /** The record of a call that was made, in place of one that says only why it ended. */
+  recordOf: ((id: string) => object) | undefined;
   private readonly http = createServer((request, response) => void this.serve(request, response));
 
   static async start(): Promise<OutboundPlatforms> {
@@ -84,6 +86,7 @@ export class OutboundPlatforms {
       return this.called({ ...call, id: callId }, () => [202, { id: `own-${callId}` }]);
     }
     if (route.startsWith('POST /v2/stop-call/') && this.stopped.push(id)) return [204, {}];
+    if (this.recordOf && /^GET \/(call|v2\/get-call)\//.test(route)) return [200, this.recordOf(id)];
     if (route.startsWith('GET /call/')) return [200, { id, status: 'ended', endedReason: this.ended }];
     if (route.startsWith('GET /v2/get-call/')) return [200, { call_id: id, disconnection_reason: this.ended }];
     if (route.startsWith('GET /v1/convai/conversations/'))

@@ -42,17 +42,23 @@ interface Registered {
   readonly at: number;
 }
 
+const newId = (): string => `call_${randomBytes(14).toString('hex').slice(0, 27)}`;
 const VALID_MS = 5 * 60_000;
 const TICK_MS = 10;
 /** Tools that the platform runs. */
 const TOOLS: ReadonlySet<string> = new Set(['check_availability', 'book_table', 'cancel_booking']);
 
-/** The SIP server of the platform: an id that was issued by the API can be called once, for five minutes. */
+/**
+ * The SIP server of the platform: an id that was issued by the API can be called once, for five minutes, and a number that was
+ * imported always.
+ */
 export class RetellTelephone {
   readonly faults: TelephoneFaults = {};
   /** Bodies of the registrations, with the headers of the calls that were made with them. */
   readonly registered: RegisterBody[] = [];
   readonly invited: ReceivedCall[] = [];
+  /** Imported numbers, or names, with the agents behind them. */
+  readonly numbers = new Map<string, string>();
   private readonly waiting = new Map<string, Registered>();
   private readonly over = new Set<() => void>();
   private party: CalledParty | undefined;
@@ -77,7 +83,7 @@ export class RetellTelephone {
   }
 
   register(body: RegisterBody): string {
-    const id = `call_${randomBytes(14).toString('hex').slice(0, 27)}`;
+    const id = newId();
     this.registered.push(body);
     this.waiting.set(id, { id, body, at: Date.now() });
     return id;
@@ -91,7 +97,7 @@ export class RetellTelephone {
   private async take(call: ReceivedCall): Promise<void> {
     this.invited.push(call);
     const { validMs = VALID_MS, refusesWith } = this.faults;
-    const registered = this.waiting.get(call.user);
+    const registered = this.waiting.get(call.user) ?? this.imported(call.user);
     if (refusesWith !== undefined) return call.refuse(refusesWith);
     if (!registered || Date.now() - registered.at >= validMs) return call.refuse('404 Not Found');
     this.waiting.delete(call.user);
@@ -101,6 +107,11 @@ export class RetellTelephone {
     const line = await RtpLine.open(call.media, {});
     this.talk(call, line, options, registered);
     call.answer('127.0.0.1', line.port);
+  }
+
+  private imported(number: string): Registered | undefined {
+    const agent = this.numbers.get(number);
+    return agent === undefined ? undefined : { id: newId(), body: { agent_id: agent }, at: Date.now() };
   }
 
   private talk(call: ReceivedCall, line: RtpLine, options: VoiceAgentOptions, { id, body }: Registered): void {

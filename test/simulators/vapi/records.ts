@@ -29,7 +29,11 @@ export function vapiRecord(call: KeptCall): object {
     ...{ createdAt: new Date(startedAt - 500).toISOString(), startedAt: new Date(startedAt).toISOString() },
     updatedAt: new Date(endedAt ?? startedAt).toISOString(),
     status: endedAt === null ? 'in-progress' : 'ended',
-    ...(attempt !== undefined && { name: `vat:${attempt}` }),
+    // Headers of calls over SIP are variables, in lower case and without `X-`.
+    ...(attempt !== undefined &&
+      (callerNumber === undefined
+        ? { name: `vat:${attempt}` }
+        : { assistantOverrides: { variableValues: { 'vat-call': attempt } } })),
     ...(callerNumber !== undefined && { customer: { number: callerNumber } }),
     ...(endedAt !== null && {
       endedAt: new Date(endedAt).toISOString(),

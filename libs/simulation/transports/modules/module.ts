@@ -203,8 +203,11 @@ export interface WireSession<State extends WireState = WireState> {
   refused?(failure: Failure): Failure;
   /** What the agent asks for after it has hung up; the verdict does not wait for it longer than the signal. */
   after?(facts: VoiceFacts, signal: AbortSignal): Promise<Found>;
-  /** The call as its platform recorded it, for what the wire does not show; hangs up. @throws CallFailure; the signal's reason */
-  recorded?(signal: AbortSignal): Promise<ProductionCall>;
+  /**
+   * The call as its platform recorded it, for what the wire does not show, once it has ended.
+   * @returns null if the platform has shown no record of it until the signal @throws CallFailure; the signal's reason
+   */
+  recorded?(signal: AbortSignal): Promise<ProductionCall | null>;
   /** Ends the call where it was dialled, once its media is over or did not begin. Rejects if that could not be done. */
   hangUp?(): Promise<void>;
   /** Further requests of a connection test. @param problem why the test failed */

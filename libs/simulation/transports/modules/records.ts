@@ -45,6 +45,8 @@ export interface ListedCall {
   readonly id: string;
   /** Unix milliseconds; null if it cannot be read. */
   readonly endedAt: number | null;
+  /** As in its record, if the list says it. */
+  readonly attemptId: string | null;
 }
 
 /**

@@ -201,10 +201,15 @@ export async function listInParts(
 }
 
 /** An entry of a list. @param isOver whether the call was answered and has ended */
-export function listedCall(id: unknown, endedAt: number | undefined, isOver: boolean): ListedCall | undefined | null {
+export function listedCall(
+  id: unknown,
+  endedAt: number | undefined,
+  isOver: boolean,
+  attemptId: string | null = null,
+): ListedCall | undefined | null {
   const known = idOf(id);
   if (known === undefined) return null;
-  return isOver ? { id: known, endedAt: endedAt ?? null } : undefined;
+  return isOver ? { id: known, endedAt: endedAt ?? null, attemptId } : undefined;
 }
 
 /** A text of the platform, such as why the call ended; null for none. */

@@ -22,14 +22,15 @@ interface Given {
   readonly phoneNumber?: string;
   readonly ownNumber?: string | null;
   readonly env?: NodeJS.ProcessEnv;
+  readonly options?: CalledEndpoint['options'];
 }
 
-function dial({ url, phoneNumber = '', ownNumber = null, env = ALLOWED }: Given) {
+function dial({ url, phoneNumber = '', ownNumber = null, env = ALLOWED, options = { srtp: 'off' } }: Given) {
   const service = serviceOf(env);
   const reached = service.reach('AGENT_PROVIDER_1', url)!;
   const endpoint: CalledEndpoint = {
     ...{ provider: 'AGENT_PROVIDER_1', protocol: 'sip', ownNumber, transcription: 'auto', firstSpeaker: null },
-    ...{ headers: { 'x-token': 'header-secret' }, options: { srtp: 'off' }, apiKey: 'key' },
+    ...{ headers: { 'x-token': 'header-secret' }, options, apiKey: 'key' },
     ...reached,
   };
   return service.dial(endpoint, { assistantId: 'agent-7', phoneNumber, callId: 'c1' });
@@ -81,6 +82,19 @@ describe('DiallingService', () => {
       expect(JSON.stringify(dialled)).not.toMatch(/secret|"key"/);
     }
   });
+
+  it.each(['sip:other@sip.platform.example', NUMBER])(
+    'keeps the key with which the record of a call to %s is read',
+    (phoneNumber) => {
+      const options = { records: 'vapi', triggerSecret: 'option-secret' };
+      const dialled = dial({ url: OWN_ADDRESS, phoneNumber, options });
+      expect(dialled).toMatchObject({
+        endpoint: { apiKey: 'key', headers: {}, options: { records: 'vapi' } },
+        isOther: true,
+      });
+      expect(JSON.stringify(dialled)).not.toMatch(/(header|option)-secret/);
+    },
+  );
 
   it('gives no secrets of the connection to the trunk', () => {
     const dialled = dial({ url: OWN_ADDRESS, phoneNumber: NUMBER });

@@ -134,14 +134,11 @@ export const withoutTrunk = (provider: AgentProvider): string =>
 /** Whether an address is a telephone number, or that of each agent. */
 const isByNumber = (url: string): boolean => url === BY_NUMBER || /^\+\d{8,15}$/.test(url);
 
-/** What other hosts than that of the connection may get of it. */
-function withoutSecrets({
-  headers: _headers,
-  apiKey: _key,
-  shownUrl: _shown,
-  ...endpoint
-}: CalledEndpoint): CalledEndpoint {
+/** What other hosts than that of the connection may get of it. The apiKey is sent to that of an option, and not to them. */
+function withoutSecrets({ headers: _headers, apiKey, shownUrl: _shown, ...endpoint }: CalledEndpoint): CalledEndpoint {
   const known = PROTOCOLS.of(endpoint.protocol).options;
-  const options = Object.fromEntries(Object.entries(endpoint.options).filter(([name]) => !known[name]?.isSecret));
-  return { ...endpoint, options, headers: {} };
+  const kept = Object.entries(endpoint.options).filter(([name]) => !known[name]?.isSecret);
+  const isKeyUsed = kept.some(([name, value]) => known[name]?.receivesSecrets?.(value) !== undefined);
+  const key = isKeyUsed && apiKey !== undefined && { apiKey };
+  return { ...endpoint, options: Object.fromEntries(kept), headers: {}, ...key };
 }

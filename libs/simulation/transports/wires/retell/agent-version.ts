@@ -1,6 +1,6 @@
 import type { FindAgentVersion } from '../../modules/module.js';
 import { versionText } from '../fields.js';
-import { RetellApi } from './api.js';
+import { RetellApi } from '../retell-api/api.js';
 
 /** The playground and this description both take the latest version unless another one is asked for. */
 export const retellVersion: FindAgentVersion = async ({ assistantId, assistantVersion: asked }, request) => {

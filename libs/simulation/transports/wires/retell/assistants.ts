@@ -1,7 +1,7 @@
 import { PrioritySemaphore } from '../../../../concurrency/index.js';
 import type { Assistant, ListAssistants } from '../../modules/assistants.js';
 import { type Json, listedText, objectOf, textOf } from '../fields.js';
-import { RetellApi } from './api.js';
+import { RetellApi } from '../retell-api/api.js';
 
 /** The most that the platform lists at once. */
 const PAGE_SIZE = 100;

@@ -166,7 +166,7 @@ describe('A call to an agent of Retell', () => {
     const { double, session } = await dialled({}, faults);
     double.kept.faults.refusals = [...refusals];
     const found = session.recorded!(AbortSignal.timeout(6_000)).then(
-      ({ attemptId }) => attemptId,
+      (record) => record?.attemptId,
       () => undefined,
     );
     expect(await found).toBe(isFound ? ATTEMPT : undefined);

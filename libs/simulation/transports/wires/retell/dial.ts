@@ -1,13 +1,13 @@
 import { addressText } from '../../../../sip/index.js';
 import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
 import type { DialOptions, WireSession } from '../../modules/module.js';
-import { settledRecord } from '../settled-record.js';
+import { ownRecord } from '../own-record.js';
 import { SipSession, type SipTarget } from '../sip/dial.js';
 import { inviteHeaders } from '../sip/options.js';
 import type { SipState } from '../sip/state.js';
-import { cureOf, RetellApi } from './api.js';
+import { cureOf, RetellApi } from '../retell-api/api.js';
 import { sipServerOf } from './options.js';
-import { retellRecords } from './records.js';
+import { retellRecords } from '../retell-api/records.js';
 import { textVariables } from './variables.js';
 
 /** An id that is the user of an address as it is, and never a telephone number. */
@@ -45,16 +45,7 @@ export function retellSession(endpoint: AgentEndpoint, call: AgentCall): WireSes
       API_STEPS.has(step) ? cureOf(failure) : (sipCure(step, failure.code) ?? sip.cure(step, failure)),
     dial: (options) => sip.dial(options),
     hangUp: () => sip.hangUp(),
-    recorded: async (signal) => {
-      await sip.hangUp();
-      const request = { endpoint, client: call.client, signal, turn: () => Promise.resolve() };
-      const read = async () => {
-        const record = await retellRecords.get(id!, request);
-        if (record && record.id !== id) throw api.notUnderstood('its record is of another call');
-        return record;
-      };
-      return settledRecord(read, signal);
-    },
+    recorded: (signal) => ownRecord(retellRecords, endpoint, call, signal, id),
   };
 }
 

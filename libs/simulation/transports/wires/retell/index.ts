@@ -3,12 +3,12 @@ import { variables } from '../../modules/common-options.js';
 import { endCall } from '../sip/dial.js';
 import { sip } from '../sip/index.js';
 import type { SipState } from '../sip/state.js';
-import { cureOf } from './api.js';
+import { cureOf } from '../retell-api/api.js';
 import { retellVersion } from './agent-version.js';
 import { retellAssistants } from './assistants.js';
 import { retellSession } from './dial.js';
 import { VOICE_OPTIONS } from './options.js';
-import { retellRecords } from './records.js';
+import { retellRecords } from '../retell-api/records.js';
 import { retellTransport } from './text.js';
 import { LACKING_IN_MOCKS } from './tool-mocks.js';
 

@@ -9,7 +9,7 @@ import { ANSWER_LIMITS, DEFAULT_ANSWER_TIMEOUT_MS, tooManyMessages } from '../..
 import { History } from '../../text/history.js';
 import { RequestLine } from '../../text/request-line.js';
 import { argumentsJson, contentOf, type Json, objectOf, textOf } from '../fields.js';
-import { RetellApi } from './api.js';
+import { RetellApi } from '../retell-api/api.js';
 import { toolMocks } from './tool-mocks.js';
 import { textVariables } from './variables.js';
 

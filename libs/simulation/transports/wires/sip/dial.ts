@@ -13,6 +13,7 @@ import { AnsweredCall } from './answered.js';
 import { connectThrough } from './connect.js';
 import { masked } from './masked.js';
 import { inviteHeaders, needsSrtp } from './options.js';
+import { recordedBy } from './records.js';
 import { cureOf, failureOfSip } from './refusals.js';
 import type { SipState } from './state.js';
 
@@ -37,6 +38,7 @@ export class SipSession implements WireSession<SipState> {
   readonly agent: OtherSide;
   readonly secrets: SentSecrets;
   readonly skippedSteps = {};
+  readonly recorded: WireSession['recorded'];
   private handle: CallHandle | undefined;
   /** Why the ledger does not take the call, such as the limits of the day. */
   private refusal: Error | undefined;
@@ -52,6 +54,7 @@ export class SipSession implements WireSession<SipState> {
     const { triggerSecret } = endpoint.options as { readonly triggerSecret?: string };
     this.secrets = sentSecrets([apiKey, line?.credentials?.password, triggerSecret], headers, secretUser(url));
     this.agent = new OtherSide(shownUrl ?? shownAddress(url), this.secrets.all);
+    this.recorded = recordedBy(endpoint, call);
   }
 
   cure(step: string, failure: Failure): string | undefined {

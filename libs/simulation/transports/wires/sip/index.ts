@@ -6,6 +6,7 @@ import { SIP_FINDINGS } from './findings.js';
 import { SIP_OPTIONS, variableFault } from './options.js';
 import { endOutbound, isOutbound, OutboundSession } from './outbound/session.js';
 import { fieldOf, TRIGGER_OPTIONS } from './outbound/triggers.js';
+import { RECORDS_OPTION, recordsOf } from './records.js';
 import type { SipState } from './state.js';
 
 /** An agent at an address of SIP, or at a telephone number behind a trunk. */
@@ -22,7 +23,8 @@ export const sip: WireModule<SipState> = {
   schemes: ['sip:', 'sips:'],
   firstSpeaker: null,
   provides: { words: false, toolCalls: 'none', keys: true },
-  options: { ...SIP_OPTIONS, ...TRIGGER_OPTIONS },
+  providedWith: (options) => ({ words: false, toolCalls: recordsOf(options) ? 'seen' : 'none', keys: true }),
+  options: { ...SIP_OPTIONS, ...TRIGGER_OPTIONS, records: RECORDS_OPTION },
   reservedHeaders: [],
   findings: SIP_FINDINGS,
   steps: {

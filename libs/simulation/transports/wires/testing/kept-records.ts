@@ -100,7 +100,7 @@ export async function open(name: Name, ...calls: readonly KeptCall[]) {
     return { outcome, bytes: Buffer.concat(parts) };
   };
   return {
-    kept: server.kept,
+    ...{ kept: server.kept, records },
     threaded: platformOf(protocol, 'w-1').records!,
     request,
     list,

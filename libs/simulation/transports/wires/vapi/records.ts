@@ -79,15 +79,24 @@ export const vapiRecords: Records = {
 };
 
 function listed(entry: unknown): ListedCall | undefined | null {
-  const { id, status, startedAt, endedAt } = objectOf(entry);
-  return listedCall(id, dateOf(endedAt), status === 'ended' && startedAt !== undefined && startedAt !== null);
+  const call = objectOf(entry);
+  const { id, status, startedAt, endedAt } = call;
+  const isOver = status === 'ended' && startedAt !== undefined && startedAt !== null;
+  return listedCall(id, dateOf(endedAt), isOver, attemptOf(call));
+}
+
+/** Headers of a call over SIP are variables, in lower case and without `X-`, and beside them as they were sent. */
+function attemptOf(call: Json): string | null {
+  const overrides = objectOf(call['assistantOverrides']);
+  const { headers } = objectOf(objectOf(call['phoneCallProviderDetails'])['sip']);
+  return attemptIn(call['name'], call['metadata'], overrides['metadata'], overrides['variableValues'], headers);
 }
 
 function callOf(record: unknown): ProductionCall | null {
   const call = objectOf(record);
   const id = idOf(call['id']);
   if (id === undefined) throw new TypeError('it has no id');
-  const { startedAt, endedAt, status, artifact, artifactPlan, customer, metadata } = call;
+  const { startedAt, endedAt, status, artifact, artifactPlan, customer } = call;
   if (status !== 'ended' || startedAt === undefined || startedAt === null) return null;
   const span = spanOf(dateOf(startedAt), dateOf(endedAt));
   const kept = objectOf(artifact);
@@ -103,14 +112,13 @@ function callOf(record: unknown): ProductionCall | null {
   const hasWords = !conversation.isEmpty;
   const { turnLatencies } = objectOf(kept['performanceMetrics']);
   const turns = listOf(turnLatencies).map(objectOf);
-  const overrides = objectOf(call['assistantOverrides']);
   return {
     ...{ id, ...span, endedReason: phraseOf(call['endedReason']) },
     said: hasWords ? conversation.said : null,
     toolCalls: hasWords ? conversation.toolCalls : null,
     latencies: latenciesOf(LATENCIES.map((kind) => [kind, turns.map((turn) => turn[`${kind}Latency`])])),
     recording: recordingOf(kept, objectOf(artifactPlan)),
-    attemptId: attemptIn(call['name'], metadata, overrides['metadata'], overrides['variableValues']),
+    attemptId: attemptOf(call),
     callerNumber: phraseOf(objectOf(customer)['number']),
   };
 }

@@ -1,3 +1,5 @@
+import { retellRecord } from '../../../../../../test/simulators/retell/records.js';
+import { vapiRecord } from '../../../../../../test/simulators/vapi/records.js';
 import { ANSWER } from '../../../../../sip/testing/far-side.js';
 import type { CallFailure } from '../../../../timeline/failure.js';
 import type { CallSignal } from '../../../../voice/wire/signalling.js';
@@ -10,9 +12,10 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
 
-async function world(endpoint: Partial<AgentEndpoint> = {}) {
+async function world(given: Partial<AgentEndpoint> | ((platforms: string) => Partial<AgentEndpoint>) = {}) {
   const side = await TrunkSide.open();
   open.push(side);
+  const endpoint = typeof given === 'function' ? given(side.platforms.url) : given;
   const session = sip.session(side.endpoint(endpoint), side.call);
   open.push({ close: () => session.hangUp?.() });
   const signals: CallSignal[] = [];
@@ -78,6 +81,36 @@ describe('the session of an agent that calls', () => {
     const toTag = await tag();
     side.request('ACK', { toTag, body: ANSWER });
     expect((await dialled).media).toMatchObject({ expected: [{ port: 40_000 }, {}] });
+  });
+
+  it.each([
+    ['vapi', 'vapi', vapiRecord],
+    ['retell', 'retell', retellRecord],
+    ['a webhook', 'vapi', vapiRecord],
+  ] as const)('reads the record of the call that %s has made, by its id', async (by, name, recordOf) => {
+    const { side, session, dial, tag } = await world((url) => ({
+      phoneNumberId: 'number-1',
+      options:
+        by === 'a webhook' ? { trigger: `${url}/call-me`, records: `${name}:${url}` } : { trigger: `${name}:${url}` },
+    }));
+    const tools = [{ id: 't1', name: 'find_table', arguments: {}, result: '{}', startMs: 7_000 }];
+    const times = { startedAt: Date.now() - 9_000, endedAt: Date.now() };
+    let made = '';
+    side.platforms.onCall = ({ id }) => {
+      made = by === 'a webhook' ? `own-${id}` : id;
+      side.invite();
+    };
+    side.platforms.recordOf = (id) => recordOf({ ...{ id, agent: 'agent-1', lines: [], tools }, ...times });
+    await dial();
+    side.request('ACK', { toTag: await tag() });
+    const found = await session.recorded!(AbortSignal.timeout(8_000));
+    expect(found).toMatchObject({ id: made, toolCalls: [{ name: 'find_table' }] });
+  });
+
+  it('reads no record of a platform whose records are not named', async () => {
+    for (const trigger of ['https://agent.example.com/call', 'elevenlabs']) {
+      expect((await world({ options: { trigger } })).session.recorded).toBeUndefined();
+    }
   });
 
   it('refuses a call without G.711 with 488, and unregisters', async () => {

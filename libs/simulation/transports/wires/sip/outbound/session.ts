@@ -20,6 +20,7 @@ import { AnsweredCall } from '../answered.js';
 import { connectThrough } from '../connect.js';
 import { masked } from '../masked.js';
 import { needsSrtp } from '../options.js';
+import { recordedBy } from '../records.js';
 import { cureOf, failureOfSip } from '../refusals.js';
 import type { SipState } from '../state.js';
 import { type CalledBack, calledBack } from './called-back.js';
@@ -48,6 +49,8 @@ export class OutboundSession implements WireSession<SipState> {
   readonly agent: OtherSide;
   readonly secrets: SentSecrets;
   readonly skippedSteps = {};
+  readonly recorded: WireSession['recorded'];
+  private id: string | null = null;
   private end: (() => Promise<void>) | undefined;
 
   constructor(
@@ -60,6 +63,7 @@ export class OutboundSession implements WireSession<SipState> {
     const { triggerSecret } = options as { readonly triggerSecret?: string };
     this.secrets = sentSecrets([apiKey, password, triggerSecret], headers, []);
     this.agent = new OtherSide(trunk, this.secrets.all);
+    this.recorded = recordedBy(endpoint, call, () => this.id);
   }
 
   cure(step: string, failure: Failure): string | undefined {
@@ -93,6 +97,7 @@ export class OutboundSession implements WireSession<SipState> {
       },
     );
     this.end = () => back.end();
+    this.id = back.triggered.id;
     signal.throwIfAborted();
     const { media: own = {} } = this.endpoint.line ?? {};
     const port = await options.bindMedia!(local, own.ports);
@@ -148,8 +153,11 @@ export class OutboundSession implements WireSession<SipState> {
       closed: (cause) => answered.events.ended?.('connection', cause?.message ?? 'the connection was closed'),
     };
     this.end = async () => {
-      if ((await hangUp()) === 'ended') await this.placed({ ...handle, ended: true }, back);
-      await back.end();
+      try {
+        if ((await hangUp()) === 'ended') await this.placed({ ...handle, ended: true }, back);
+      } finally {
+        await back.end();
+      }
     };
     const none = { refused: 'unreadable', reason: 'neither INVITE nor ACK had a description' } as const;
     const media = incoming.media ?? (await Promise.race([later, sleep(MEDIA_MS, undefined, { ref: false })]));

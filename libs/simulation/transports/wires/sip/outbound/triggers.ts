@@ -6,11 +6,14 @@ import { PlatformApi } from '../../../http/platform-api.js';
 import { type PlatformRules, Refusals } from '../../../http/platform-rules.js';
 import type { AgentCall, AgentEndpoint, PlatformRequest, ProtocolName } from '../../../modules/endpoint.js';
 import type { ProtocolOption } from '../../../modules/module.js';
+import type { Records } from '../../../modules/records.js';
 import { ELEVENLABS_RULES } from '../../elevenlabs/refusals.js';
 import { objectOf, textOf } from '../../fields.js';
-import { RETELL_RULES } from '../../retell-rules.js';
+import { retellRecords } from '../../retell-api/records.js';
+import { RETELL_RULES } from '../../retell-api/rules.js';
 import { endCall, handleOf } from '../../vapi/calls.js';
 import { callFields } from '../../vapi/options.js';
+import { vapiRecords } from '../../vapi/records.js';
 import { VAPI_RULES } from '../../vapi/refusals.js';
 
 /** What is sent to a platform. */
@@ -36,6 +39,8 @@ interface Platform {
   /** Its record of a call, and why that says that the call ended. */
   readonly record: (id: string) => string;
   readonly ended: (record: JsonObject) => unknown;
+  /** Those of its calls, if tool calls are known by them. */
+  readonly records?: Records;
   /** Ends a call before it has come; without it that is not possible. */
   readonly stop?: (api: PlatformApi, id: string, signal: AbortSignal) => Promise<unknown>;
 }
@@ -69,6 +74,7 @@ export const PLATFORMS: Readonly<Record<string, Platform>> = {
     id: 'id',
     record: (id) => `/call/${id}`,
     ended: ({ endedReason }) => endedReason,
+    records: vapiRecords,
   },
   retell: {
     protocol: 'retell-text',
@@ -80,7 +86,7 @@ export const PLATFORMS: Readonly<Record<string, Platform>> = {
       from_number: phoneNumber,
       to_number: to,
       override_agent_id: assistantId,
-      metadata: { attempt: callId },
+      metadata: { 'vat-call': callId },
       // It takes texts only.
       retell_llm_dynamic_variables: Object.fromEntries(
         Object.entries(variables).map(([name, one]) => [name, `${one}`]),
@@ -89,6 +95,7 @@ export const PLATFORMS: Readonly<Record<string, Platform>> = {
     id: 'call_id',
     record: (id) => `/v2/get-call/${id}`,
     ended: ({ disconnection_reason }) => disconnection_reason,
+    records: retellRecords,
     stop: (api, id, signal) => api.text(`/v2/stop-call/${id}`, { method: 'POST', signal }),
   },
   elevenlabs: elevenlabs('/v1/convai/sip-trunk/outbound-call'),
@@ -104,8 +111,8 @@ const WEBHOOK_RULES: PlatformRules = {
 
 const isUrl = (text: string): boolean => /^https?:\/\/[^/?#@\\\s]+(?:[/?][^#\s]*)?$/i.test(text) && URL.canParse(text);
 
-/** The parts of the option `trigger`: a platform and the address of its API, or a webhook. */
-function parsed(trigger: unknown): { readonly platform?: Platform; readonly url: string } | undefined {
+/** The parts of the options `trigger` and `records`: a platform and the address of its API, or a webhook. */
+export function parsed(trigger: unknown): { readonly platform?: Platform; readonly url: string } | undefined {
   if (typeof trigger !== 'string') return undefined;
   if (isUrl(trigger)) return { url: trigger };
   const [, name = '', own] = /^([a-z-]+)(?::(.+))?$/s.exec(trigger) ?? [];

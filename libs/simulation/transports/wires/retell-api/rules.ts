@@ -1,4 +1,4 @@
-import { type PlatformRules, Refusals } from '../http/platform-rules.js';
+import { type PlatformRules, Refusals } from '../../http/platform-rules.js';
 
 const KEY = 'check the apiKey of the agent, and what it may do';
 const AGENT = 'check the assistantId of the agent, and that the apiKey is of the same workspace of Retell';

@@ -3,7 +3,7 @@ import { agentUrl } from '../../http/agent-url.js';
 import { type ApiAccount, type ApiRequest, PlatformApi } from '../../http/platform-api.js';
 import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
 import type { Json } from '../fields.js';
-import { BUSY, REFUSALS, RETELL_RULES } from '../retell-rules.js';
+import { BUSY, REFUSALS, RETELL_RULES } from './rules.js';
 
 const CONCURRENCY_MS = 5_000;
 

@@ -73,10 +73,14 @@ async function recordOf(api: RetellApi, id: string, request: RecordsRequest): Pr
 }
 
 function listed(entry: unknown): ListedCall | undefined | null {
-  const { call_id, call_status, start_timestamp, end_timestamp } = objectOf(entry);
+  const item = objectOf(entry);
+  const { call_id, call_status, start_timestamp, end_timestamp } = item;
   const isOver = OVER.has(call_status) && figureOf(start_timestamp) !== undefined;
-  return listedCall(call_id, figureOf(end_timestamp), isOver);
+  return listedCall(call_id, figureOf(end_timestamp), isOver, attemptOf(item));
 }
+
+const attemptOf = (record: Json): string | null =>
+  attemptIn(record['metadata'], record['custom_sip_headers'], record['retell_llm_dynamic_variables']);
 
 function callOf(record: Json): ProductionCall | null {
   const id = idOf(record['call_id']);
@@ -105,7 +109,7 @@ function callOf(record: Json): ProductionCall | null {
     toolCalls: withTools && !conversation.isEmpty ? conversation.toolCalls : null,
     latencies: latenciesOf(kinds),
     recording: textOf(soundOf(record)) ? 'available' : keepsSound(record) ? 'awaited' : 'none',
-    attemptId: attemptIn(record['metadata'], record['custom_sip_headers'], record['retell_llm_dynamic_variables']),
+    attemptId: attemptOf(record),
     callerNumber: phraseOf(direction === 'outbound' ? to_number : from_number),
   };
 }
