@@ -1,9 +1,20 @@
 import { client } from '../../testing/vapi.js';
+import { Conversation } from './record.js';
 import { ATTEMPT, booked, carried, close, failureOf, type Name, NOON, open } from './testing/kept-records.js';
 
 afterEach(close);
 
 describe('a record', () => {
+  it('with 10,000 calls of a tool whose results have no ids is read in linear time', () => {
+    const conversation = new Conversation({ startedAt: 0, endedAt: 1_000 });
+    const numbers = Array.from({ length: 10_000 }, (_, index) => index);
+    const before = process.cpuUsage();
+    for (const index of numbers) conversation.called('note', '{}', 0, `id_${index}`);
+    for (const index of numbers) conversation.returned(undefined, `result ${index}`, 'note');
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(2_000);
+    expect(conversation.toolCalls.map(({ result }) => result)).toEqual(numbers.map((index) => `result ${index}`));
+  });
+
   const said = async (name: Name, fields: object) => {
     const { get } = await open(name, booked(0, { fields: fields as Record<string, unknown> }));
     return (await get('call_0'))!.said?.map(({ speaker, text, startMs, endMs }) => [speaker, text, startMs, endMs]);

@@ -68,6 +68,8 @@ type Times = { readonly startMs: number | undefined; readonly endMs?: number | u
 export class Conversation {
   private readonly entries: TranscriptEntry[] = [];
   private readonly tools = new Map<string, ProductionToolCall>();
+  /** Keys of the calls of a tool that have no result yet, by its name. */
+  private readonly waiting = new Map<unknown, string[]>();
   private readonly arguments = new ArgumentsCount();
   private readonly durationMs: number;
   /** Where an entry is whose time is not known. */
@@ -97,11 +99,16 @@ export class Conversation {
     if (what !== undefined) throw new CallFailure('answer_too_large', { what });
     const call = { name: sanitizeText(name), arguments: parseArguments(json), result: null };
     this.tools.set(key, { ...call, startMs: this.within(startMs) });
+    const waiting = this.waiting.get(call.name);
+    if (waiting) waiting.push(key);
+    else this.waiting.set(call.name, [key]);
   }
 
   /** @param name by which the call is found if there is no id: the first one that has no result */
   returned(id: string | null | undefined, result: unknown, name?: unknown): void {
-    const key = id ?? [...this.tools].find(([, call]) => call.name === name && call.result === null)?.[0] ?? '';
+    const waiting = this.waiting.get(name) ?? [];
+    while (waiting[0] !== undefined && this.tools.get(waiting[0])?.result !== null) waiting.shift();
+    const key = id ?? waiting[0] ?? '';
     const call = this.tools.get(key);
     if (!call || result === null || result === undefined) return;
     const text = typeof result === 'string' ? result : JSON.stringify(guarded(result));
@@ -209,7 +216,9 @@ export function listedCall(
 ): ListedCall | undefined | null {
   const known = idOf(id);
   if (known === undefined) return null;
-  return isOver ? { id: known, endedAt: endedAt ?? null, attemptId } : undefined;
+  // Others cannot be stored; what is wrong with such a time, its record says.
+  const isTime = endedAt !== undefined && endedAt >= 0 && endedAt <= Date.now() + AHEAD_MS;
+  return isOver ? { id: known, endedAt: isTime ? endedAt : null, attemptId } : undefined;
 }
 
 /** A text of the platform, such as why the call ended; null for none. */
