@@ -59,11 +59,17 @@ const COUNTED: Readonly<Record<keyof Monitoring['today'], string>> = {
   sampledOut: 'not in the sample',
   malformed: 'whose record cannot be read',
   noWords: 'without words',
-  awaited: 'whose record is read again later',
+  awaited: 'whose record or recording is read again later',
+};
+
+const SOUND: Readonly<Record<Monitoring['recordings'], string>> = {
+  measure_only: 'measured, and not kept',
+  keep: 'measured and kept',
+  none: 'not read: no time is measured',
 };
 
 function monitoringText(
-  { state, message, lastFetchedAt, today, issues }: Monitoring,
+  { state, message, lastFetchedAt, recordings, today, issues }: Monitoring,
   look: Parameters<typeof textTable>[2],
 ) {
   const counts = Object.entries(COUNTED).flatMap(([name, what]) => {
@@ -73,6 +79,7 @@ function monitoringText(
   const lines = [
     `${state}${message === null ? '' : `: ${plain(message, 2_000)}`}`,
     lastFetchedAt === null ? 'Calls were not fetched yet.' : `Calls were fetched at ${lastFetchedAt}.`,
+    `Recordings: ${SOUND[recordings]}`,
     `Today (UTC): ${counts.length > 0 ? counts.join(', ') : 'no calls'}`,
   ];
   const rows = issues.map(({ externalId, endedAt, message: why }) => [plain(externalId), endedAt, plain(why, 255)]);

@@ -38,7 +38,7 @@ export { PersonalDataRedaction } from './production/personal-data.js';
 export { executeImportedCall, executeTranscribedCall, type ImportedCallOptions, RECORDING } from './call/import.js';
 export { clockOf, LATENCY_CLOCKS, type LatencyClock } from './call/latency-clock.js';
 export { rejudge } from './call/rejudge.js';
-export { attemptWithoutTexts, withoutTexts } from './call/without-texts.js';
+export { attemptWithoutTexts, checkWithoutTexts, withoutTexts } from './call/without-texts.js';
 export { remeasure, type RemeasureOptions } from './call/remeasure.js';
 export { SEND_LIMITS } from './other-side/send-limits.js';
 export type { Personality, Scenario } from './callers/persona.js';
@@ -104,6 +104,7 @@ export type {
   ListedCalls,
   MonitoredAgent,
   ProductionCall,
+  CallSound,
   ProductionCalls,
   ProductionJudging,
   ProductionToolCall,
@@ -136,6 +137,8 @@ export type { InProcessMediaAgentFactory } from './voice/call/in-process-agent.j
 export type { VoiceFacts } from './voice/facts/facts.js';
 export type { HeardPiece } from './voice/facts/heard-piece.js';
 export { readFacts, storedFacts } from './voice/facts/stored-facts.js';
+export { responseLatencies } from './call/response-latencies.js';
+export { callerChannel } from './voice/imported/channel-order.js';
 export { type ImportedCall, importedFacts } from './voice/imported/imported-facts.js';
 export type { TranscriptEntry } from './voice/imported/transcript.js';
 export type { ImportedToolCall, ReportedCall } from './voice/imported/reported.js';

@@ -46,7 +46,7 @@ describe('the monitoring of production calls', () => {
   }
 
   const call = (id: string, more: Partial<KeptCall> = {}): KeptCall => ({
-    ...{ id, agent: 'assistant_1', startedAt: Date.now() - 41_000, endedAt: Date.now() - 1_000 },
+    ...{ id, agent: 'assistant_1', startedAt: Date.now() - 41_000, endedAt: Date.now() - 1_000, sound: null },
     lines: [
       { speaker: 'agent', text: 'Good evening.', startMs: 1_000, endMs: 3_000 },
       {
@@ -201,7 +201,8 @@ describe('the monitoring of production calls', () => {
     const { owner, agentId } = await prepare();
     const env = { VAT_URL: app.url, VAT_API_KEY: owner.apiKey };
     const vat = (...words: string[]) => executeInProcess(['monitor', agentId, ...words], env);
-    expect(await vat()).toMatchObject({ code: 0, stdout: 'off\nCalls were not fetched yet.\nToday (UTC): no calls\n' });
+    const none = 'off\nCalls were not fetched yet.\nRecordings: measured, and not kept\nToday (UTC): no calls\n';
+    expect(await vat()).toMatchObject({ code: 0, stdout: none });
     expect((await vat('--on')).stdout).toMatch(/^starting\n/);
     const hourAgo = new Date(Date.now() - 3_600_000).toISOString();
     expect(await vat('--on', '--backfill', hourAgo)).toMatchObject({
@@ -212,7 +213,7 @@ describe('the monitoring of production calls', () => {
     await fetch();
     const { stdout } = await vat();
     expect(stdout).toMatch(
-      /^healthy\nCalls were fetched at \S+Z\.\nToday \(UTC\): 1 judged, 1 whose record is read again later\n/,
+      /^healthy\nCalls were fetched at \S+Z\.\nRecordings: .+\nToday \(UTC\): 1 judged, 1 whose record or recording is read again later\n/,
     );
     expect(stdout).toMatch(/two .*its record of the call cannot be\s+read/);
     await vat('--off');

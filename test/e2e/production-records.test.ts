@@ -10,6 +10,7 @@ import { fetcherOf } from '../support/production-calls.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { wavOf } from '../support/wav-call.js';
 
 const KEY = 'key_of_the_test_1234567890';
 /** Of 10: all of them with ALL_CASES. */
@@ -58,7 +59,14 @@ describe('production calls in the records of a platform', () => {
     { speaker: 'caller', text: 'A table for four, please.', startMs: 4_000, endMs: 6_000 },
   ];
   const call = (id: string, more: Partial<KeptCall> = {}): KeptCall => ({
-    ...{ id, agent: 'assistant_1', startedAt: Date.now() - 41_000, endedAt: Date.now() - 1_000, lines: words },
+    ...{
+      id,
+      agent: 'assistant_1',
+      startedAt: Date.now() - 41_000,
+      endedAt: Date.now() - 1_000,
+      lines: words,
+      sound: null,
+    },
     ...more,
   });
   /** @param withinMs before now */
@@ -77,6 +85,23 @@ describe('production calls in the records of a platform', () => {
       });
     });
 
+  /** From a step on nothing is read or written any more: before it, or after it took effect. */
+  function dyingAt(last: number, hasEffect: boolean): <T extends object>(target: T) => T {
+    let steps = 0;
+    return (target) =>
+      new Proxy(target, {
+        get: (object, name) => {
+          const found = Reflect.get(object, name) as unknown;
+          if (typeof found !== 'function' || name === 'claim' || name === 'followAgents') return found;
+          return async (...values: unknown[]) => {
+            if (++steps > last) throw new Error('the process is dead');
+            const result: unknown = await Reflect.apply(found, object, values);
+            if (steps === last && hasEffect) throw new Error('the process is dead');
+            return result;
+          };
+        },
+      });
+  }
   async function fetch(fetcher = fetcherOf(app)) {
     await sql(database.url, 'UPDATE agent_monitoring SET due_at = now(), lease_until = NULL');
     await sql(database.url, 'UPDATE fetched_calls SET due_at = now() WHERE due_at IS NOT NULL');
@@ -171,26 +196,33 @@ describe('production calls in the records of a platform', () => {
     vapi.kept.keep(...calls);
     await sql(database.url, `UPDATE agent_monitoring SET fetched_until = now() - interval '10 min'`);
     for (let kill = 1; kill < 60 && (await monitoring()).today.judged < calls.length; kill++) {
-      let steps = 0;
-      // From a step on nothing is read or written any more: before it, or after it took effect.
-      const dying = <T extends object>(target: T): T =>
-        new Proxy(target, {
-          get: (object, name) => {
-            const found = Reflect.get(object, name) as unknown;
-            if (typeof found !== 'function' || name === 'claim' || name === 'followAgents') return found;
-            return async (...values: unknown[]) => {
-              if (++steps > kill * 9) throw new Error('the process is dead');
-              const result: unknown = await Reflect.apply(found, object, values);
-              if (steps === kill * 9 && kill % 2 === 0) throw new Error('the process is dead');
-              return result;
-            };
-          },
-        });
-      await fetch(fetcherOf(app, dying));
+      await fetch(fetcherOf(app, dyingAt(kill * 9, kill % 2 === 0)));
     }
     await fetch();
     expect(await monitoring()).toMatchObject({ state: 'healthy', message: null });
     expect(await judged()).toEqual(calls.map(({ id }) => id));
+  }, 600_000);
+
+  it('are measured exactly once although the process dies at any step, also while a recording arrives or is measured', async () => {
+    const { client, agentId, monitoring, judged } = await prepare();
+    const lines = [
+      { speaker: 'agent', text: 'Good evening.', startMs: 500, endMs: 1_500 },
+      { speaker: 'caller', text: 'A table for four, please.', startMs: 2_500, endMs: 4_000 },
+      { speaker: 'agent', text: 'Done.', startMs: 5_200, endMs: 7_200 },
+    ] as const;
+    const calls = named('call', 6 * SCALE, () => ({ lines, sound: wavOf() }));
+    vapi.kept.keep(...calls);
+    await sql(database.url, `UPDATE agent_monitoring SET fetched_until = now() - interval '10 min'`);
+    const done = async () => (await monitoring()).today.judged === calls.length;
+    for (let kill = 1; kill < 80 && !(await done()); kill++)
+      await fetch(fetcherOf(app, dyingAt(kill * 2, kill % 2 === 0)));
+    await fetch();
+    expect(await judged()).toEqual(calls.map(({ id }) => id));
+    const found = (await client.get(`/agents/${agentId}/calls?origin=production&limit=100`)).body.data;
+    expect(found.map(({ status, attempts, latencies }: any) => [status, attempts.length, latencies.length])).toEqual(
+      calls.map(() => ['ENDED', 1, 1]),
+    );
+    expect(await monitoring()).toMatchObject({ state: 'healthy', today: { judged: calls.length, awaited: 0 } });
   }, 600_000);
 
   it.each([

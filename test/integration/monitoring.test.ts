@@ -9,9 +9,13 @@ import { CapacityService, credentialOf } from '../../src/modules/capacity/capaci
 import { CallFetcher, isSampled } from '../../src/modules/monitoring/call-fetcher.service.js';
 import { MonitoringRepository } from '../../src/modules/monitoring/monitoring.repository.js';
 import { MonitoringService } from '../../src/modules/monitoring/monitoring.service.js';
+import { SoundFetcher } from '../../src/modules/monitoring/sound-fetcher.service.js';
+import { RecordingUploadsService } from '../../src/modules/recordings/recording-uploads.service.js';
 import { WebhooksService } from '../../src/modules/webhooks/webhooks.service.js';
 import type { Caller } from '../../src/platform/access/caller.js';
 import { Clock } from '../../src/platform/clock.js';
+import { SETTINGS } from '../../src/platform/config/settings.module.js';
+import type { Settings } from '../../src/platform/config/settings.js';
 import { Database } from '../../src/platform/database/database.js';
 import { Queue } from '../../src/platform/queue/queue.js';
 import type { KeptCall } from '../simulators/records/kept-calls.js';
@@ -26,6 +30,7 @@ const AGENT = 'assistant_1';
 /** Takes what it is given, and fails when a test says so. */
 class Judging implements ProductionCalls {
   readonly begin = () => Promise.resolve();
+  readonly end = () => Promise.resolve();
   readonly taken: ProductionCall[] = [];
   failure: Error | undefined;
 
@@ -81,17 +86,19 @@ describe('the monitoring of an agent', () => {
     const get = <T>(type: abstract new (...args: never[]) => T): T => app.nest.get(type, { strict: false });
     const [agents, connections, clock] = [get(AgentsService), get(ConnectionService), get(Clock)];
     const repository = new MonitoringRepository(get(Database));
+    const settings = app.nest.get<Settings>(SETTINGS, { strict: false });
+    const sounds = new SoundFetcher(repository, get(RecordingUploadsService), clock, production, settings);
     return {
       fetcher: new CallFetcher(
         ...([repository, agents, connections, get(CapacityService), get(WebhooksService)] as const),
-        ...([get(OutboundClient), clock, production, new Queue(get(Database))] as const),
+        ...([get(OutboundClient), sounds, clock, production, new Queue(get(Database))] as const),
       ),
       service: new MonitoringService(get(Database), repository, agents, connections, clock),
     };
   }
 
   const call = (id: string, more: Partial<KeptCall> = {}): KeptCall => ({
-    ...{ id, agent: AGENT, startedAt: Date.now() - 41_000, endedAt: Date.now() - 1_000 },
+    ...{ id, agent: AGENT, startedAt: Date.now() - 41_000, endedAt: Date.now() - 1_000, sound: null },
     lines: [
       { speaker: 'agent', text: 'Good evening.', startMs: 1_000, endMs: 3_000 },
       { speaker: 'caller', text: 'A table for four, please.', startMs: 4_000, endMs: 6_000 },

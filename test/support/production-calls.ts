@@ -5,6 +5,10 @@ import { ConnectionService } from '../../src/modules/agents/connection/connectio
 import { CapacityService } from '../../src/modules/capacity/capacity.service.js';
 import { CallFetcher } from '../../src/modules/monitoring/call-fetcher.service.js';
 import { MonitoringRepository } from '../../src/modules/monitoring/monitoring.repository.js';
+import { SoundFetcher } from '../../src/modules/monitoring/sound-fetcher.service.js';
+import { RecordingUploadsService } from '../../src/modules/recordings/recording-uploads.service.js';
+import { SETTINGS } from '../../src/platform/config/settings.module.js';
+import type { Settings } from '../../src/platform/config/settings.js';
 import { ProductionDays } from '../../src/modules/production-days/production-days.service.js';
 import { WebhooksService } from '../../src/modules/webhooks/webhooks.service.js';
 import { Clock } from '../../src/platform/clock.js';
@@ -54,10 +58,16 @@ export const takeCall = (app: TestApp, agent: MonitoredAgent, call: ProductionCa
 /** What fetches in a process, and asks without pauses. @param wrap what it reads and writes by */
 export function fetcherOf(app: TestApp, wrap: <T extends object>(target: T) => T = (target) => target): CallFetcher {
   const get = <T>(type: abstract new (...args: never[]) => T): T => app.nest.get(type, { strict: false });
+  const [repository, clock, days] = [
+    wrap(new MonitoringRepository(get(Database))),
+    get(Clock),
+    wrap(get(ProductionDays)),
+  ];
+  const settings = app.nest.get<Settings>(SETTINGS, { strict: false });
+  const sounds = new SoundFetcher(repository, wrap(get(RecordingUploadsService)), clock, days, settings);
   const fetcher = new CallFetcher(
-    ...([wrap(new MonitoringRepository(get(Database))), get(AgentsService), get(ConnectionService)] as const),
-    ...([get(CapacityService), get(WebhooksService), get(OutboundClient), get(Clock)] as const),
-    ...([wrap(get(ProductionDays)), new Queue(get(Database))] as const),
+    ...([repository, get(AgentsService), get(ConnectionService), get(CapacityService)] as const),
+    ...([get(WebhooksService), get(OutboundClient), sounds, clock, days, new Queue(get(Database))] as const),
   );
   return Object.assign(fetcher, { turn: () => Promise.resolve() });
 }

@@ -64,6 +64,7 @@ export const callOf = (values: Partial<Call> = {}): Call => ({
   repetition: 1,
   status: 'ENDED',
   outcome: 'passed',
+  preliminary: null,
   provisional: false,
   score: 100,
   reason: 'All was met.',

@@ -116,6 +116,8 @@ export interface CallResult extends Verdict {
   readonly voice: VoiceResult | null;
   /** Why there is no recording; set by the recording sink. */
   readonly recordingOmitted?: RecordingOmitted;
+  /** Why the sound of a production call was not measured, as a sentence without full stop; absent if it was, or was not to be. */
+  readonly unmeasured?: string;
 }
 
 /** Switched off, the workspace keeps as much as it may, or the recording could not be written. */

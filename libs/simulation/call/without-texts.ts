@@ -16,7 +16,7 @@ export type TextsGone = keyof typeof GONE;
 
 /** The result of a call without anything that was said on it. Outcome, verdicts, times and measures stay. */
 export function withoutTexts(result: CallResult, why: TextsGone = 'deleted'): CallResult {
-  const { timeline, checks, criteria, invalidity, failure, end, measures, exchange, voice } = result;
+  const { timeline, checks, criteria, invalidity, failure, end, measures, exchange, voice, unmeasured } = result;
   const endReason = END_CODES[end.code];
   return {
     ...result,
@@ -24,12 +24,14 @@ export function withoutTexts(result: CallResult, why: TextsGone = 'deleted'): Ca
     failure: failure && failureOf(failure),
     timeline: timeline.map((entry) => entryOf(entry, why)),
     end: { ...end, reason: endReason },
-    checks: checks.map((check) => checkOf(check, GONE[why])),
+    checks: checks.map((check) => checkWithoutTexts(check, why)),
     criteria: criteria.map((criterion) => criterionOf(criterion, GONE[why])),
     measures: { ...measures, endReason },
     invalidity: invalidity && { ...invalidity, message: GONE[why], evidence: invalidity.evidence.map(evidenceOf) },
     exchange: exchange && { ...exchange, requests: exchange.requests.map(({ unreadable: _, ...request }) => request) },
     unusableAnswers: [],
+    // It may quote the platform.
+    ...(unmeasured !== undefined && { unmeasured: GONE[why] }),
     voice: voice && {
       voice: voice.voice,
       wireFindings: voice.wireFindings.map((finding) => ({ ...finding, detail: '' })),
@@ -79,10 +81,11 @@ function entryOf(entry: TimelineEntry, why: TextsGone): TimelineEntry {
   }
 }
 
-const checkOf = (check: CheckResult, gone: string): CheckResult => ({
+/** The result of a check without anything that was said. */
+export const checkWithoutTexts = (check: CheckResult, why: TextsGone): CheckResult => ({
   ...check,
-  ...(check.parts && { parts: check.parts.map((part) => partOf(part, gone)) }),
-  detail: CHECKS[check.type].keepsDetail ? check.detail : gone,
+  ...(check.parts && { parts: check.parts.map((part) => partOf(part, GONE[why])) }),
+  detail: CHECKS[check.type].keepsDetail ? check.detail : GONE[why],
   evidence: check.evidence.map(evidenceOf),
 });
 

@@ -19,12 +19,12 @@ import type { CallDetails } from '../calls/dto/call.responses.js';
 import { countedFrom, RunStarterService } from '../starts/run-starter.service.js';
 import { type PlannedEvaluation, RunWriterService } from '../starts/run-writer.service.js';
 import type { Import } from './import-reader.js';
-import { judgeProduction, UNJUDGED } from './production-judge.js';
+import { type JudgingOptions, judgeProduction, type ProductionWords, UNJUDGED } from './production-judge.js';
 import { recordedRun } from './recorded-run.js';
 import { full } from './room.js';
 import { CallImportsRepository, type NewCallImport } from './call-imports.repository.js';
 
-export { judgeProduction, recordedRun, UNJUDGED };
+export { type JudgingOptions, judgeProduction, type ProductionWords, recordedRun, UNJUDGED };
 
 const NAME = 'Imported calls';
 /** An import does not wait for calls to the agent, which it does not call. */

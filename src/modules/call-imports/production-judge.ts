@@ -1,10 +1,12 @@
 import {
   type CallOptions,
   type CallResult,
+  executeImportedCall,
   executeTranscribedCall,
   type PersonalDataRedaction,
   type ReportedCall,
   type TranscriptEntry,
+  type VoiceFacts,
 } from '../../../libs/simulation/index.js';
 import { evaluationOf, judgedBy } from '../runs/runs.service.js';
 import type { AgentSnapshot } from '../runs/run.entity.js';
@@ -24,27 +26,30 @@ export interface ProductionWords extends Pick<ReportedCall, 'toolCalls' | 'ended
   readonly startedAt: number;
 }
 
+/** The model with which criteria are judged, or why there is none. */
+export interface JudgingOptions extends Pick<CallOptions, 'model' | 'judgeSamples' | 'unjudged' | 'signal'> {
+  /** Of the attempt. */
+  readonly callId: string;
+  readonly redaction?: PersonalDataRedaction;
+  /** What its sound shows of a call to which the evaluation applies by its words. */
+  readonly facts?: VoiceFacts;
+}
+
 /**
  * Judges a production call in memory. Its checks decide on the words as they were said; the result has none of the personal data.
- * @param callId of the attempt
- * @param judging the model with which criteria are judged, or why there is none
  */
-export function judgeProduction(
+export async function judgeProduction(
   agent: AgentSnapshot,
   planned: PlannedEvaluation,
   { transcript, startedAt, ...reported }: ProductionWords,
-  judging: Pick<CallOptions, 'model' | 'judgeSamples' | 'unjudged' | 'signal'> & {
-    readonly callId: string;
-    readonly redaction?: PersonalDataRedaction;
-  },
+  { facts, ...judging }: JudgingOptions,
 ): Promise<CallResult> {
   const { snapshot, cases } = countedFrom(planned, new Date(startedAt));
   const evaluation = evaluationOf(snapshot, cases[0]!.variables);
   const { appliesTo } = evaluation;
-  return executeTranscribedCall({
-    ...judgedBy(agent, evaluation),
-    ...(appliesTo && { appliesTo }),
-    ...{ transcript, reported: { ...reported, isProduction: true } },
-    ...judging,
-  });
+  const given = { ...judgedBy(agent, evaluation), reported: { ...reported, isProduction: true }, ...judging };
+  if (!facts) return executeTranscribedCall({ ...given, ...(appliesTo && { appliesTo }), transcript });
+  const result = await executeImportedCall({ ...given, facts });
+  // They are as they were said.
+  return result.voice ? { ...result, voice: { ...result.voice, words: [] } } : result;
 }

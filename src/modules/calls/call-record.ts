@@ -1,4 +1,4 @@
-import { attemptWithoutTexts, type CallResult, withoutTexts } from '../../../libs/simulation/index.js';
+import { attemptWithoutTexts, type CallResult, checkWithoutTexts, withoutTexts } from '../../../libs/simulation/index.js';
 import { type Reader, readsWords } from '../../platform/access/caller.js';
 import type { RecordingFacts } from '../recordings/recordings.service.js';
 import type { CallRow, CallWithResult, WholeCall } from './calls.repository.js';
@@ -7,7 +7,7 @@ import type { CallRecord } from './dto/call.responses.js';
 /** A call as a reader gets it: all of it, or the same fields without anything that was said. */
 export function shownTo<Row extends CallRow & Partial<CallWithResult & WholeCall>>(reader: Reader, row: Row): Row {
   if (readsWords(reader, row.origin)) return row;
-  const { result, earlierResults, imported } = row;
+  const { result, earlierResults, imported, preliminary } = row;
   const attempts = row.attempts.map((attempt) => attemptWithoutTexts(attempt, 'withheld'));
   const emptied = result && withoutTexts(result, 'withheld');
   return {
@@ -15,6 +15,10 @@ export function shownTo<Row extends CallRow & Partial<CallWithResult & WholeCall
     attempts,
     // Calls that were never begun have fixed sentences.
     reason: row.reason && (emptied ?? attempts.at(-1) ?? row).reason,
+    preliminary: preliminary && {
+      ...preliminary,
+      checks: preliminary.checks.map((check) => checkWithoutTexts(check, 'withheld')),
+    },
     ...(emptied && { result: emptied }),
     ...(earlierResults && {
       earlierResults: Object.fromEntries(
@@ -46,4 +50,5 @@ export const toRecord = (result: CallResult | null, recording: RecordingFacts | 
   wordsFrom: result?.voice?.wordsFrom ?? null,
   recording,
   recordingOmitted: result?.recordingOmitted ?? null,
+  unmeasured: result?.unmeasured ?? null,
 });

@@ -6,7 +6,7 @@ import { Database } from '../../platform/database/database.js';
 import { notErased } from '../../platform/database/erased-agents.js';
 import { readPage } from '../../platform/database/page-query.js';
 import type { RecordingFacts } from '../recordings/recordings.service.js';
-import type { ImportFacts } from './dto/call.responses.js';
+import type { ImportFacts, Preliminary } from './dto/call.responses.js';
 import type { AgentCallsQuery } from './dto/list-calls.query.js';
 import type { CallEntity } from '../runs/call.entity.js';
 import type { AttemptResult } from '../runs/call-attempt.entity.js';
@@ -14,7 +14,12 @@ import type { EvaluationSnapshot } from '../runs/run-evaluation.entity.js';
 import type { AgentSnapshot, RunEntity, RunOrigin } from '../runs/run.entity.js';
 
 /** A call in a list. */
-export type CallRow = CallEntity & { readonly evaluationName: string; readonly origin: RunOrigin };
+export type CallRow = CallEntity & {
+  readonly evaluationName: string;
+  readonly origin: RunOrigin;
+  /** Null for others than production calls that go on until their sound is there. */
+  readonly preliminary: Preliminary | null;
+};
 
 /** A call in the list of its agent. */
 export type AgentCallRow = CallRow & Pick<ImportFacts, 'externalId'>;
@@ -65,6 +70,8 @@ export type CallFigures = Pick<
 const COLUMNS = `coalesce((SELECT o.origin FROM runs o WHERE o.id = c.run_id), 'production') AS origin, c.id, c.workspace_id AS "workspaceId", c.agent_id AS "agentId", c.run_id AS "runId",
   c.evaluation_id AS "evaluationId", c.case_key AS "caseKey", c.variables, c.protocol, c.medium, c.source_call_id AS "sourceCallId", c.recorded_call_id AS "recordedCallId", c.position, c.repetition, c.status, c.outcome, c.provisional,
   c.score, c.reason, c.attempts, c.retries, c.latencies, c.started_at AS "startedAt", c.ended_at AS "endedAt", c.changed_in AS "changedIn",
+  CASE WHEN c.lease_until = 'infinity' THEN (
+    SELECT jsonb_build_object('outcome', p.decided -> 'outcome', 'checks', p.decided -> 'checks') FROM call_imports p WHERE p.call_id = c.id) END AS preliminary,
   c.created_at AS "createdAt", c.updated_at AS "updatedAt", e.snapshot ->> 'name' AS "evaluationName"`;
 const RESULTS = `s.result, CASE WHEN jsonb_array_length(c.attempts) > (c.status = 'ENDED')::int THEN (
     SELECT jsonb_object_agg(a.number, a.result) FROM call_attempts a WHERE a.call_id = c.id) END AS "earlierResults",

@@ -136,6 +136,7 @@ export const toCall = (row: CallRow): Call => ({
   repetition: row.repetition,
   status: row.status,
   outcome: row.outcome,
+  preliminary: row.preliminary,
   provisional: row.provisional,
   score: row.score,
   reason: row.reason,

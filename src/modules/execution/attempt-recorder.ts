@@ -3,9 +3,9 @@ import {
   afterAttempt,
   attemptOf,
   type CallResult,
-  CallView,
   failure,
   type NextStep,
+  responseLatencies,
   unstartedCall,
 } from '../../../libs/simulation/index.js';
 import { isDatabaseUnavailable } from '../../platform/database/failures.js';
@@ -81,7 +81,7 @@ export class AttemptRecorder {
       await withRetry(this.database, () => this.repository.retry(call, attempt, json, after.delayMs));
       return;
     }
-    const latencies = latenciesOf(after.result);
+    const latencies = responseLatencies(after.result);
     const isRecorded = await this.ends.add(endedCall(call, after.result, latencies, attempt));
     if (!isRecorded) this.logger.warn(`The result of call ${call.id} was discarded: its lease was lost`);
   }
@@ -100,10 +100,4 @@ const next = (result: CallResult, { attempts, isDerived, isPaidUp }: CallHistory
 function busyFor({ failure: broken, answeredTurns }: CallResult, usesCapacity: boolean): number | undefined {
   const isBusy = broken?.code === 'platform_busy' || (usesCapacity && broken?.code === 'rate_limited');
   return broken && isBusy && answeredTurns === 0 ? Math.min(broken.retryAfterMs ?? BUSY_MS, MAX_BUSY_MS) : undefined;
-}
-
-/** In milliseconds; on a voice call as heard, which its entries alone do not show. */
-function latenciesOf({ timeline, voice }: CallResult): readonly number[] {
-  if (!voice) return CallView.of(timeline).latencies;
-  return voice.voice.latencies.flatMap(({ heardMs, answered }) => (answered && heardMs !== null ? [heardMs] : []));
 }

@@ -112,18 +112,19 @@ export const EXPIRE_LEASES = `
 export const WAITING = `
   SELECT w.protocol, least(w.due, w.concurrency - w.running)::int AS calls
     FROM (SELECT c.protocol, count(*) AS due, max(r.concurrency) AS concurrency,
-                 (SELECT count(*) FROM calls o WHERE o.agent_id = c.agent_id AND o.status = 'RUNNING') AS running
+                 (SELECT count(*) FROM calls o WHERE o.agent_id = c.agent_id AND o.status = 'RUNNING' AND o.lease_until < 'infinity') AS running
             FROM calls c JOIN runs r ON r.id = c.run_id
            WHERE c.status = 'QUEUED' AND c.due_at < now() - interval '2 seconds'
            GROUP BY c.agent_id, c.protocol, c.medium) w
    WHERE w.running < w.concurrency`;
 
-/** Open runs whose calls have all ended; those of a day when no more are expected. */
+/** Open runs whose calls have all ended; those of a day when no more are expected, and no longer than their sound may be. */
 export const FIND_OVER = `
   SELECT r.id FROM runs r
    WHERE r.status IN ('QUEUED', 'RUNNING') AND coalesce(r.open_until, '-infinity') < now()
      AND (r.open_until IS NOT NULL OR EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id))
-     AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.status IN ('QUEUED', 'RUNNING'))
+     AND (r.open_until < now() - interval '6 hours'
+          OR NOT EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.status IN ('QUEUED', 'RUNNING')))
    LIMIT 100`;
 
 /** Ends the queued calls `c` that the condition selects, with an attempt that says why. */

@@ -10,7 +10,6 @@ import {
   platformOf,
   type ProductionCall,
   type ProductionCalls,
-  type Records,
   type RecordsRequest,
 } from '../../../libs/simulation/index.js';
 import { Clock } from '../../platform/clock.js';
@@ -25,6 +24,7 @@ import { CapacityService, credentialOf } from '../capacity/capacity.service.js';
 import { ProductionDays } from '../production-days/production-days.service.js';
 import { WebhooksService } from '../webhooks/webhooks.service.js';
 import type { FetchedOutcome } from './fetched-call.entity.js';
+import { judgedAs, type RecordsSource, SoundFetcher } from './sound-fetcher.service.js';
 import { type ClaimedAgent, type Fetched, MonitoringRepository } from './monitoring.repository.js';
 
 const EVERY_MS = 60_000;
@@ -64,12 +64,11 @@ interface DueCall {
 }
 
 /** What is needed to read the records of an agent. */
-interface Source {
-  readonly agent: ClaimedAgent;
-  readonly records: Records;
+interface Source extends RecordsSource {
   readonly assistantId: string;
   readonly credential: string;
   readonly account: string;
+  /** For the words of its calls. */
   readonly request: RecordsRequest;
 }
 
@@ -79,6 +78,8 @@ export class CallFetcher implements BeforeApplicationShutdown {
   private readonly logger = new Logger('Monitoring');
   private readonly over = new AbortController();
   private readonly fetching = new Set<Promise<void>>();
+  /** Agents that are fetched. */
+  private busy = 0;
   /** When a credential may send its next request, by `performance.now`. */
   private readonly freeAt = new Map<string, number>();
 
@@ -89,6 +90,7 @@ export class CallFetcher implements BeforeApplicationShutdown {
     private readonly capacity: CapacityService,
     private readonly webhooks: WebhooksService,
     private readonly client: OutboundClient,
+    private readonly sounds: SoundFetcher,
     private readonly clock: Clock,
     @Inject(ProductionDays) private readonly production: ProductionCalls,
     queue: Queue,
@@ -108,14 +110,24 @@ export class CallFetcher implements BeforeApplicationShutdown {
   /** Begins to fetch what is due, and does not wait for it. */
   async begin(): Promise<void> {
     await this.repository.followAgents();
-    const free = MOST_AGENTS - this.fetching.size;
-    if (free === 0 || this.over.signal.aborted) return;
-    for (const agent of await this.repository.claim(free, LEASE_MS)) {
-      const work: Promise<void> = this.fetch(agent)
-        .catch((error: unknown) => this.logger.error(`Calls of agent ${agent.agentId}: ${messageOf(error)}`))
-        .finally(() => this.fetching.delete(work));
-      this.fetching.add(work);
+    if (this.over.signal.aborted) return;
+    this.start(this.sounds.giveUp(), 'Calls without a recording');
+    // Recordings take long: the words of other agents do not wait for them.
+    const free = MOST_AGENTS - (this.busy - this.sounds.busy);
+    for (const agent of free > 0 ? await this.repository.claim(free, LEASE_MS) : []) {
+      this.busy++;
+      this.start(
+        this.fetch(agent).finally(() => this.busy--),
+        `Calls of agent ${agent.agentId}`,
+      );
     }
+  }
+
+  private start(begun: Promise<void>, what: string): void {
+    const work: Promise<void> = begun
+      .catch((error: unknown) => this.logger.error(`${what}: ${messageOf(error)}`))
+      .finally(() => this.fetching.delete(work));
+    this.fetching.add(work);
   }
 
   /** Waits for what was begun. */
@@ -137,13 +149,14 @@ export class CallFetcher implements BeforeApplicationShutdown {
     if (agent.state === 'starting') await this.production.begin({ id: agent.agentId, workspaceId: agent.workspaceId });
     try {
       const { until, isComplete } = await this.step(source);
+      const isAll = isComplete && (await this.sounds.fetch(source, this.clock.now() + TURN_MS));
       await end({
         ...{ ...same, state: 'healthy', fetchedUntil: until },
-        ...(!isComplete && { dueAt: new Date(this.clock.now()) }),
+        ...(!isAll && { dueAt: new Date(this.clock.now()) }),
       });
     } catch (error) {
       if (this.over.signal.aborted) return;
-      if (source.request.signal.aborted) {
+      if (source.request.signal.aborted && !(error instanceof CallFailure)) {
         const message = `The platform took longer than ${LEASE_MS / 1_000} s`;
         return end({ ...same, state: 'unavailable', message });
       }
@@ -178,16 +191,15 @@ export class CallFetcher implements BeforeApplicationShutdown {
     const { records } = platformOf(endpoint.protocol, workspaceId);
     if (!records) return WITHOUT_RECORDS;
     const credential = credentialOf(endpoint);
-    // Each request listens to it.
-    const signal = AbortSignal.any([this.over.signal, AbortSignal.timeout(LEASE_MS)]);
-    setMaxListeners(0, signal);
-    const request: RecordsRequest = {
-      endpoint,
-      client: this.client,
-      signal,
-      turn: () => this.turn(credential, signal),
+    const requestFor = (timeoutMs: number): RecordsRequest => {
+      // Each request listens to it.
+      const signal = AbortSignal.any([this.over.signal, AbortSignal.timeout(timeoutMs)]);
+      setMaxListeners(0, signal);
+      return { endpoint, client: this.client, signal, turn: () => this.turn(credential, signal) };
     };
-    return { agent, records, assistantId: found.assistantId, credential, account: accountOf(endpoint, found), request };
+    const account = accountOf(endpoint, found);
+    const { assistantId } = found;
+    return { agent, records, assistantId, credential, account, request: requestFor(LEASE_MS), requestFor };
   }
 
   /** Undefined: it was deleted. */
@@ -264,8 +276,11 @@ export class CallFetcher implements BeforeApplicationShutdown {
 
   private async take(source: Source, call: DueCall, isOwn: boolean): Promise<void> {
     const { agent, records, request } = source;
-    const note = (outcome: FetchedOutcome, dueAt: Date | null = null) =>
-      this.repository.note(agent.agentId, { platformId: call.id, endedAt: call.endedAt }, outcome, { dueAt });
+    const note = (outcome: FetchedOutcome, dueAt: Date | null = null, awaitsSound = false) =>
+      this.repository.note(agent.agentId, { platformId: call.id, endedAt: call.endedAt }, outcome, {
+        dueAt,
+        awaitsSound,
+      });
     if (isOwn) return note('own');
     if (!isSampled(call.id, agent.samplePercent)) return note('sampled_out');
     const found = await records.get(call.id, request);
@@ -274,9 +289,10 @@ export class CallFetcher implements BeforeApplicationShutdown {
       const dueAt = this.againAt(call);
       return note(dueAt ? 'awaited' : 'no_words', dueAt);
     }
-    const { agentId: id, workspaceId, redact, judge, maxJudgedPerDay } = agent;
-    const judging = { redact, judge, maxJudgedPerDay };
-    const taken = await this.production.take({ id, workspaceId, judging }, found);
+    const soundAt = this.sounds.dueAt(source, found);
+    const taken = await this.production.take(judgedAs(agent), found, soundAt !== null);
+    // A process may have died before it noted that a sound is awaited.
+    if (soundAt && (taken === 'awaited' || taken === 'known')) return note('awaited', soundAt, true);
     await note(taken === 'known' ? 'judged' : taken);
   }
 

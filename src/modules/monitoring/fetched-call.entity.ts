@@ -3,7 +3,7 @@ import { oneOf } from '../../platform/database/checks.js';
 
 /**
  * `judged`, `not_applicable`, `over_limit`: it was taken. `own`: it is of this service. `sampled_out`: not in the sample.
- * `malformed`: its record cannot be read. `no_words`: its record has none. `awaited`: it is asked for again.
+ * `malformed`: its record cannot be read. `no_words`: its record has none. `awaited`: it, or its recording, is asked for again.
  */
 export const FETCHED_OUTCOMES = [
   'judged',
@@ -60,6 +60,10 @@ export class FetchedCallEntity {
   /** Of its record. */
   @Column({ type: 'integer', default: 1 })
   readings: number;
+
+  /** Whether its words are known, and its call goes on until its recording is there. */
+  @Column({ name: 'awaits_sound', type: 'boolean', default: false })
+  awaitsSound: boolean;
 
   /** When its record is read again; null if it is not. */
   @Column({ name: 'due_at', type: 'timestamptz', precision: 3, nullable: true })

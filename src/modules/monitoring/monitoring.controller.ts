@@ -29,7 +29,7 @@ export class MonitoringController {
   @Operation({
     summary: 'Set the monitoring of an agent',
     description:
-      'Which calls are taken, and how they are judged, from now on; fields that are left out get their defaults. 409 for an agent of a platform without records of calls: send those with `POST /agents/{id}/calls/import`. ADMIN if the agent uses a default key.',
+      'Which calls are taken, and how they are judged, from now on; fields that are left out get their defaults. 409 for an agent of a platform without records of calls: send those with `POST /agents/{id}/calls/import`. ADMIN if the agent uses a default key, and for `recordings` `keep`.',
     tag,
     access: 'EDITOR',
     path,

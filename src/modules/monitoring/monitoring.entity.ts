@@ -13,9 +13,14 @@ export const MONITORING_STATES = [
 ] as const;
 export type MonitoringState = (typeof MONITORING_STATES)[number];
 
+/** What becomes of the recordings of production calls. */
+export const SOUND_SETTINGS = ['measure_only', 'keep', 'none'] as const;
+export type SoundSetting = (typeof SOUND_SETTINGS)[number];
+
 /** How far production calls of an agent were fetched, and which of them are taken. */
 @Entity('agent_monitoring')
 @Index('agent_monitoring_due_idx', ['dueAt'], { where: 'fetched_until IS NOT NULL' })
+@Check('agent_monitoring_recordings_check', oneOf('recordings', SOUND_SETTINGS))
 @Check('agent_monitoring_state_check', oneOf('state', MONITORING_STATES))
 export class MonitoringEntity extends UpdatedRow {
   @ForeignKey('AgentEntity', { name: 'agent_monitoring_agent_id_fkey', onDelete: 'CASCADE' })
@@ -28,6 +33,9 @@ export class MonitoringEntity extends UpdatedRow {
   /** Share of the calls that is taken. */
   @Column({ name: 'sample_percent', type: 'integer', default: 100 })
   samplePercent: number;
+
+  @Column({ type: 'text', default: 'measure_only' })
+  recordings: SoundSetting;
 
   /** Kinds of personal data that are replaced by placeholders. */
   @Column({ type: 'text', array: true, default: () => `'{${PERSONAL_DATA_KINDS.join()}}'` })

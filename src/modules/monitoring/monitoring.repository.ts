@@ -4,7 +4,8 @@ import type { FetchedCallEntity, FetchedOutcome } from './fetched-call.entity.js
 import type { MonitoringEntity, MonitoringState } from './monitoring.entity.js';
 
 /** What customers set. */
-const SETTINGS = 'sample_percent AS "samplePercent", redact, judge, max_judged_per_day AS "maxJudgedPerDay"';
+const SETTINGS =
+  'sample_percent AS "samplePercent", recordings, redact, judge, max_judged_per_day AS "maxJudgedPerDay"';
 
 /** Whether an agent is monitored is a field of the agent. One that is switched on begins now. */
 const FOLLOW_AGENTS = `
@@ -51,14 +52,34 @@ const KNOWN = `SELECT platform_id AS id FROM fetched_calls WHERE agent_id = $1 A
 /** $2: most. */
 const AGAIN = `
   SELECT platform_id AS id, ended_at AS "endedAt", readings FROM fetched_calls
-   WHERE agent_id = $1 AND due_at <= now() ORDER BY due_at LIMIT $2`;
+   WHERE agent_id = $1 AND due_at <= now() AND NOT awaits_sound ORDER BY due_at LIMIT $2`;
 
-/** $2: id; $3: outcome; $4: issue; $5: end; $6: when it is read again, or null. */
+/** $2: most. Their calls go on until the recording is there. */
+const SOUNDS = `
+  SELECT platform_id AS id, ended_at AS "endedAt" FROM fetched_calls
+   WHERE agent_id = $1 AND due_at <= now() AND awaits_sound ORDER BY due_at LIMIT $2`;
+
+/** $1: milliseconds since the end of the call; $2: most. Of calls whose recording nobody has asked for since an hour. */
+const ABANDONED = `
+  SELECT DISTINCT ON (i.agent_id, i.external_id) jsonb_build_object('id', i.external_id, 'endedAt', c.ended_at) AS call,
+         m.agent_id AS "agentId", m.workspace_id AS "workspaceId", ${SETTINGS}
+    FROM calls c JOIN call_imports i ON i.call_id = c.id JOIN agent_monitoring m ON m.agent_id = i.agent_id
+    JOIN agents a ON a.id = m.agent_id AND a.deleted_at IS NULL
+   WHERE c.status = 'RUNNING' AND c.lease_until = 'infinity' AND c.ended_at < now() - $1 * interval '1 millisecond'
+     AND NOT EXISTS (SELECT FROM fetched_calls f WHERE f.agent_id = i.agent_id AND f.platform_id = i.external_id
+                        AND f.awaits_sound AND f.due_at > now() - interval '1 hour')
+   LIMIT $2`;
+
+/** $2: milliseconds. */
+const RENEW = `
+  UPDATE agent_monitoring SET lease_until = now() + $2 * interval '1 millisecond' WHERE agent_id = $1 AND lease_until IS NOT NULL`;
+
+/** $2: id; $3: outcome; $4: issue; $5: end; $6: when it is read again, or null; $7: whether its recording is awaited. */
 const NOTE = `
-  INSERT INTO fetched_calls AS f (agent_id, platform_id, outcome, issue, ended_at, due_at)
-  SELECT $1, $2, $3, $4, $5, $6 WHERE EXISTS (SELECT FROM agents WHERE id = $1)
+  INSERT INTO fetched_calls AS f (agent_id, platform_id, outcome, issue, ended_at, due_at, awaits_sound)
+  SELECT $1, $2, $3, $4, $5, $6, $7 WHERE EXISTS (SELECT FROM agents WHERE id = $1)
   ON CONFLICT (agent_id, platform_id) DO UPDATE SET outcome = excluded.outcome, issue = excluded.issue,
-    due_at = excluded.due_at, readings = f.readings + 1`;
+    due_at = excluded.due_at, awaits_sound = excluded.awaits_sound, readings = f.readings + 1`;
 
 const FIND = `
   SELECT state, message, last_fetched_at AS "lastFetchedAt", ${SETTINGS}
@@ -73,12 +94,13 @@ const ISSUES = `
   SELECT platform_id AS "externalId", ended_at AS "endedAt", issue AS message FROM fetched_calls
    WHERE agent_id = $1 AND issue IS NOT NULL ORDER BY fetched_at DESC, platform_id LIMIT $2`;
 
-/** $2: workspace; $3 to $6: settings. An agent that is not yet monitored is off. */
+/** $2: workspace; $3 to $7: settings. An agent that is not yet monitored is off. */
 const PUT = `
-  INSERT INTO agent_monitoring (agent_id, workspace_id, sample_percent, redact, judge, max_judged_per_day, state)
-  VALUES ($1, $2, $3, $4, $5, $6, 'off')
+  INSERT INTO agent_monitoring (agent_id, workspace_id, sample_percent, redact, judge, max_judged_per_day, recordings, state)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, 'off')
   ON CONFLICT (agent_id) DO UPDATE SET sample_percent = excluded.sample_percent, redact = excluded.redact,
-    judge = excluded.judge, max_judged_per_day = excluded.max_judged_per_day, updated_at = now()`;
+    judge = excluded.judge, max_judged_per_day = excluded.max_judged_per_day, recordings = excluded.recordings,
+    updated_at = now()`;
 
 /** $2: since when. Begins with an agent that was switched on now. */
 const BACKFILL = `
@@ -95,11 +117,23 @@ const PRUNE = `
     SELECT agent_id, platform_id FROM fetched_calls WHERE fetched_at < now() - $1 * interval '1 day' LIMIT 1000 FOR UPDATE SKIP LOCKED)
   RETURNING agent_id`;
 
-export type MonitoringSettings = Pick<MonitoringEntity, 'samplePercent' | 'redact' | 'judge' | 'maxJudgedPerDay'>;
+export type MonitoringSettings = Pick<
+  MonitoringEntity,
+  'samplePercent' | 'recordings' | 'redact' | 'judge' | 'maxJudgedPerDay'
+>;
+
+/** An agent with what is set of its calls. */
+export type MonitoredCalls = MonitoringSettings & Pick<MonitoringEntity, 'agentId' | 'workspaceId'>;
+
+/** A call that goes on until its recording is there. */
+export interface AwaitedSound {
+  readonly id: string;
+  readonly endedAt: Date;
+}
 
 /** An agent whose calls this process fetches. */
-export type ClaimedAgent = MonitoringSettings &
-  Pick<MonitoringEntity, 'agentId' | 'workspaceId' | 'state' | 'message' | 'credential' | 'account' | 'failures'> & {
+export type ClaimedAgent = MonitoredCalls &
+  Pick<MonitoringEntity, 'state' | 'message' | 'credential' | 'account' | 'failures'> & {
     readonly fetchedUntil: Date;
   };
 
@@ -150,8 +184,8 @@ export class MonitoringRepository {
   }
 
   async put(agentId: string, workspaceId: string, settings: MonitoringSettings): Promise<void> {
-    const { samplePercent, redact, judge, maxJudgedPerDay } = settings;
-    await this.database.query(PUT, [agentId, workspaceId, samplePercent, redact, judge, maxJudgedPerDay]);
+    const { samplePercent, redact, judge, maxJudgedPerDay, recordings } = settings;
+    await this.database.query(PUT, [agentId, workspaceId, samplePercent, redact, judge, maxJudgedPerDay, recordings]);
   }
 
   /** @returns false for an agent that is not monitored */
@@ -182,14 +216,35 @@ export class MonitoringRepository {
     return this.database.query(AGAIN, [agentId, most]);
   }
 
+  /** Calls whose recordings are asked for now. */
+  async sounds(agentId: string, most: number): Promise<AwaitedSound[]> {
+    return this.database.query<AwaitedSound>(SOUNDS, [agentId, most]);
+  }
+
+  async abandonedSounds(afterMs: number, most: number): Promise<(MonitoredCalls & { readonly call: AwaitedSound })[]> {
+    const rows = await this.database.query<MonitoredCalls & { call: { id: string; endedAt: string } }>(ABANDONED, [
+      ...[afterMs, most],
+    ]);
+    return rows.map(({ call: { id, endedAt }, ...agent }) => ({ ...agent, call: { id, endedAt: new Date(endedAt) } }));
+  }
+
+  /** Extends the lease of a process. */
+  async renew(agentId: string, leaseMs: number): Promise<void> {
+    await this.database.query(RENEW, [agentId, leaseMs]);
+  }
+
   /** Notes what became of a call. Nothing if its agent was erased. */
   async note(
     agentId: string,
     call: Pick<FetchedCallEntity, 'platformId' | 'endedAt'>,
     outcome: FetchedOutcome,
-    { issue = null, dueAt = null }: Partial<Pick<FetchedCallEntity, 'issue' | 'dueAt'>> = {},
+    {
+      issue = null,
+      dueAt = null,
+      awaitsSound = false,
+    }: Partial<Pick<FetchedCallEntity, 'issue' | 'dueAt' | 'awaitsSound'>> = {},
   ): Promise<void> {
-    await this.database.query(NOTE, [agentId, call.platformId, outcome, issue, call.endedAt, dueAt]);
+    await this.database.query(NOTE, [agentId, call.platformId, outcome, issue, call.endedAt, dueAt, awaitsSound]);
   }
 
   /** @returns the number of forgotten calls, of which there may be more */

@@ -20,6 +20,7 @@ const MOST_ISSUES = 20;
 const DEFAULTS: MonitoringSettings = {
   ...{ ...DEFAULT_JUDGING, redact: [...DEFAULT_JUDGING.redact] },
   samplePercent: 100,
+  recordings: 'measure_only',
 };
 const NONE = Object.fromEntries(Object.values(COUNTED_AS).map((name) => [name, 0])) as Record<keyof FetchedCounts, 0>;
 
@@ -53,10 +54,13 @@ export class MonitoringService {
     };
   }
 
-  /** @throws DomainError as `get` does; CONFLICT if the platform has no records; FORBIDDEN for an EDITOR if the agent uses a default key */
+  /** @throws DomainError as `get` does; CONFLICT if the platform has no records; FORBIDDEN for an EDITOR if the agent uses a default key, or `recordings` is `keep` */
   async put(caller: Caller, agentId: string, settings: PutMonitoringRequest): Promise<Monitoring> {
     return this.database.transaction(async () => {
       const agent = await this.lock(caller, agentId);
+      if (settings.recordings === 'keep' && !covers(caller.role, 'ADMIN')) {
+        throw forbidden('recordings: only an ADMIN may have the recordings of real callers kept');
+      }
       const given = Object.entries(settings).filter(([, value]) => value !== undefined);
       await this.repository.put(agent.id, agent.workspaceId, { ...DEFAULTS, ...Object.fromEntries(given) });
       return this.get(caller, agentId);

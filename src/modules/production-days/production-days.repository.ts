@@ -29,24 +29,51 @@ const COUNT = `
    WHERE e.run_id = $1 AND e.evaluation_id = g.id
   RETURNING e.evaluation_id AS id, e.first_call + e.taken - 1 AS position, e.taken AS repetition`;
 
-/** $1: run; $2: JSON list (`JudgedCall`); $3: protocol; $4: external id; $5: why it ended; $6: what was reported; $7 and $8: its times. */
+/**
+ * $1: run; $2: JSON list (`JudgedCall`); $3: protocol; $4: external id; $5: why it ended; $6: what was reported; $7 and $8: its times.
+ * A call whose sound is awaited has a claim that does not expire, and its result is preliminary.
+ */
 const INSERT = `
   WITH given AS MATERIALIZED (
     SELECT g.*, r.workspace_id, r.agent_id FROM runs r, jsonb_to_recordset($2::jsonb) AS g (
-           id uuid, "evaluationId" uuid, "caseKey" text, position int, repetition int, outcome text, score double precision,
+           id uuid, "claimId" uuid, "evaluationId" uuid, "caseKey" text, position int, repetition int, outcome text, score double precision,
            reason text, attempt jsonb, result jsonb)
      WHERE r.id = $1),
   inserted AS (
     INSERT INTO calls (id, workspace_id, agent_id, run_id, evaluation_id, case_key, position, repetition, status, outcome, score,
-                       reason, attempts, lease_expirations, latencies, due_at, started_at, ended_at, changed_in, protocol, medium)
-    SELECT id, workspace_id, agent_id, $1, "evaluationId", "caseKey", position, repetition, 'ENDED', outcome, score, reason,
-           attempt, 0, '{}', now(), $7, $8, pg_current_xact_id()::text::bigint, $3, 'voice' FROM given),
-  stored AS (INSERT INTO call_results (call_id, result) SELECT id, result FROM given),
+                       reason, attempts, lease_expirations, latencies, due_at, started_at, ended_at, changed_in, protocol, medium,
+                       claim_id, lease_until)
+    SELECT id, workspace_id, agent_id, $1, "evaluationId", "caseKey", position, repetition,
+           CASE WHEN "claimId" IS NULL THEN 'ENDED' ELSE 'RUNNING' END, outcome, score, reason, attempt, 0, '{}', now(), $7, $8,
+           pg_current_xact_id()::text::bigint, $3, 'voice', "claimId", CASE WHEN "claimId" IS NOT NULL THEN timestamptz 'infinity' END
+      FROM given),
+  stored AS (INSERT INTO call_results (call_id, result) SELECT id, result FROM given WHERE "claimId" IS NULL),
   imported AS (
-    INSERT INTO call_imports (call_id, run_id, workspace_id, agent_id, external_id, ended_reason, reported, origin, bytes)
-    SELECT id, $1, workspace_id, agent_id, $4, $5, $6, 'production', 0 FROM given)
+    INSERT INTO call_imports (call_id, run_id, workspace_id, agent_id, external_id, ended_reason, reported, origin, bytes, decided)
+    SELECT id, $1, workspace_id, agent_id, $4, $5, $6, 'production', 0, CASE WHEN "claimId" IS NOT NULL THEN result END
+      FROM given)
   UPDATE runs SET total_calls = total_calls + (SELECT count(*) FROM given), updated_at = now(),
          started_at = least(started_at, $7) WHERE id = $1`;
+
+/** $2: external id. Calls whose sound is awaited, with what their words decide. */
+const AWAITED = `
+  SELECT c.id, c.claim_id AS "claimId", c.run_id AS "runId", c.evaluation_id AS "evaluationId", i.decided,
+         c.started_at AS "startedAt", c.ended_at AS "endedAt"
+    FROM call_imports i JOIN calls c ON c.id = i.call_id
+   WHERE i.agent_id = $1 AND i.external_id = $2 AND i.origin = 'production' AND c.status = 'RUNNING' AND c.lease_until = 'infinity'`;
+
+/** $1: JSON list with an `EndedCall`. */
+const END = `
+  WITH ended AS (
+    UPDATE calls c SET status = 'ENDED', outcome = g.outcome, score = g.score, reason = g.reason, latencies = g.latencies,
+           attempts = g.attempt, claim_id = NULL, lease_until = NULL, updated_at = now(),
+           changed_in = pg_current_xact_id()::text::bigint
+      FROM jsonb_to_recordset($1::jsonb) AS g (id uuid, "claimId" uuid, outcome text, score double precision, reason text,
+           latencies double precision[], attempt jsonb, result jsonb)
+     WHERE c.id = g.id AND c.claim_id = g."claimId" RETURNING c.id, g.result),
+  stored AS (INSERT INTO call_results (call_id, result) SELECT id, result FROM ended),
+  closed AS (UPDATE call_imports SET decided = NULL WHERE call_id IN (SELECT id FROM ended))
+  SELECT id FROM ended`;
 
 /** $1: days; a batch. */
 const FORGET = `
@@ -66,10 +93,27 @@ export type Counted = Pick<RunEvaluationEntity, 'taken' | 'judged' | 'unjudged' 
 };
 
 export type JudgedCall = Pick<CallEntity, 'id' | 'evaluationId' | 'caseKey' | 'position' | 'repetition'> &
-  Pick<CallResult, 'outcome' | 'score' | 'reason'> & {
+  Pick<CallEntity, 'outcome' | 'score' | 'reason'> & {
+    /** Of a call whose sound is awaited, which has no outcome yet. */
+    readonly claimId: string | null;
     readonly attempt: readonly Attempt[];
     readonly result: CallResult;
   };
+
+/** A call whose sound is awaited. */
+export interface AwaitedCall {
+  readonly id: string;
+  readonly claimId: string;
+  readonly runId: string;
+  readonly evaluationId: string;
+  /** By its words. */
+  readonly decided: CallResult;
+  readonly startedAt: Date;
+  readonly endedAt: Date;
+}
+
+export type EndedCall = Pick<AwaitedCall, 'id' | 'claimId'> &
+  Pick<JudgedCall, 'outcome' | 'score' | 'reason' | 'attempt' | 'result'> & { readonly latencies: readonly number[] };
 
 /** A production call as it is stored. */
 export interface StoredCall {
@@ -125,6 +169,16 @@ export class ProductionDaysRepository {
     const { externalId, endedReason, reported, startedAt, endedAt } = stored;
     const values = [runId, JSON.stringify(calls), RECORDING, externalId, endedReason, JSON.stringify(reported)];
     await this.database.query(INSERT, [...values, startedAt, endedAt]);
+  }
+
+  /** Of one id in the records of the platform. */
+  async awaited(agentId: string, externalId: string): Promise<AwaitedCall[]> {
+    return this.database.query<AwaitedCall>(AWAITED, [agentId, externalId]);
+  }
+
+  /** @returns false if it has ended, or was deleted */
+  async end(call: EndedCall): Promise<boolean> {
+    return (await this.database.query(END, [JSON.stringify([call])])).length > 0;
   }
 
   /** @returns the number of forgotten calls, of which there may be more */

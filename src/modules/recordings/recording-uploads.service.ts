@@ -44,27 +44,38 @@ export class RecordingUploadsService {
     this.folder = path.resolve(dataDir, 'recordings', 'uploads');
   }
 
-  /**
-   * Writes what arrives to a file that nothing reads yet. Without a result nothing is left.
-   * @throws DomainError SERVICE_UNAVAILABLE if it cannot be written; what `blocks` throws
-   */
+  /** @throws DomainError SERVICE_UNAVAILABLE if it cannot be written; what `blocks` throws */
   async receive(runId: string, blocks: AsyncIterable<Buffer>): Promise<Upload> {
-    const file = this.part(runId);
     const hash = createHash('sha256');
     let bytes = 0;
+    const { path: file } = await this.write(runId, async (take) => {
+      for await (const chunk of blocks) {
+        hash.update(chunk);
+        bytes += chunk.length;
+        await take(chunk);
+      }
+    });
+    return { path: file, bytes, hash: hash.digest('hex') };
+  }
+
+  /**
+   * Writes what `source` passes on to a file that nothing reads yet. Without a result nothing is left.
+   * @throws DomainError SERVICE_UNAVAILABLE if it cannot be written; what `source` throws
+   */
+  async write<T>(
+    id: string,
+    source: (take: (part: Uint8Array) => Promise<void>) => Promise<T>,
+  ): Promise<{ readonly path: string; readonly found: T }> {
+    const file = this.part(id);
     try {
       const handle = await onDisk(() => this.create(file));
       try {
-        for await (const chunk of blocks) {
-          hash.update(chunk);
-          bytes += chunk.length;
-          await onDisk(() => handle.writeFile(chunk));
-        }
+        const found = await source((part) => onDisk(() => handle.writeFile(part)));
         await onDisk(() => handle.sync());
+        return { path: file, found };
       } finally {
         await handle.close();
       }
-      return { path: file, bytes, hash: hash.digest('hex') };
     } catch (error) {
       await remove(file);
       throw error;

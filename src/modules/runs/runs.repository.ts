@@ -196,11 +196,12 @@ const CANCEL_CALLS = `
          changed_in = pg_current_xact_id()::text::bigint
    WHERE id IN (SELECT id FROM calls WHERE run_id = $1 AND status IN ('QUEUED', 'RUNNING') ORDER BY id FOR UPDATE)`;
 
-/** An open run whose calls have all ended; that of a day when no more are expected. */
+/** An open run whose calls have all ended; that of a day when no more are expected, and no longer than their sound may be. */
 const LOCK_OVER = `
   SELECT ${RUN_COLUMNS} FROM runs r
    WHERE r.id = $1 AND r.status IN ('QUEUED', 'RUNNING') AND coalesce(r.open_until, '-infinity') < now()
-     AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.status IN ('QUEUED', 'RUNNING'))
+     AND (r.open_until < now() - interval '6 hours'
+          OR NOT EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.status IN ('QUEUED', 'RUNNING')))
      FOR UPDATE`;
 
 const END = `
@@ -216,8 +217,9 @@ const RECOUNT = `
    WHERE r.id = $1`;
 
 /** What only the import needed is not kept. */
-const CLOSE_IMPORT =
-  'UPDATE call_imports SET transcript = NULL, tool_calls = NULL, decided = NULL, bytes = 0 WHERE run_id = $1';
+const CLOSE_IMPORT = `
+  UPDATE call_imports i SET transcript = NULL, tool_calls = NULL, decided = NULL, bytes = 0
+   WHERE run_id = $1 AND NOT EXISTS (SELECT FROM calls c WHERE c.id = i.call_id AND c.status = 'RUNNING')`;
 
 /** SQL for reading and cancelling runs. */
 @Injectable()

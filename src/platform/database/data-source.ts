@@ -34,6 +34,7 @@ import { Dialling1796022000000 } from './migrations/1796022000000-dialling.js';
 import { EvaluationScopes1796021500000 } from './migrations/1796021500000-evaluation-scopes.js';
 import { CallsOfAgents1796022500000 } from './migrations/1796022500000-calls-of-agents.js';
 import { ProvisionalEvaluations1796033000000 } from './migrations/1796033000000-provisional-evaluations.js';
+import { SoundOfProductionCalls1796051000000 } from './migrations/1796051000000-sound-of-production-calls.js';
 import { ProductionDays1796040000000 } from './migrations/1796040000000-production-days.js';
 
 export interface DataSourceInput {
@@ -85,6 +86,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       ProductionDays1796040000000,
       Monitoring1796041000000,
       RecordingReadings1796050000000,
+      SoundOfProductionCalls1796051000000,
     ],
   });
 }

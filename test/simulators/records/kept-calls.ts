@@ -18,7 +18,7 @@ export interface KeptCall {
   readonly attempt?: string;
   /** Of its turns. */
   readonly latencies?: readonly number[];
-  /** Whether it is recorded; with `sound`, what the file has. */
+  /** What the file of its recording has. Null: it is not recorded; absent: its file is not there yet. */
   readonly sound?: Uint8Array | null;
   /** In place of fields of the vendor's record. */
   readonly fields?: Readonly<Record<string, unknown>>;

@@ -44,6 +44,7 @@ export function retellRecord(call: KeptCall, sound?: string): Readonly<Record<st
       ...(sound !== undefined && { recording_multi_channel_url: sound }),
       ...(latencies && { latency: { e2e: { num: latencies.length, values: latencies } } }),
     }),
+    ...(call.sound === null && { data_storage_setting: 'basic_attributes_only' }),
     ...call.fields,
   };
 }

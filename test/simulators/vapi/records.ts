@@ -45,6 +45,7 @@ export function vapiRecord(call: KeptCall): object {
         ...(latencies && { performanceMetrics: { turnLatencies: latencies.map((turnLatency) => ({ turnLatency })) } }),
       },
     }),
+    ...(sound === null && { artifactPlan: { recordingEnabled: false } }),
     ...call.fields,
   };
 }

@@ -111,13 +111,24 @@ export interface ProductionJudging {
   readonly redact: readonly PersonalDataKind[];
 }
 
-/** What became of a call: it is judged, was judged before, fits no evaluation, or is one too many. */
-export type TakenCall = 'judged' | 'known' | 'not_applicable' | 'over_limit';
+/** What became of a call: it is judged, was judged before, fits no evaluation, is one too many, or goes on until its sound is there. */
+export type TakenCall = 'judged' | 'known' | 'not_applicable' | 'over_limit' | 'awaited';
+
+/** The recording of a call, or why its words decide, as a sentence without full stop. */
+export type CallSound =
+  | { readonly call: ProductionCall; readonly file: string; readonly isKept: boolean }
+  | { readonly unmeasured: string };
 
 /** Judges the calls that are fetched from the records of platforms, or brought by somebody. */
 export interface ProductionCalls {
   /** Prepares the evaluations of an agent whose calls begin to be fetched. @throws for a deleted agent */
   begin(agent: MonitoredAgent): Promise<void>;
-  /** Takes a call, once for each of its ids. @throws if nothing was stored, so that it can be given again */
-  take(agent: MonitoredAgent, call: ProductionCall): Promise<TakenCall>;
+  /**
+   * Takes a call, once for each of its ids.
+   * @param isAwaited whether its recording is; then what its words decide is preliminary until `end`
+   * @throws if nothing was stored, so that it can be given again
+   */
+  take(agent: MonitoredAgent, call: ProductionCall, isAwaited?: boolean): Promise<TakenCall>;
+  /** Ends a call whose recording was awaited. Nothing if it was deleted, or has ended. @throws as `take` does */
+  end(agent: MonitoredAgent, id: string, sound: CallSound): Promise<void>;
 }

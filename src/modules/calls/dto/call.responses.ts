@@ -97,6 +97,9 @@ export class PlatformCall {
   waitedForLineMs: number;
 }
 
+/** What the words of a call decide. */
+export type Preliminary = Pick<CallResult, 'outcome' | 'checks'>;
+
 /** One conversation with the agent. */
 export class Call {
   @IdField({ kind: 'call', description: 'Identifier' })
@@ -149,6 +152,17 @@ export class Call {
     example: 'passed',
   })
   outcome: Outcome | null;
+
+  @SchemaField(
+    {
+      ...orNull(refTo('CallPreliminary')),
+      description:
+        'What the words of a production call decide while its recording is awaited (status `RUNNING`); null for others',
+      example: null,
+    },
+    true,
+  )
+  preliminary: Preliminary | null;
 
   @BooleanField({
     description: 'Whether its evaluation was provisional when the run started: then its outcome is not counted',
@@ -280,6 +294,15 @@ export class CallRecord {
     nullable: true,
   })
   recordingOmitted: RecordingOmitted | null;
+
+  @StringField({
+    description:
+      'Why the sound of a production call was not measured, so that its words decide; null if it was, or was not to be',
+    example: null,
+    maxLength: MAX_LENGTH.text,
+    nullable: true,
+  })
+  unmeasured: string | null;
 }
 
 /** One attempt at a call with its own result. An attempt whose process died has none. */

@@ -1,4 +1,4 @@
-import { flag, object, oneOf, orNull as or, text } from '../../../platform/openapi/schema-parts.js';
+import { flag, list, object, oneOf, orNull as or, ref, text } from '../../../platform/openapi/schema-parts.js';
 
 /** How a call ended. */
 export const ENDED = { by: oneOf('agent', 'caller', 'tester'), code: text, reason: text };
@@ -11,6 +11,10 @@ export const RECORDED = {
 
 /** JSON Schema of what a call was imported with. */
 export const IMPORT_SCHEMAS = {
+  CallPreliminary: object({
+    outcome: oneOf('passed', 'failed', 'invalid', 'error'),
+    checks: { ...list(ref('CheckResult')), description: 'Without times, which only the recording shows' },
+  }),
   CallImport: object({
     origin: { ...oneOf('import', 'production'), description: 'Whose call it was' },
     externalId: { ...or(text), description: "The call's name where it was recorded" },

@@ -12,7 +12,7 @@ import {
 } from '../../../platform/http/dto/fields.js';
 import { isDateAndTime } from '../../../platform/http/dto/moment.field.js';
 import { COUNTED_AS, FETCHED_OUTCOMES, type FetchedOutcome } from '../fetched-call.entity.js';
-import { MONITORING_STATES, type MonitoringState } from '../monitoring.entity.js';
+import { MONITORING_STATES, type MonitoringState, SOUND_SETTINGS, type SoundSetting } from '../monitoring.entity.js';
 
 const samplePercent = {
   description: 'Share of the calls that is taken, in percent; the same calls, whenever they are fetched',
@@ -20,6 +20,11 @@ const samplePercent = {
   minimum: 0,
   maximum: 100,
 };
+const recordings = {
+  description:
+    'What becomes of the recordings on the platform: `measure_only`: they are read once to measure the call, and not stored. `keep` (ADMIN): they are also stored, not redacted. `none`: they are not read, and no time is measured',
+  example: 'measure_only',
+} as const;
 const judge = {
   description:
     'Whether the language model judges criteria: the words of real callers are sent to `LLM_BASE_URL` only if it is true',
@@ -41,7 +46,7 @@ const MEANINGS: Readonly<Record<FetchedOutcome, string>> = {
   sampled_out: 'Calls that are not in the sample',
   malformed: 'Calls whose record cannot be read',
   no_words: 'Calls whose record has no words',
-  awaited: 'Calls whose record is read again later',
+  awaited: 'Calls whose record or recording is read again later',
 };
 
 /** Kinds of personal data, each once. */
@@ -121,6 +126,9 @@ export class Monitoring {
   @IntegerField(samplePercent)
   samplePercent: number;
 
+  @EnumField(SOUND_SETTINGS, recordings)
+  recordings: SoundSetting;
+
   @RedactField()
   redact: PersonalDataKind[];
 
@@ -143,6 +151,9 @@ export class Monitoring {
 export class PutMonitoringRequest {
   @IntegerField({ ...samplePercent, optional: true, default: 100 })
   samplePercent?: number;
+
+  @EnumField(SOUND_SETTINGS, { ...recordings, optional: true, default: 'measure_only' })
+  recordings?: SoundSetting;
 
   @RedactField({ optional: true })
   redact?: PersonalDataKind[];

@@ -8,24 +8,28 @@ import {
   interleave,
   type LineRate,
   StreamResampler,
+  WavError,
   type WavLayout,
 } from '../../../../libs/audio/index.js';
 import { serveTasks } from '../../../../libs/concurrency/index.js';
 import {
+  callerChannel,
   type HeardPiece,
   type ImportedCall,
   importedFacts,
+  type RecordedLane,
   recordingFormat,
   type VoiceFacts,
 } from '../../../../libs/simulation/index.js';
 import type { RecordingPaths } from '../recording-files.js';
 import { RecordingWriter, type WrittenRecording } from '../recording-writer.js';
-import { type ChannelOrder, layoutOf, lengthNote, lineRateOf, secondsOf } from '../wav-upload.js';
+import { type ChannelOrder, layoutIssue, layoutOf, lengthNote, lineRateOf, secondsOf } from '../wav-upload.js';
 
 export interface ImportTask extends Pick<ImportedCall, 'transcript' | 'turnEndMs'> {
   /** Path of the file as it was sent. */
   readonly upload: string;
-  readonly channels: ChannelOrder;
+  /** `by_transcript`: the times of the transcript show which channel is whose. */
+  readonly channels: ChannelOrder | 'by_transcript';
   /** Whether a recogniser is to hear the agent. */
   readonly isHeard: boolean;
   /** Where its recording is written; absent if it is not kept. */
@@ -42,8 +46,10 @@ export type ImportOutcome =
     }
   | { readonly refusal: string };
 
-/** Bytes that are read at once. */
+/** Bytes that are read, and samples that are written at once. */
 const BLOCK = 1024 * 1024;
+const NOT_TOLD =
+  'which channel of the recording has the caller cannot be told by the times of the transcript: both voices are in one channel, or the times are not those of the recording';
 
 async function imported(task: ImportTask): Promise<ImportOutcome> {
   const { upload, channels, isHeard, paths, transcript, turnEndMs } = task;
@@ -54,16 +60,27 @@ async function imported(task: ImportTask): Promise<ImportOutcome> {
   if (!file) return { refusal: 'it was deleted' };
   try {
     const layout = await layoutOf(file);
+    const issue = layoutIssue(layout);
+    if (issue !== undefined) return { refusal: `the recording ${issue}` };
     const rate = lineRateOf(layout.rate);
-    const recorder = await Recorder.create(paths, rate);
-    const [caller, agent] = await convert(file, layout, { rate, channels }, (audio) => recorder.audio(audio));
+    const [left, right] = await convert(file, layout, rate);
+    const lanes = [
+      { rate, pcm: left },
+      { rate, pcm: right },
+    ] as const;
+    const at =
+      channels === 'by_transcript' ? callerChannel(lanes, transcript ?? []) : channels === 'caller-agent' ? 0 : 1;
+    if (at === undefined) return { refusal: NOT_TOLD };
+    const [caller, agent] = [lanes[at]!, lanes[1 - at]!];
     const pieces: HeardPiece[] = [];
     const facts = importedFacts({
-      ...{ caller: { rate, pcm: caller }, agent: { rate, pcm: agent }, note: lengthNote(layout) },
-      ...{ transcript, turnEndMs },
+      ...{ caller, agent, note: lengthNote(layout), transcript, turnEndMs },
       ...(isHeard && { onPiece: (piece) => pieces.push(piece) }),
     });
-    return { facts, pieces, written: await recorder.finish() };
+    return { facts, pieces, written: paths ? await written(paths, caller, agent) : null };
+  } catch (error) {
+    if (error instanceof WavError) return { refusal: `the recording cannot be read: ${error.message}` };
+    throw error;
   } finally {
     await file.close();
   }
@@ -73,16 +90,12 @@ serveTasks(imported, (outcome) =>
   'pieces' in outcome ? outcome.pieces.map(({ pcm }) => pcm.buffer as ArrayBuffer) : [],
 );
 
-/**
- * Converts a file to the recording of a call, in parts.
- * @returns what is heard of the caller and of the agent: the audio as it is recorded
- */
+/** The audio of both channels of a file, read in parts, as it is recorded. */
 async function convert(
   file: FileHandle,
   layout: WavLayout,
-  { rate, channels }: { readonly rate: LineRate; readonly channels: ChannelOrder },
-  onAudio: (interleaved: Uint8Array) => Promise<void>,
-): Promise<readonly [caller: Int16Array, agent: Int16Array]> {
+  rate: LineRate,
+): Promise<readonly [left: Int16Array, right: Int16Array]> {
   const { encoding, rate: from, start, length } = layout;
   const format = recordingFormat(rate);
   const decoder = new AudioDecoder({ encoding });
@@ -90,11 +103,8 @@ async function convert(
   // Rounded up, like the result of a resampler.
   const most = Math.ceil(secondsOf(layout) * rate) + 1;
   const lanes: [Lane, Lane] = [new Lane(most), new Lane(most)];
-  const take = async (parts: readonly Int16Array[]) => {
-    const bytes = encodeAudio(format, interleave(channels === 'caller-agent' ? parts : parts.toReversed()));
-    deinterleave(decodeAudio(format, bytes), 2).forEach((part, index) => lanes[index]!.push(part));
-    await onAudio(bytes);
-  };
+  const take = (parts: readonly Int16Array[]) =>
+    parts.forEach((part, index) => lanes[index]!.push(decodeAudio(format, encodeAudio(format, part))));
   // A sample of the left channel whose right one is in the next block.
   let odd = new Int16Array();
   for (let at = 0; at < length;) {
@@ -104,9 +114,9 @@ async function convert(
     const samples = joined(odd, decoder.push(buffer.subarray(0, bytesRead)));
     const whole = samples.length - (samples.length % 2);
     odd = samples.slice(whole);
-    await take(deinterleave(samples.subarray(0, whole), 2).map((part, index) => resamplers[index]!.push(part)));
+    take(deinterleave(samples.subarray(0, whole), 2).map((part, index) => resamplers[index]!.push(part)));
   }
-  await take(resamplers.map((resampler) => resampler.flush()));
+  take(resamplers.map((resampler) => resampler.flush()));
   return [lanes[0].pcm, lanes[1].pcm];
 }
 
@@ -137,32 +147,24 @@ class Lane {
   }
 }
 
-/** Writes the recording of the call, if it is kept: a call is worth more than its recording. */
-class Recorder {
-  private constructor(
-    private writer: RecordingWriter | undefined,
-    private readonly paths: RecordingPaths | undefined,
-  ) {}
-
-  static async create(paths: RecordingPaths | undefined, rate: LineRate): Promise<Recorder> {
-    const writer = paths && (await RecordingWriter.create(paths, rate).catch(() => undefined));
-    return new Recorder(writer, paths);
-  }
-
-  async audio(interleaved: Uint8Array): Promise<void> {
-    if (interleaved.length > 0) this.writer?.audio(interleaved);
-    await this.writer?.written;
-  }
-
-  /** @returns null if it could not be written */
-  async finish(): Promise<WrittenRecording | null> {
-    try {
-      const written = await this.writer?.finish();
-      // There were no messages.
-      if (this.paths) await rm(this.paths.wire, { force: true });
-      return written ?? null;
-    } catch {
-      return null;
+/** Writes the recording of the call. @returns null if it could not be written: a call is worth more than its recording */
+async function written(
+  paths: RecordingPaths,
+  caller: RecordedLane,
+  agent: RecordedLane,
+): Promise<WrittenRecording | null> {
+  const format = recordingFormat(caller.rate);
+  try {
+    const writer = await RecordingWriter.create(paths, caller.rate);
+    for (let at = 0; at < caller.pcm.length; at += BLOCK) {
+      writer.audio(encodeAudio(format, interleave([caller, agent].map(({ pcm }) => pcm.subarray(at, at + BLOCK)))));
+      await writer.written;
     }
+    return await writer.finish();
+  } catch {
+    return null;
+  } finally {
+    // There were no messages.
+    await rm(paths.wire, { force: true }).catch(() => undefined);
   }
 }

@@ -16,7 +16,12 @@ const TIMEOUT_MS = 600_000;
 const IDLE_MS = 30_000;
 
 /** What was sent with a recording. */
-export type ImportSource = Pick<ImportTask, 'channels' | 'isHeard' | 'transcript' | 'turnEndMs'>;
+export type ImportSource = Pick<ImportTask, 'channels' | 'isHeard' | 'transcript' | 'turnEndMs'> & {
+  /** Path of the file; by default it is the upload of the run. */
+  readonly upload?: string;
+  /** Whether the recording is kept, if recordings are: true by default. */
+  readonly isKept?: boolean;
+};
 
 /** What a recording shows of a call. */
 export interface ImportedRecording {
@@ -52,12 +57,12 @@ export class RecordingImportsService implements OnApplicationShutdown {
   async import<T extends object>(
     key: RecordingKey,
     callId: string,
-    source: ImportSource,
+    { isKept = true, ...source }: ImportSource,
     judge: (imported: ImportedRecording) => Promise<T>,
     signal: AbortSignal,
   ): Promise<(T & { readonly recordingOmitted?: RecordingOmitted }) | { readonly refusal: string }> {
-    const task = { ...source, upload: this.uploads.pathOf(key.runId) };
-    const { judged, recordingOmitted } = await this.recordings.keep(key, callId, async (paths) => {
+    const task = { upload: this.uploads.pathOf(key.runId), ...source };
+    const write = async (paths: RecordingPaths | undefined) => {
       const imported = await abortable(this.pool.run({ ...task, ...(paths && { paths }) }), signal);
       if ('refusal' in imported) return { judged: imported, written: null };
       const { facts, pieces, written } = imported;
@@ -65,7 +70,9 @@ export class RecordingImportsService implements OnApplicationShutdown {
       const recording = { facts: (stored: string) => void (json = stored) };
       const result = await judge({ facts, pieces, recording });
       return { judged: result, written: written && paths ? await withFacts(written, paths, json) : null };
-    });
+    };
+    if (!isKept) return (await write(undefined)).judged;
+    const { judged, recordingOmitted } = await this.recordings.keep(key, callId, write);
     return { ...judged, ...(recordingOmitted && { recordingOmitted }) };
   }
 

@@ -59,10 +59,10 @@ BEGIN
         SELECT r.workspace_id, r.agent_id FROM runs r
          WHERE r.status IN ('QUEUED', 'RUNNING') AND (r.workspace_id, r.agent_id) > (a.workspace_id, a.agent_id)
          ORDER BY r.workspace_id, r.agent_id LIMIT 1) n),
-    -- Running calls, in all processes.
+    -- Running calls, in all processes. Those that only wait for their sound take no capacity.
     running AS MATERIALIZED (
       SELECT c.workspace_id, c.agent_id, c.medium, count(*)::integer AS calls
-        FROM calls c WHERE c.status = 'RUNNING' GROUP BY c.workspace_id, c.agent_id, c.medium),
+        FROM calls c WHERE c.status = 'RUNNING' AND c.lease_until < 'infinity' GROUP BY c.workspace_id, c.agent_id, c.medium),
     -- Protocols over which the platform carries as many calls of the agent's credential as it may.
     used_up AS MATERIALIZED (
       SELECT k.agent_id, k.protocol
