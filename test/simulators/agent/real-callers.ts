@@ -46,5 +46,6 @@ export async function realCall(agent: ReferenceAgent, name: string): Promise<Kep
   }
   const endedAt = Date.now();
   const reason = hasHungUp ? 'agent_hangup' : 'user_hangup';
-  return { id: `call_${randomUUID()}`, agent: name, startedAt: endedAt - atMs, endedAt, lines, tools, reason };
+  const times = { startedAt: endedAt - atMs, endedAt };
+  return { id: `call_${randomUUID()}`, agent: name, ...times, lines, tools, reason, sound: null };
 }
