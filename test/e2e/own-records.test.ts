@@ -166,7 +166,7 @@ describe.each(Object.keys(PLATFORMS) as Name[])('calls of this service in the re
       const agentId: string = (await client.post('/agents', { ...agent, callMonitoring: true })).body.data.id;
       const evaluation = { ...realtimeEvaluationOf(cell), personalityId, scope: 'production' };
       expect(await client.post(`/agents/${agentId}/evaluations`, evaluation)).toMatchObject({ status: 201 });
-      expect((await client.put(`/agents/${agentId}/monitoring`, { redact: [] })).status).toBe(200);
+      expect((await client.put(`/agents/${agentId}/monitoring`, { redact: [], recordings: 'none' })).status).toBe(200);
       agentIds.push(agentId);
     }
     const fetcher = fetcherOf(app);
