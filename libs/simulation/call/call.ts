@@ -10,6 +10,7 @@ import {
 } from '../other-side/call-exchange.js';
 import type { Caller } from '../callers/caller.js';
 import { GeneratedCaller } from '../callers/generated.js';
+import { NO_CALLER } from '../callers/no-caller.js';
 import { CALLER_PROMPT_VERSION, type Personality, type Scenario } from '../callers/persona.js';
 import { ScriptedCaller } from '../callers/scripted.js';
 import { CallView } from '../timeline/call-view.js';
@@ -29,7 +30,7 @@ import {
 import type { RecordedCall, VoiceTransport } from '../voice/wire/voice-transport.js';
 import type { VoiceResult, WordSource } from '../voice/facts/results.js';
 import { type TranscribedCall, transcribedConversation } from '../voice/conversation/transcribed.js';
-import { CallFailure, failure } from '../timeline/failure.js';
+import { failure } from '../timeline/failure.js';
 import type { CriterionResult } from '../judge/criterion-result.js';
 import type { JudgeSamples } from '../judge/judge.js';
 import { judgeCall, type Judgement } from '../judge/judge-call.js';
@@ -138,15 +139,6 @@ export async function executeCall(options: CallOptions): Promise<CallResult> {
     stopWatching();
   }
 }
-
-const noModel = () => Promise.reject(new CallFailure('no_language_model'));
-
-const NO_CALLER: Caller = {
-  kind: 'generated',
-  next: noModel,
-  ahead: noModel,
-  retract: () => undefined,
-};
 
 const isOver = (transport: CallOptions['transport']): transport is RecordedCall | TranscribedCall =>
   'facts' in transport || 'transcript' in transport;

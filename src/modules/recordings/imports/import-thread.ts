@@ -71,7 +71,7 @@ async function imported(task: ImportTask): Promise<ImportOutcome> {
     const at =
       channels === 'by_transcript' ? callerChannel(lanes, transcript ?? []) : channels === 'caller-agent' ? 0 : 1;
     if (at === undefined) return { refusal: NOT_TOLD };
-    const [caller, agent] = [lanes[at]!, lanes[1 - at]!];
+    const [caller, agent] = [lanes[at], lanes[1 - at]!];
     const pieces: HeardPiece[] = [];
     const facts = importedFacts({
       ...{ caller, agent, note: lengthNote(layout), transcript, turnEndMs },
