@@ -1,4 +1,9 @@
-import { attemptWithoutTexts, type CallResult, checkWithoutTexts, withoutTexts } from '../../../libs/simulation/index.js';
+import {
+  attemptWithoutTexts,
+  type CallResult,
+  checkWithoutTexts,
+  withoutTexts,
+} from '../../../libs/simulation/index.js';
 import { type Reader, readsWords } from '../../platform/access/caller.js';
 import type { RecordingFacts } from '../recordings/recordings.service.js';
 import type { CallRow, CallWithResult, WholeCall } from './calls.repository.js';

@@ -116,8 +116,7 @@ export type TakenCall = 'judged' | 'known' | 'not_applicable' | 'over_limit' | '
 
 /** The recording of a call, or why its words decide, as a sentence without full stop. */
 export type CallSound =
-  | { readonly call: ProductionCall; readonly file: string; readonly isKept: boolean }
-  | { readonly unmeasured: string };
+  { readonly call: ProductionCall; readonly file: string; readonly isKept: boolean } | { readonly unmeasured: string };
 
 /** Judges the calls that are fetched from the records of platforms, or brought by somebody. */
 export interface ProductionCalls {
