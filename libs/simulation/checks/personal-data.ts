@@ -19,9 +19,15 @@ const NAMES: Readonly<Record<PersonalDataKind, string>> = {
 
 /**
  * A space may follow a country in capital letters alone: "at 41 555" does not begin like an IBAN of Austria. Only the end of a
- * word is a shorter group: other ways to divide it take exponential time.
+ * word is a shorter group: other ways to divide it take exponential time. @param separator before a group
  */
-const IBAN = /\b(?:[A-Za-z]{2}|[A-Z]{2}[ -])\d{2}(?:[ -]?(?:[A-Za-z\d]{4}|[A-Za-z\d]{1,3}(?![A-Za-z\d]))){3,8}\b/gu;
+const ibanWith = (separator: string): RegExp =>
+  new RegExp(
+    String.raw`\b(?:[A-Za-z]{2}|[A-Z]{2}[ -])\d{2}(?:${separator}(?:[A-Za-z\d]{4}|[A-Za-z\d]{1,3}(?![A-Za-z\d]))){3,8}\b`,
+    'gu',
+  );
+/** The second also finds one behind a code such as "AB12", which begins like an IBAN, too. */
+const IBANS = [ibanWith('[ -]?'), ibanWith(String.raw`(?:[ -](?![A-Za-z]{2}\d{2}))?`)];
 /** Groups of four may have other signs between them: recognisers write pauses. */
 const CARD = /(?<![\d.,])(?:\d{4}(?:[,.…]{0,3}[ -]?\d{4}){3}|\d(?:[ -]?\d){12,18})(?!\d)/gu;
 const PHONES = [
@@ -106,7 +112,7 @@ export function findIn(text: string): PersonalDatum[] {
   };
   if (rest.includes('@')) take('email', EMAIL, () => true);
   if (/\d/.test(rest)) {
-    take('iban', IBAN, ibanIn);
+    for (const pattern of IBANS) take('iban', pattern, ibanIn);
     for (const pattern of OTHERS) rest = rest.replace(pattern, blank);
     take('card', CARD, (match) => !TIMESTAMP.test(match) && isCard(match));
     for (const pattern of PHONES) take('phone', pattern, (match) => !NO_PHONE.test(match) && !TIMESTAMP.test(match));

@@ -116,6 +116,11 @@ describe('PersonalDataRedaction', () => {
     expect(new PersonalDataRedaction().value(times)).toEqual(times);
   });
 
+  it('redacts an IBAN behind a code that begins like one', () => {
+    expect(redact('Booking AB12 DE89370400440532013000, thanks')).toBe('Booking AB12 [IBAN 1], thanks');
+    expect(redact('It is KZ86 125K ZT50 0410 0100')).toBe('It is [IBAN 1]');
+  });
+
   it('leaves what was redacted, and kinds that are not asked for', () => {
     const redaction = new PersonalDataRedaction(['phone']);
     const once = redaction.text('415-555-0142 or anna@example.com');
