@@ -65,9 +65,8 @@ export { rangeOfText } from './matching/matching.js';
 export type { Measures } from './measures/measures.js';
 export type { Reliability } from './time/stalls.js';
 export { totalCostUsd } from './measures/tester-usage.js';
+export { END_CODES, type EndCode } from './timeline/end-codes.js';
 export {
-  END_CODES,
-  type EndCode,
   type EndEntry,
   joinSpeech,
   type ScriptSource,

@@ -16,7 +16,7 @@ const check = (met: boolean, decidedByEntry?: number): CheckResult => ({
 // openclaw/openclaw#65601: ws.terminate() of a healthy agent, a crash and a lost network look alike.
 describe('the verdict on a call whose connection was closed without a hang-up', () => {
   const outcome = (...checks: CheckResult[]) => {
-    const end = { code: 'connection_closed' } as const;
+    const end = { code: 'connection_closed', reason: 'Closed with code 1006' } as const;
     const { outcome, failure } = decide({ checks, criteria: [], end, failure: undefined, invalidity: undefined });
     return [outcome, failure?.code, failure?.retryable];
   };
@@ -30,5 +30,26 @@ describe('the verdict on a call whose connection was closed without a hang-up', 
 
   it('is failed if what came before decides against the agent', () => {
     expect(outcome(check(false, 3))).toEqual(['failed', undefined, undefined]);
+  });
+});
+
+// elevenlabs/packages#911: calls that end because a quota is used up.
+describe('the verdict on a recorded call that its platform broke off', () => {
+  const outcome = (...checks: CheckResult[]) => {
+    const end = { code: 'platform_failed', reason: 'The platform ended the call: error_llm_websocket_open' } as const;
+    const input = { checks, criteria: [], end, failure: undefined, invalidity: undefined, isProduction: true };
+    const { outcome, reason } = decide(input);
+    return [outcome, reason];
+  };
+  const error = ['error', 'The platform ended the call: error_llm_websocket_open.'];
+
+  it.each([
+    ['all of its checks are met', [check(true)]],
+    ['something is missing that may have been still to come', [check(true), check(false)]],
+    ['nothing was asked', []],
+  ])('is an error that quotes the platform if %s', (_, checks) => expect(outcome(...checks)).toEqual(error));
+
+  it('is failed if what came before decides against the agent', () => {
+    expect(outcome(check(false, 3))[0]).toBe('failed');
   });
 });

@@ -4,7 +4,8 @@ import { type Failure, failure, type FailureCode, FAILURES } from '../timeline/f
 import type { mistakenResult } from '../conversation/tool-results.js';
 import type { CriterionResult } from '../judge/criterion-result.js';
 import { truncate } from '../timeline/text.js';
-import { END_CODES, type EndEntry } from '../timeline/timeline.js';
+import { END_CODES } from '../timeline/end-codes.js';
+import type { EndEntry } from '../timeline/timeline.js';
 import type { Invalidity } from '../validity/invalidity.js';
 
 export interface Verdict {
@@ -20,7 +21,7 @@ export interface Verdict {
 export interface VerdictInput {
   readonly checks: readonly CheckResult[];
   readonly criteria: readonly CriterionResult[];
-  readonly end: Pick<EndEntry, 'code'>;
+  readonly end: Pick<EndEntry, 'code' | 'reason'>;
   readonly failure: Failure | undefined;
   readonly invalidity: Invalidity | undefined;
   /** Why the judge could not decide whether a generated caller kept its role. */
@@ -112,6 +113,7 @@ function whyUndecided(input: VerdictInput, countedItems: number, isFailed: boole
   // What is missing may have been still to come, had the connection not broken off.
   const isCutOff = isFailed && input.end.code === 'connection_closed';
   if (isCutOff) return failure('connection_lost', 'it is not known whether the agent hung up');
+  if (input.end.code === 'platform_failed') return { ...failure('line_lost'), message: input.end.reason };
   if (isFailed) return input.roleFailure;
   return overload(input, countedItems) ?? missingVerdict(input, countedItems);
 }

@@ -3,7 +3,8 @@ import type { CheckResult, PartResult } from '../checks/check-result.js';
 import type { Judged } from '../judge/criterion-result.js';
 import type { Evidence } from '../timeline/evidence.js';
 import { type Failure, FAILURES } from '../timeline/failure.js';
-import { END_CODES, type TimelineEntry } from '../timeline/timeline.js';
+import { END_CODES } from '../timeline/end-codes.js';
+import type { TimelineEntry } from '../timeline/timeline.js';
 import type { Attempt } from './attempts.js';
 import type { CallResult } from './call.js';
 

@@ -1,5 +1,6 @@
 import { CHECKS, needsOf, type NestedCheck } from '../../evaluation-definition/index.js';
 import type { CallView } from '../timeline/call-view.js';
+import { UNKNOWN_ENDS } from '../timeline/end-codes.js';
 import { type Finding, undecided } from './check-result.js';
 import { TIMES, WHILE_STALLED } from './times.js';
 
@@ -19,7 +20,7 @@ export function notInRecording(check: NestedCheck, view: CallView): Finding | un
 function missingIn(check: NestedCheck, { unknownTools, end }: CallView): string | undefined {
   const hasTools = unknownTools === null;
   if (needsOf(check).includes('toolCalls') && !hasTools) return 'tool calls';
-  const isEndKnown = end?.code !== 'recording_over';
+  const isEndKnown = !end || !UNKNOWN_ENDS.has(end.code);
   const isReported = check.type === 'ends_by' ? isEndKnown : check.type === 'transfers' && isEndKnown && hasTools;
   return isReported ? undefined : (CHECKS[check.type].notInRecording ?? undefined);
 }

@@ -1,7 +1,7 @@
 import type { Check, OfLine } from '../../evaluation-definition/index.js';
 import type { CallPart, CallView } from '../timeline/call-view.js';
 import { BROKEN_OFF, partOfTurns, turnsOfLine } from '../timeline/parts.js';
-import { END_CODES } from '../timeline/timeline.js';
+import { END_CODES } from '../timeline/end-codes.js';
 import { count, type Finding, undecided } from './check-result.js';
 import { EventFinder } from './occurrences.js';
 import { isRecording } from './recorded.js';

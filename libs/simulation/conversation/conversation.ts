@@ -11,7 +11,8 @@ import { EventQueue } from './event-queue.js';
 import { ExchangeRecorder } from './exchange-recorder.js';
 import { joinReports, recordReport, type TakeReports, unknownTools } from './reported-tools.js';
 import type { Stall } from '../time/stalls.js';
-import { END_CODES, endedBy, type EndCode, type EndEntry, type Timeline } from '../timeline/timeline.js';
+import { END_CODES, endedBy, type EndCode } from '../timeline/end-codes.js';
+import type { EndEntry, Timeline } from '../timeline/timeline.js';
 import type { AgentEvent, Line, Transport } from './transport.js';
 
 export interface ConversationOptions {

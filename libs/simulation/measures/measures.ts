@@ -2,7 +2,8 @@ import { type LatencyMeasures, latencyMeasures } from '../../statistics/index.js
 import { CallView, type Gap } from '../timeline/call-view.js';
 import { areAllWordsUnknown, withUnknownWords } from '../timeline/known-words.js';
 import type { Stall } from '../time/stalls.js';
-import type { EndCode, EndEntry, TimelineEntry } from '../timeline/timeline.js';
+import type { EndCode } from '../timeline/end-codes.js';
+import type { EndEntry, TimelineEntry } from '../timeline/timeline.js';
 import type { TesterUsage } from './tester-usage.js';
 
 export interface Measures {

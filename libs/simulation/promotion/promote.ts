@@ -16,7 +16,7 @@ import { TIMES } from '../checks/times.js';
 import { asks, saysGoodbye } from '../matching/phrases.js';
 import { CallView } from '../timeline/call-view.js';
 import type { JsonValue } from '../timeline/text.js';
-import type { EndCode } from '../timeline/timeline.js';
+import type { EndCode } from '../timeline/end-codes.js';
 import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
 import { fictional, withFiction } from './fiction.js';
 import { PersonalDataRedaction } from '../production/personal-data.js';

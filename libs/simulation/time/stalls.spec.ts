@@ -146,7 +146,7 @@ describe('checks of times', () => {
       decide({
         checks: checks.map((check) => ({ ...undecided, ...check })),
         criteria: [],
-        end: { code: 'script_over' },
+        end: { code: 'script_over', reason: 'Over' },
         failure: undefined,
         invalidity: undefined,
       });
@@ -167,7 +167,7 @@ describe('checks of times', () => {
       decide({
         checks: [],
         criteria: [],
-        end: { code: 'agent_silent' },
+        end: { code: 'agent_silent', reason: 'Silent' },
         failure: undefined,
         invalidity: undefined,
         gaveUpWhileStalled,

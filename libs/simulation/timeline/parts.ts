@@ -1,6 +1,7 @@
 import type { OfLine } from '../../evaluation-definition/index.js';
 import type { CallPart, CallView } from './call-view.js';
-import type { EndCode, SpeechEntry, TimelineEntry } from './timeline.js';
+import type { EndCode } from './end-codes.js';
+import type { SpeechEntry, TimelineEntry } from './timeline.js';
 
 /**
  * What the agent did from the end of the caller's lines in these turns until the caller spoke again. What it began to do while

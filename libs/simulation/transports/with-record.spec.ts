@@ -43,6 +43,7 @@ describe('A telephone call with the record of its platform', () => {
     ['max_duration_reached', 'tester', 'max_duration'],
     ['call_transfer', 'tester', 'platform_hung_up'],
     ['voicemail_reached', 'agent', 'agent_hung_up'],
+    ['voicemail', 'agent', 'agent_hung_up'],
     ['error_llm_websocket_open', 'tester', 'failure'],
     ['error_asr', 'tester', 'failure'],
     ['concurrency_limit_reached', 'tester', 'failure'],

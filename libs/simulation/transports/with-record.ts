@@ -1,4 +1,5 @@
 import { failure } from '../timeline/failure.js';
+import { UNKNOWN_ENDS } from '../timeline/end-codes.js';
 import { endOf, toolFact, transferOf } from '../voice/imported/reported.js';
 import type { VoiceFacts } from '../voice/facts/facts.js';
 import { saidFrom } from '../voice/imported/transcript.js';
@@ -27,7 +28,7 @@ export function withRecord(facts: VoiceFacts, found: ProductionCall | string, is
 }
 
 /** What the agent is set to hang up at. */
-const OF_AGENT = /^(voicemail|ivr)_reached$/;
+const OF_AGENT = /^(voicemail|(voicemail|ivr)_reached)$/;
 
 /** A telephone shows only that the other side hung up. That a platform did for another reason is not the agent's failure. */
 function endedBy(end: VoiceFacts['end'], reason: string | null): Pick<VoiceFacts, 'end' | 'failure'> {
@@ -35,7 +36,7 @@ function endedBy(end: VoiceFacts['end'], reason: string | null): Pick<VoiceFacts
   const { by, code } = endOf(reason, 'recording');
   if (by !== 'tester' || OF_AGENT.test(reason)) return { end };
   const known = { ...end, by, code, reason: `The platform ended the call: ${reason}` };
-  if (code !== 'recording_over') return { end: known };
+  if (!UNKNOWN_ENDS.has(code)) return { end: known };
   return {
     end: { ...known, code: 'failure' },
     failure: failure('line_lost', `the platform ended the call: ${reason}`),

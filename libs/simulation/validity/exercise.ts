@@ -1,7 +1,8 @@
 import { actsOf, type Check, type ScriptStep, withNested } from '../../evaluation-definition/index.js';
 import type { CallView } from '../timeline/call-view.js';
 import { truncate } from '../timeline/text.js';
-import { END_CODES, type TimelineEntry } from '../timeline/timeline.js';
+import { END_CODES } from '../timeline/end-codes.js';
+import type { TimelineEntry } from '../timeline/timeline.js';
 import { HANG_UP_TOOLS } from '../transports/text/hang-up.js';
 
 export interface ExerciseInput {

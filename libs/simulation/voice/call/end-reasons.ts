@@ -1,6 +1,6 @@
 import type { LevelRange } from '../../../audio/index.js';
 import { capital } from '../../../text/index.js';
-import { END_CODES, type EndCode } from '../../timeline/timeline.js';
+import { END_CODES, type EndCode } from '../../timeline/end-codes.js';
 
 /** Why a call ended, as a sentence. */
 export const reasonOf = (code: EndCode): string => capital(END_CODES[code]);

@@ -2,7 +2,7 @@ import { AgentTurns, type HeardAgent } from '../hearing/agent-turns.js';
 import type { CallerActs, SayStep } from '../speaking/caller-acts.js';
 import type { AgentTurnFact, SayAct, Span, ThinkingFact, VoiceFacts } from '../facts/facts.js';
 import { type Failure, failure } from '../../timeline/failure.js';
-import { endedBy, type EndCode } from '../../timeline/timeline.js';
+import { endedBy, type EndCode } from '../../timeline/end-codes.js';
 import type { LineRest, PreparedStep, VoiceCallPlan } from '../facts/plan.js';
 import type { TurnAnswer } from '../facts/turn-question.js';
 import { ArmedSteps, isArmed } from './armed-steps.js';

@@ -1,6 +1,7 @@
 import type { Failure } from '../../timeline/failure.js';
 import type { JsonValue } from '../../timeline/text.js';
-import type { EndCode, EndEntry, ScriptSource, ToolCallEntry } from '../../timeline/timeline.js';
+import type { EndCode } from '../../timeline/end-codes.js';
+import type { EndEntry, ScriptSource, ToolCallEntry } from '../../timeline/timeline.js';
 
 /**
  * What was observed on a voice call: plain data, from which timeline, measures and checks are computed. All times are

@@ -13,7 +13,6 @@ describe('the reason why a call ended, in the words of its platform', () => {
     // They do not say who hung up.
     ['voicemail', 'tester', 'recording_over'],
     ['call.in-progress.twilio-completed-call', 'tester', 'recording_over'],
-    ['call.in-progress.error-warm-transfer-assistant-cancelled', 'tester', 'recording_over'],
     ['customer-did-not-answer', 'tester', 'recording_over'],
     // retell-sdk, disconnection_reason.
     ['user_hangup', 'caller', 'caller_done'],
@@ -27,6 +26,19 @@ describe('the reason why a call ended, in the words of its platform', () => {
     ['end_call tool was called.', 'agent', 'agent_hung_up'],
     ['Conversation exceeded maximum duration of 600 seconds', 'tester', 'max_duration'],
     ['Call ended after 30 seconds of silence', 'tester', 'platform_hung_up'],
+    // The platform, or a provider behind it, broke the call off.
+    ['pipeline-error-openai-llm-failed', 'tester', 'platform_failed'],
+    ['pipeline-no-available-llm-model', 'tester', 'platform_failed'],
+    ['call.in-progress.error-providerfault-openai-llm-failed', 'tester', 'platform_failed'],
+    ['call.in-progress.error-vapifault-worker-died', 'tester', 'platform_failed'],
+    ['call.in-progress.error-warm-transfer-assistant-cancelled', 'tester', 'platform_failed'],
+    ['phone-call-provider-closed-websocket', 'tester', 'platform_failed'],
+    ['worker-shutdown', 'tester', 'platform_failed'],
+    ['error_llm_websocket_lost_connection', 'tester', 'platform_failed'],
+    ['error_asr', 'tester', 'platform_failed'],
+    ['no_valid_payment', 'tester', 'platform_failed'],
+    ['This request exceeds your quota limit.', 'tester', 'platform_failed'],
+    ['An error occurred while generating the response', 'tester', 'platform_failed'],
   ])('%s: by the %s (%s)', (reason, by, code) => {
     expect(endOf(reason, 'transcript')).toMatchObject({ by, code });
   });

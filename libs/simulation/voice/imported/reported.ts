@@ -48,6 +48,12 @@ const ENDS: readonly (readonly [RegExp, Pick<End, 'by' | 'code'>])[] = [
     { by: 'tester', code: 'platform_hung_up' },
   ],
 ];
+/**
+ * An error or a limit of the platform: of Vapi and its providers, `error_…` of Retell, sentences of ElevenLabs. What the agent
+ * would have done is not known.
+ */
+const BROKEN_OFF =
+  /\berrors?\b|(^|[-_.])error([-_]|$)|fault|\bquota\b|^(pipeline-no-|worker-shutdown$|no-server-available$|concurrency_limit_reached$|no_valid_payment$)|websocket/;
 const TRANSFERRED = /^(assistant-forwarded-call|call_transfer|transfer_bridged)$/;
 
 /** How a call ended. Reasons that are not known leave open who ended it. @param source what the call is known by */
@@ -55,6 +61,9 @@ export function endOf(endedReason: string | undefined, source: Recorded['by']): 
   const words = endedReason?.trim().toLowerCase() ?? '';
   const known = ENDS.find(([pattern]) => pattern.test(words));
   if (known) return { ...known[1], reason: endedReason! };
+  if (BROKEN_OFF.test(words)) {
+    return { by: 'tester', code: 'platform_failed', reason: `The platform ended the call: ${endedReason}` };
+  }
   const over = `The ${source} ended`;
   return { by: 'tester', code: 'recording_over', reason: words === '' ? over : `${over}: ${endedReason}` };
 }

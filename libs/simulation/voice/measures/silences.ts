@@ -1,4 +1,5 @@
 import type { AgentSound, CallerAct, Span, VoiceFacts } from '../facts/facts.js';
+import { UNKNOWN_ENDS } from '../../timeline/end-codes.js';
 import type { VoiceMeasures } from '../facts/results.js';
 import { takesFloor } from './lines.js';
 import { tenth } from '../facts/spans.js';
@@ -42,7 +43,7 @@ export function silencesOf(facts: VoiceFacts): HeardSilence[] {
     quietSince = Math.max(quietSince ?? 0, endMs);
   }
   // A recording does not show who hung up, nor whether the caller still waited.
-  const isWaiting = end.by === 'caller' ? end.code === 'agent_silent' : end.code !== 'recording_over';
+  const isWaiting = end.by === 'caller' ? end.code === 'agent_silent' : !UNKNOWN_ENDS.has(end.code);
   if (quietSince !== undefined && wasCaller && isWaiting) add(quietSince, end.atMs);
   return found;
 }
