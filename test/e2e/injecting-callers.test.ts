@@ -156,7 +156,7 @@ describe('callers that speak to the judge of production calls', () => {
     });
     vapi.kept.all.clear();
     vapi.kept.keep({
-      ...{ id, agent: 'assistant_1', startedAt, endedAt, reason: attack, callerNumber: attack },
+      ...{ id, agent: 'assistant_1', startedAt, endedAt, reason: attack, callerNumber: attack, sound: null },
       lines: [
         line('agent', GREETING, 1),
         line('caller', attack, 3),

@@ -12,6 +12,7 @@ describe('the reason why a call ended, in the words of its platform', () => {
     ['silence-timed-out', 'tester', 'platform_hung_up'],
     // They do not say who hung up.
     ['voicemail', 'tester', 'recording_over'],
+    ['assistant-ended-by-default', 'tester', 'recording_over'],
     ['call.in-progress.twilio-completed-call', 'tester', 'recording_over'],
     ['customer-did-not-answer', 'tester', 'recording_over'],
     // retell-sdk, disconnection_reason.

@@ -53,7 +53,7 @@ const ENDS: readonly (readonly [RegExp, Pick<End, 'by' | 'code'>])[] = [
  * would have done is not known.
  */
 const BROKEN_OFF =
-  /\berrors?\b|(^|[-_.])error([-_]|$)|fault|\bquota\b|^(pipeline-no-|worker-shutdown$|no-server-available$|concurrency_limit_reached$|no_valid_payment$)|websocket/;
+  /\berrors?\b|(^|[-_.])error([-_]|$)|(vapi|provider)fault|\bquota\b|^(pipeline-no-|worker-shutdown$|no-server-available$|concurrency_limit_reached$|no_valid_payment$)|websocket/;
 const TRANSFERRED = /^(assistant-forwarded-call|call_transfer|transfer_bridged)$/;
 
 /** How a call ended. Reasons that are not known leave open who ended it. @param source what the call is known by */
