@@ -28,7 +28,8 @@ export async function download(
     if (status !== 200) {
       close();
       if (MISSING.has(status)) return false;
-      throw new CallFailure(codeOfStatus(status), host.describe({ what: `HTTP ${status}`, status }));
+      // Without its status: it says nothing about the key, which is not sent there.
+      throw new CallFailure(codeOfStatus(status), host.describe({ what: `HTTP ${status}` }));
     }
     const encoding = headers['content-encoding'] ?? 'identity';
     if (encoding !== 'identity') {

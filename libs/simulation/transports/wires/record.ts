@@ -135,9 +135,11 @@ export class Conversation {
 }
 
 /** Reads what a platform says of a call. @throws CallFailure `bad_response` with what is wrong with it */
-export function readRecord<T>(api: PlatformApi, read: () => T): T {
+export function readRecord(api: PlatformApi, id: string, read: () => ProductionCall | null): ProductionCall | null {
   try {
-    return read();
+    const call = read();
+    if (call && call.id !== id) throw new TypeError('it has the id of another call');
+    return call;
   } catch (cause) {
     if (!(cause instanceof TypeError || cause instanceof RangeError)) throw cause;
     throw api.notUnderstood(`its record of the call cannot be read: ${cause.message}`, cause);

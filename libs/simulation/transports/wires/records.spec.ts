@@ -48,6 +48,12 @@ describe.each(ALL)('the records of calls of %s', (name) => {
     expect(opened.turns()).toBe(1);
   });
 
+  it('are not those of another id than was asked for', async () => {
+    const another = { id: 'call_7', call_id: 'call_7', conversation_id: 'call_7' };
+    const { get } = await open(name, booked(0, { fields: another }));
+    expect(await failureOf(get('call_0'))).toMatchObject({ message: expect.stringContaining('id of another call') });
+  });
+
   it('are listed by the end of the calls, over pages, each once, without those that go on', async () => {
     const calls = Array.from({ length: 340 }, (_, index) => booked(index));
     const { list } = await open(name, ...calls, booked(400, { endedAt: null }), booked(401, { agent: 'another' }));
@@ -197,6 +203,19 @@ describe.each(['vapi', 'retell'] as const)('the recordings of %s', (name) => {
     expect(await failureOf(read())).toMatchObject({ code: 'address_refused' });
     kept.faults.soundAt = `${opened.url()}/recordings/expired.wav`;
     expect((await read()).outcome).toBe('awaited');
+  });
+
+  it.each([401, 429])('say nothing about the key if their host answers with %i', async (status) => {
+    const { read, kept } = await open(name, booked(0, { sound }));
+    const serve = jest.spyOn(kept, 'serve').mockImplementation((pathname, _headers, response) => {
+      const isSound = pathname.startsWith('/recordings/');
+      if (isSound) response.writeHead(status).end();
+      return isSound;
+    });
+    const failure = await failureOf(read());
+    serve.mockRestore();
+    expect(failure).toMatchObject({ message: expect.stringContaining(`HTTP ${status}`) });
+    expect(failure.status).toBeUndefined();
   });
 
   it('are not decompressed', async () => {

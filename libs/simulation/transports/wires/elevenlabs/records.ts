@@ -50,7 +50,7 @@ export const elevenlabsRecords: Records = {
     await request.turn();
     const asked = { limit: READ_LIMITS.record, signal: request.signal };
     const record = await api.json(`${PATH}/${encodeURIComponent(id)}`, asked).catch(nullIf(404));
-    return record === null ? null : readRecord(api, () => callOf(objectOf(record)));
+    return record === null ? null : readRecord(api, id, () => callOf(objectOf(record)));
   },
 };
 

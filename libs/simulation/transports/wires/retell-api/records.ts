@@ -52,7 +52,7 @@ export const retellRecords: Records = {
   get: async (id, request) => {
     const api = apiOf(request);
     const record = await recordOf(api, id, request);
-    return record && readRecord(api, () => callOf(record));
+    return record && readRecord(api, id, () => callOf(record));
   },
   recording: async (id, request, take) => {
     const api = apiOf(request);

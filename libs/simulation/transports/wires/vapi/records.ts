@@ -58,7 +58,7 @@ export const vapiRecords: Records = {
     await request.turn();
     const asked = { limit: READ_LIMITS.record, signal: request.signal };
     const record = await api.json(pathOf(id), asked).catch(nullIf(404));
-    return record === null ? null : readRecord(api, () => callOf(record));
+    return record === null ? null : readRecord(api, id, () => callOf(record));
   },
   recording: async (id, request, take) => {
     const api = apiOf(request);
