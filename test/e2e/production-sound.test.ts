@@ -129,6 +129,9 @@ describe.each(['vapi', 'retell'] as const)('the sound of production calls of %s'
       {},
       /cannot be told/,
     ],
+    ['without an answer', { sound: wavOf({ channels: [CALL.caller, channelOf(10_000, [[500, 1_000]])] }) }, {}, /missing/],
+    ['without the caller', { sound: wavOf({ channels: [channelOf(10_000, []), CALL.agent] }) }, {}, /missing/],
+    ['that ends before the answer', { sound: SOUND.subarray(0, 44 + 4.2 * 32_000) }, {}, /missing/],
     ['with one channel', { sound: wavOf({ channels: [MIXED] }) }, {}, /two channels/],
     [
       'in another format',
@@ -173,6 +176,38 @@ describe.each(['vapi', 'retell'] as const)('the sound of production calls of %s'
     expect((await call()).unmeasured).toContain('200 MiB');
     expect(await files()).toEqual([]);
   }, 60_000);
+
+  it('is measured until the end of its call, though it goes on for a minute', async () => {
+    const { call } = await prepare();
+    const goodbye = { speaker: 'caller', text: 'Thank you, goodbye.', startMs: 8_000, endMs: 9_000 } as const;
+    const caller = channelOf(70_000, [
+      [2_500, 1_500],
+      [8_000, 1_000],
+    ]);
+    const agent = channelOf(70_000, [
+      [500, 1_000],
+      [5_200, 2_000],
+    ]);
+    platform.kept.keep(kept({ lines: [...LINES, goodbye], sound: wavOf({ channels: [caller, agent] }) }));
+    await fetch();
+    const { unmeasured, checks } = await call();
+    expect([unmeasured, checks.map(({ met }: any) => met)]).toEqual([null, [true, true, true]]);
+  });
+
+  it.each([401, 429])('whose host answers with %i is asked for again, beside that of other calls', async (status) => {
+    const { calls, monitoring } = await prepare();
+    platform.kept.keep(kept(), kept({ id: 'call_2' }));
+    const serve = platform.kept.serve.bind(platform.kept);
+    jest.spyOn(platform.kept, 'serve').mockImplementation((pathname, headers, response) => {
+      if (!pathname.startsWith('/recordings/call_1-')) return serve(pathname, headers, response);
+      response.writeHead(status).end();
+      return true;
+    });
+    await fetch();
+    const found = (await calls()).map(({ imported, status: now }) => [imported.externalId, now]);
+    expect(Object.fromEntries(found)).toEqual({ call_1: 'RUNNING', call_2: 'ENDED' });
+    expect(await monitoring()).toMatchObject({ state: 'healthy', message: null });
+  });
 
   it('that comes late ends its call once, which until then goes on with what its words decide', async () => {
     const { call, calls, client, owner, agentId, monitoring } = await prepare();

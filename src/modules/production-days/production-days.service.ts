@@ -195,6 +195,7 @@ export class ProductionDays implements ProductionCalls, BeforeApplicationShutdow
         upload: file,
         isKept,
         channels: 'by_transcript',
+        callMs: call.endedAt - call.startedAt,
         isHeard: false,
         transcript,
         turnEndMs,

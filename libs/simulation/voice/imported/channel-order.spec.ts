@@ -28,6 +28,10 @@ const wordsOf = (shiftMs = 0): TranscriptEntry[] =>
     ...CALLER.map(([startMs, endMs]) => ({ speaker: 'caller' as const, startMs, endMs })),
   ].map((entry) => ({ ...entry, text: 'Words.', startMs: entry.startMs + shiftMs, endMs: entry.endMs + shiftMs }));
 const [agent, caller, both] = [laneOf(...AGENT), laneOf(...CALLER), laneOf(...AGENT, ...CALLER)];
+const until = <L extends { readonly pcm: Int16Array }>(lane: L, ms: number) => ({
+  ...lane,
+  pcm: lane.pcm.subarray(0, (ms * RATE) / 1_000),
+});
 const quieter = (sounds: readonly Sound[], dbfs: number): Sound[] => sounds.map(([from, to]) => [from, to, dbfs]);
 
 describe('the channel of the caller', () => {
@@ -45,9 +49,10 @@ describe('the channel of the caller', () => {
     expect(callerChannel([noisy, agent], wordsOf())).toBe(0);
   });
 
-  it('is found by the agent alone if the caller is silent', () => {
-    expect(callerChannel([laneOf(), agent], wordsOf())).toBe(0);
-    expect(callerChannel([agent, laneOf()], wordsOf())).toBe(1);
+  it('is found by the agent alone if the caller said nothing', () => {
+    const words = wordsOf().filter(({ speaker }) => speaker === 'agent');
+    expect(callerChannel([laneOf(), agent], words)).toBe(0);
+    expect(callerChannel([agent, laneOf()], words)).toBe(1);
   });
 
   it.each([
@@ -57,6 +62,10 @@ describe('the channel of the caller', () => {
     ['the times are those of another call', [caller, agent], wordsOf(3_000)],
     ['the times are a whole turn late', [caller, agent], wordsOf(4_000)],
     ['nothing is heard', [laneOf(), laneOf()], wordsOf()],
+    ['nothing is heard of the agent', [caller, laneOf()], wordsOf()],
+    ['nothing is heard of the caller', [laneOf(), agent], wordsOf()],
+    ['an answer of the agent is missing', [caller, laneOf(AGENT[0]!)], wordsOf()],
+    ['the recording ends before the words', [caller, agent].map((lane) => until(lane, 12_500)) as never, wordsOf()],
     ['there are no words', [caller, agent], []],
   ] as const)('is not told if %s', (_, lanes, words) => {
     expect(callerChannel(lanes, words)).toBeUndefined();

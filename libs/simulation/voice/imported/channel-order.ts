@@ -19,16 +19,25 @@ type Lanes = readonly [RecordedLane, RecordedLane];
 
 /**
  * Which of two channels has the caller, by who speaks at which times of the transcript. Undefined if that cannot be told, such
- * as with both voices in a channel, or with times of another call.
+ * as with both voices in a channel, with times of another call, or with words that are not in the recording.
  */
 export function callerChannel(lanes: Lanes, transcript: readonly TranscriptEntry[]): 0 | 1 | undefined {
+  const lengthMs = new Line(lanes[0].rate).msOf(lanes[0].pcm.length);
+  if (transcript.some(({ endMs }) => endMs > lengthMs + ROUGH_MS)) return undefined;
   const [caller, agent] = (['caller', 'agent'] as const).map((side) => spansOf(transcript, side)) as [Span[], Span[]];
   const [ofCaller, ofAgent] = [louderChannel(lanes, caller), louderChannel(lanes, agent)];
   const channel = ofCaller ?? (ofAgent === 0 ? 1 : 0);
   if (ofCaller === 'both' || ofAgent === 'both' || channel === 'both' || channel === ofAgent) return undefined;
   if (ofCaller === undefined && ofAgent === undefined) return undefined;
-  const isExplained = explainedShare(lanes[channel], caller) >= EXPLAINED;
-  return isExplained && explainedShare(lanes[channel === 0 ? 1 : 0], agent) >= EXPLAINED ? channel : undefined;
+  const isOf = (lane: RecordedLane, spans: readonly Span[]) =>
+    explainedShare(lane, spans) >= EXPLAINED && spans.every((span) => isHeard(lane, span));
+  return isOf(lanes[channel], caller) && isOf(lanes[channel === 0 ? 1 : 0], agent) ? channel : undefined;
+}
+
+/** Whether anything is audible at about the time of an entry. */
+function isHeard(lane: RecordedLane, { startMs, endMs }: Span): boolean {
+  const span = { startMs: Math.max(0, startMs - ROUGH_MS), endMs: endMs + ROUGH_MS };
+  return energyIn(lane, span) >= (span.endMs - span.startMs) * AUDIBLE;
 }
 
 /** Some platforms do not say when an entry ended: then it may have lasted until the next one. */

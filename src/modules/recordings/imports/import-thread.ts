@@ -30,6 +30,8 @@ export interface ImportTask extends Pick<ImportedCall, 'transcript' | 'turnEndMs
   readonly upload: string;
   /** `by_transcript`: the times of the transcript show which channel is whose. */
   readonly channels: ChannelOrder | 'by_transcript';
+  /** Length of the call, whose recording may go on after it; absent if it is that of the recording. */
+  readonly callMs?: number;
   /** Whether a recogniser is to hear the agent. */
   readonly isHeard: boolean;
   /** Where its recording is written; absent if it is not kept. */
@@ -48,11 +50,13 @@ export type ImportOutcome =
 
 /** Bytes that are read, and samples that are written at once. */
 const BLOCK = 1024 * 1024;
+/** So far the end of a call is from that of its recording. */
+const CLOCKS_MS = 1_000;
 const NOT_TOLD =
-  'which channel of the recording has the caller cannot be told by the times of the transcript: both voices are in one channel, or the times are not those of the recording';
+  'which channel of the recording has the caller cannot be told by the times of the transcript: both voices are in one channel, words are missing, or the times are not those of the recording';
 
 async function imported(task: ImportTask): Promise<ImportOutcome> {
-  const { upload, channels, isHeard, paths, transcript, turnEndMs } = task;
+  const { upload, channels, callMs = Infinity, isHeard, paths, transcript, turnEndMs } = task;
   const file = await open(upload, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
     return undefined;
@@ -64,9 +68,10 @@ async function imported(task: ImportTask): Promise<ImportOutcome> {
     if (issue !== undefined) return { refusal: `the recording ${issue}` };
     const rate = lineRateOf(layout.rate);
     const [left, right] = await convert(file, layout, rate);
+    const most = ((callMs + CLOCKS_MS) * rate) / 1_000;
     const lanes = [
-      { rate, pcm: left },
-      { rate, pcm: right },
+      { rate, pcm: left.subarray(0, most) },
+      { rate, pcm: right.subarray(0, most) },
     ] as const;
     const at =
       channels === 'by_transcript' ? callerChannel(lanes, transcript ?? []) : channels === 'caller-agent' ? 0 : 1;

@@ -16,7 +16,7 @@ const TIMEOUT_MS = 600_000;
 const IDLE_MS = 30_000;
 
 /** What was sent with a recording. */
-export type ImportSource = Pick<ImportTask, 'channels' | 'isHeard' | 'transcript' | 'turnEndMs'> & {
+export type ImportSource = Pick<ImportTask, 'channels' | 'callMs' | 'isHeard' | 'transcript' | 'turnEndMs'> & {
   /** Path of the file; by default it is the upload of the run. */
   readonly upload?: string;
   /** Whether the recording is kept, if recordings are: true by default. */
