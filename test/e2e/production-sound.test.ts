@@ -271,9 +271,11 @@ describe.each(['vapi', 'retell'] as const)('the sound of production calls of %s'
     expect(await client.delete(`/agents/${agentId}/calls?externalId=call_1`)).toMatchObject({ status: 200 });
     expect((await erased.client.delete(`/agents/${erased.agentId}?permanently=true`)).status).toBeLessThan(300);
     platform.kept.keep(kept(), kept({ id: 'call_2' }));
+    platform.kept.downloads.length = 0;
     await fetch();
     await fetch();
     expect((await calls()).map(({ imported, status }) => [imported.externalId, status])).toEqual([['call_2', 'ENDED']]);
+    expect(platform.kept.downloads).toHaveLength(1);
   });
 
   it('is not awaited any more, once six hours are over, of an agent that is not monitored any more', async () => {

@@ -56,8 +56,11 @@ const AGAIN = `
 
 /** $2: most. Their calls go on until the recording is there. */
 const SOUNDS = `
-  SELECT platform_id AS id, ended_at AS "endedAt" FROM fetched_calls
-   WHERE agent_id = $1 AND due_at <= now() AND awaits_sound ORDER BY due_at LIMIT $2`;
+  SELECT f.platform_id AS id, f.ended_at AS "endedAt", NOT EXISTS (
+           SELECT FROM call_imports i JOIN calls c ON c.id = i.call_id
+            WHERE i.agent_id = f.agent_id AND i.external_id = f.platform_id AND c.status = 'RUNNING') AS "isOver"
+    FROM fetched_calls f
+   WHERE f.agent_id = $1 AND f.due_at <= now() AND f.awaits_sound ORDER BY f.due_at LIMIT $2`;
 
 /** $1: milliseconds since the end of the call; $2: most. Of calls whose recording nobody has asked for since an hour. */
 const ABANDONED = `
@@ -129,6 +132,8 @@ export type MonitoredCalls = MonitoringSettings & Pick<MonitoringEntity, 'agentI
 export interface AwaitedSound {
   readonly id: string;
   readonly endedAt: Date;
+  /** Whether it has ended, or was deleted, in between. */
+  readonly isOver?: boolean;
 }
 
 /** An agent whose calls this process fetches. */
