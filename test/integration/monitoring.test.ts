@@ -17,6 +17,7 @@ import { Clock } from '../../src/platform/clock.js';
 import { SETTINGS } from '../../src/platform/config/settings.module.js';
 import type { Settings } from '../../src/platform/config/settings.js';
 import { Database } from '../../src/platform/database/database.js';
+import { DomainError } from '../../src/platform/errors/domain-error.js';
 import { Queue } from '../../src/platform/queue/queue.js';
 import type { KeptCall } from '../simulators/records/kept-calls.js';
 import { HttpClient } from '../support/http.js';
@@ -254,6 +255,28 @@ describe('the monitoring of an agent', () => {
       service.backfill(caller, agentId, { from: new Date(Date.now() - days * day).toISOString() });
     await expect(refused(31)).rejects.toMatchObject({ code: 'BAD_REQUEST' });
     await expect(refused(-1)).rejects.toMatchObject({ code: 'BAD_REQUEST' });
+  });
+
+  it('does not take calls that ended more than 31 days ago, though their records were changed of late', async () => {
+    const ended = (days: number) => {
+      const endedAt = Date.now() - days * 24 * 60 * 60_000;
+      const [from, to] = [new Date(endedAt - 40_000), new Date(endedAt)].map((at) => at.toISOString());
+      return { fields: { startedAt: from, endedAt: to, updatedAt: new Date().toISOString() } };
+    };
+    vapi.kept.keep(call('old', ended(32)), call('younger', ended(30)));
+    await fetch();
+    expect(judging.ids).toEqual(['younger']);
+  });
+
+  it('names what refuses its calls, and goes on once it does not', async () => {
+    vapi.kept.keep(call('call_1'));
+    judging.failure = new DomainError('CONFLICT', 'The workspace has too many runs');
+    const message = expect.stringContaining('too many runs');
+    expect(await fetch()).toMatchObject({ state: 'unavailable', message });
+    const leases = `SELECT lease_until FROM agent_monitoring WHERE agent_id = '${agentId}'`;
+    expect(await sql(database.url, leases)).toEqual([{ lease_until: null }]);
+    judging.failure = undefined;
+    expect(await fetch()).toMatchObject({ state: 'healthy', message: null, today: { judged: 1 } });
   });
 
   it('is refused for a platform without records, with the door for calls', async () => {

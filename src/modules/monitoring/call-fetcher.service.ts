@@ -39,6 +39,8 @@ const TURN_MS = 30_000;
 const GAP_MS = 250;
 /** Calls may be listed so much later than they ended. */
 const OVERLAP_MS = 10 * 60_000;
+/** Older calls are not taken, though a platform lists those that were changed of late; they may have been taken and forgotten. */
+const OLDEST_MS = 31 * 24 * 60 * 60_000;
 /** When the record of a call that has no words, or cannot be read, is read again; then it is left. */
 const AGAIN_MS = [60_000, 5 * 60_000, 15 * 60_000];
 const MOST_AGAIN = 50;
@@ -146,8 +148,8 @@ export class CallFetcher implements BeforeApplicationShutdown {
     if (agent.state === 'invalid_credential' && agent.credential === credential) {
       return end({ ...same, state: 'invalid_credential', message: agent.message });
     }
-    if (agent.state === 'starting') await this.production.begin({ id: agent.agentId, workspaceId: agent.workspaceId });
     try {
+      if (agent.state === 'starting') await this.production.begin({ id: agent.agentId, workspaceId: agent.workspaceId });
       const { until, isComplete } = await this.step(source);
       const isAll = isComplete && (await this.sounds.fetch(source, this.clock.now() + TURN_MS));
       await end({
@@ -158,6 +160,11 @@ export class CallFetcher implements BeforeApplicationShutdown {
       if (this.over.signal.aborted) return;
       if (source.request.signal.aborted && !(error instanceof CallFailure)) {
         const message = `The platform took longer than ${LEASE_MS / 1_000} s`;
+        return end({ ...same, state: 'unavailable', message });
+      }
+      if (error instanceof DomainError) {
+        const [issue] = error.issues ?? [];
+        const message = `The calls of the agent cannot be judged: ${issue?.message ?? error.message}`;
         return end({ ...same, state: 'unavailable', message });
       }
       if (!(error instanceof CallFailure)) throw error;
@@ -242,7 +249,7 @@ export class CallFetcher implements BeforeApplicationShutdown {
       items.map(({ id }) => id),
     );
     const fresh = items
-      .filter(({ id }) => !isKnown.has(id))
+      .filter(({ id, endedAt }) => !isKnown.has(id) && (endedAt ?? startedAt) > startedAt - OLDEST_MS)
       .map(({ id, endedAt }): DueCall => ({ id, endedAt: new Date(endedAt ?? startedAt) }))
       .sort((a, b) => a.endedAt.getTime() - b.endedAt.getTime());
     const again = await this.repository.again(agent.agentId, MOST_AGAIN);
