@@ -129,7 +129,12 @@ describe.each(['vapi', 'retell'] as const)('the sound of production calls of %s'
       {},
       /cannot be told/,
     ],
-    ['without an answer', { sound: wavOf({ channels: [CALL.caller, channelOf(10_000, [[500, 1_000]])] }) }, {}, /missing/],
+    [
+      'without an answer',
+      { sound: wavOf({ channels: [CALL.caller, channelOf(10_000, [[500, 1_000]])] }) },
+      {},
+      /missing/,
+    ],
     ['without the caller', { sound: wavOf({ channels: [channelOf(10_000, []), CALL.agent] }) }, {}, /missing/],
     ['that ends before the answer', { sound: SOUND.subarray(0, 44 + 4.2 * 32_000) }, {}, /missing/],
     ['with one channel', { sound: wavOf({ channels: [MIXED] }) }, {}, /two channels/],

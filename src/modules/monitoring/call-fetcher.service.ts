@@ -39,7 +39,7 @@ const TURN_MS = 30_000;
 const GAP_MS = 250;
 /** Calls may be listed so much later than they ended. */
 const OVERLAP_MS = 10 * 60_000;
-/** Older calls are not taken, though a platform lists those that were changed of late; they may have been taken and forgotten. */
+/** Older calls are not taken: a platform lists those that changed of late, though they may be taken and forgotten. */
 const OLDEST_MS = 31 * 24 * 60 * 60_000;
 /** When the record of a call that has no words, or cannot be read, is read again; then it is left. */
 const AGAIN_MS = [60_000, 5 * 60_000, 15 * 60_000];
@@ -149,7 +149,8 @@ export class CallFetcher implements BeforeApplicationShutdown {
       return end({ ...same, state: 'invalid_credential', message: agent.message });
     }
     try {
-      if (agent.state === 'starting') await this.production.begin({ id: agent.agentId, workspaceId: agent.workspaceId });
+      if (agent.state === 'starting')
+        await this.production.begin({ id: agent.agentId, workspaceId: agent.workspaceId });
       const { until, isComplete } = await this.step(source);
       const isAll = isComplete && (await this.sounds.fetch(source, this.clock.now() + TURN_MS));
       await end({

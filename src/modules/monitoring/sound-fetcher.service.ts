@@ -126,7 +126,8 @@ export class SoundFetcher {
   }
 
   private async take({ agent, records, requestFor }: RecordsSource, call: AwaitedSound): Promise<void> {
-    if (call.isOver) return this.repository.note(agent.agentId, { platformId: call.id, endedAt: call.endedAt }, 'judged');
+    if (call.isOver)
+      return this.repository.note(agent.agentId, { platformId: call.id, endedAt: call.endedAt }, 'judged');
     if (!this.isWanted({ agent, records }))
       return this.end(agent, call, { unmeasured: 'Recordings are not fetched any more' });
     const file = randomUUID();
