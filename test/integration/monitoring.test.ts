@@ -117,7 +117,7 @@ describe('the monitoring of an agent', () => {
 
   it('begins when it is switched on, takes each call once, and stops when it is switched off', async () => {
     vapi.kept.keep(call('before', { startedAt: Date.now() - 7_200_000, endedAt: Date.now() - 3_600_000 }));
-    expect((await service.get(caller, agentId)).state).toBe('off');
+    expect((await service.get(caller, agentId)).state).toBe('starting');
     vapi.kept.keep(...numbered(12));
     expect(await fetch()).toMatchObject({ state: 'healthy', message: null, today: { judged: 12 } });
     vapi.kept.keep(call('next'));
