@@ -1,6 +1,7 @@
 import { VapiServer } from '../../libs/simulation/testing/vapi.js';
 import { executeInProcess } from '../../libs/client/testing/in-process.js';
 import { CallFetcher } from '../../src/modules/monitoring/call-fetcher.service.js';
+import { ProductionDays } from '../../src/modules/production-days/production-days.service.js';
 import type { KeptCall } from '../simulators/records/kept-calls.js';
 import { expectInvalid } from '../support/expect.js';
 import { type ApiResponse, HttpClient } from '../support/http.js';
@@ -109,6 +110,21 @@ describe('the monitoring of production calls', () => {
     const { body } = await client.get(`/agents/${agentId}/evaluations`);
     expect(body.data).toMatchObject([{ key: 'production', name: 'Real callers', scope: 'production' }]);
     expect((await client.get(`/agents/${agentId}/calls?origin=production`)).body.data).toHaveLength(1);
+  });
+
+  it('shares one personality between the evaluations "Real callers" of agents that are switched on at once', async () => {
+    const { client, owner, agentId } = await prepare();
+    const { workspaceId } = owner;
+    const other = await client.post('/agents', { workspaceId, ...agentBody });
+    const days = app.nest.get(ProductionDays, { strict: false });
+    const ids: string[] = [agentId, other.body.data.id];
+    await Promise.all(ids.map((id) => days.begin({ id, workspaceId })));
+    const used = await Promise.all(
+      ids.map(async (id) => (await client.get(`/agents/${id}/evaluations`)).body.data[0].personalityId),
+    );
+    expect(used).toEqual([used[0], used[0]]);
+    const { body } = await client.get('/personalities');
+    expect(body.data.map(({ id, name }: { id: string; name: string }) => [id, name])).toEqual([[used[0], 'Real caller']]);
   });
 
   it('has settings with defaults, which a PUT without them restores', async () => {

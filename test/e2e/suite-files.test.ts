@@ -138,7 +138,7 @@ describe('files of evaluations and personalities', () => {
         400,
         [
           'personalities[2].name is already used by personalities[0] (name "Anna")',
-          'personalities[1].name is the name of 2 personalities of the workspace (name "Twin")',
+          'personalities[1].name is the name of 2 personalities of the workspace: give it another name here and in evaluations, or delete or rename the others in the workspace (name "Twin")',
         ],
       ]);
       expect(await named('Anna')).toEqual([]);

@@ -15,6 +15,7 @@ import { ImportExportRepository, type Match } from './import-export.repository.j
 const MAX_AGENTS = 20;
 /** Maximum number of personalities that are named instead of one that does not exist. */
 const MAX_NAMES = 10;
+const RENAME = 'give it another name here and in evaluations, or delete or rename the others in the workspace';
 
 interface PersonalityBatch extends Batch {
   readonly json: string;
@@ -58,7 +59,7 @@ export class PersonalityImport {
     const ids = file.personalities.map(({ name, place }, index) => {
       const bearers = found.get(name) ?? [];
       if (bearers.length > 1) {
-        issues.add(issueAt(place, `is the name of ${bearers.length} personalities of the workspace`));
+        issues.add(issueAt(place, `is the name of ${bearers.length} personalities of the workspace: ${RENAME}`));
       }
       const [id] = bearers;
       if (id !== undefined) existing.add(id);
