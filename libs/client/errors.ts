@@ -72,7 +72,7 @@ function cureOf(status: number): string {
     case 401:
       return 'Set VAT_API_KEY to a valid key of the service at VAT_URL (or --url); an administrator of the workspace creates keys with POST /workspace/api-keys.';
     case 403:
-      return 'The key must belong to the same workspace; starting and cancelling runs requires the role EDITOR.';
+      return 'The key must belong to the same workspace, and its role must suffice: what changes something requires EDITOR, and some of it ADMIN.';
     case 404:
       return 'Check the identifier, and the URL of the service (VAT_URL or --url); vat agents lists the agents.';
     case 409:

@@ -49,7 +49,7 @@ export interface RunFlags extends FollowFlags, Consent {
 const FOOTER = `
 Environment:
   VAT_URL            URL of the service (default: ${DEFAULT_URL})
-  VAT_API_KEY        API key of the workspace; starting and cancelling runs requires the role EDITOR
+  VAT_API_KEY        API key of the workspace; what changes something requires the role EDITOR or ADMIN
   VAT_API_KEY_FILE   file that contains the key, as an alternative
   VAT_PROVIDER_KEY   key of an agent or of its account, for vat agent; VAT_PROVIDER_KEY_FILE: a file that contains it
 

@@ -213,6 +213,14 @@ describe('the monitoring of production calls', () => {
     });
   });
 
+  it('is refused to a VIEWER by vat monitor, which says what a change requires', async () => {
+    const { owner, agentId } = await prepare();
+    const env = { VAT_URL: app.url, VAT_API_KEY: (await createKey(app, owner, 'VIEWER')).value };
+    const { code, stderr } = await executeInProcess(['monitor', agentId, '--on'], env);
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('what changes something requires EDITOR') });
+    expect(stderr).not.toContain('runs');
+  });
+
   it('is switched on, printed and switched off by vat monitor', async () => {
     const { owner, agentId } = await prepare();
     const env = { VAT_URL: app.url, VAT_API_KEY: owner.apiKey };
