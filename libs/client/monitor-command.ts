@@ -34,11 +34,17 @@ async function monitor(id: string, { on, off, backfill, ...flags }: MonitorFlags
     throw misuse('--off is given beside --on or --backfill', 'Give one of them.');
   }
   const service = await connect(flags, io);
+  if (on) requireRecords(await service.monitoring(id));
   if (on || off) await service.updateAgent(id, { callMonitoring: on === true });
   const monitoring = backfill === undefined ? await service.monitoring(id) : await service.backfill(id, backfill);
   const failed = monitoring.state === 'off' ? [] : await service.failedCalls(id, MOST_FAILED);
   io.stdout.write(monitoringText(monitoring, lookOf(io)) + failedText(failed, lookOf(io)));
   return EXIT.met;
+}
+
+/** @throws CommandError for an agent whose calls cannot be fetched */
+function requireRecords({ state, message }: Monitoring): void {
+  if (state === 'off' && message !== null) throw misuse(plain(message, 2_000), 'Nothing was switched on.');
 }
 
 const MOST_FAILED = 5;

@@ -198,8 +198,13 @@ describe('the monitoring of production calls', () => {
   });
 
   it('is only for platforms that keep records, and the refusal names the import of calls', async () => {
-    const { client, viewer, agentId, path } = await prepare();
+    const { client, owner, viewer, agentId, path } = await prepare();
     await client.put(`/agents/${agentId}/connection`, { protocol: 'chat-completions', url: `${vapi.url}/v1` });
+    const env = { VAT_URL: app.url, VAT_API_KEY: owner.apiKey };
+    expect(await executeInProcess(['monitor', agentId, '--on'], env)).toMatchObject({
+      ...{ code: 3, stderr: expect.stringContaining('POST /agents/{id}/calls/import') },
+    });
+    expect((await client.get(`/agents/${agentId}`)).body.data.callMonitoring).toBe(false);
     for (const response of [
       await client.put(path, {}),
       await client.post(`${path}/backfill`, { from: new Date().toISOString() }),
@@ -207,10 +212,10 @@ describe('the monitoring of production calls', () => {
       expect(refusal(response, 409)).toContain('POST /agents/{id}/calls/import');
     }
     await client.patch(`/agents/${agentId}`, { callMonitoring: true });
+    const unavailable = { state: 'unavailable', message: expect.stringContaining('POST /agents/{id}/calls/import') };
+    expect((await viewer.get(path)).body.data).toMatchObject(unavailable);
     await fetch();
-    expect((await viewer.get(path)).body.data).toMatchObject({
-      ...{ state: 'unavailable', message: expect.stringContaining('POST /agents/{id}/calls/import') },
-    });
+    expect((await viewer.get(path)).body.data).toMatchObject(unavailable);
   });
 
   it('is refused to a VIEWER by vat monitor, which says what a change requires', async () => {

@@ -37,16 +37,21 @@ export class MonitoringService {
 
   /** @throws DomainError NOT_FOUND or FORBIDDEN for the agent */
   async get(caller: Caller, agentId: string): Promise<Monitoring> {
-    const { id, callMonitoring } = await this.agents.describe(caller, agentId);
-    const [row, counts, issues] = await Promise.all([
+    const agent = await this.agents.describe(caller, agentId);
+    const { id, callMonitoring } = agent;
+    const [row, reason, counts, issues] = await Promise.all([
       this.repository.find(id),
+      this.unreadable(agent),
       this.repository.counts(id, this.today()),
       // They may quote the record.
       readsWords(caller, 'production') ? this.repository.issues(id, MOST_ISSUES) : [],
     ]);
-    const { state: stored = 'off', message = null, lastFetchedAt = null, ...settings } = row ?? {};
+    const { state: stored = 'off', message: said = null, lastFetchedAt = null, ...settings } = row ?? {};
     // The next sweep begins with an agent that was just switched on.
-    const state = callMonitoring && stored === 'off' ? 'starting' : stored;
+    const isBegun = stored !== 'off' && stored !== 'starting';
+    const next = reason === undefined ? 'starting' : 'unavailable';
+    const state = callMonitoring && !isBegun ? next : stored;
+    const message = isBegun ? said : (reason ?? null);
     return {
       ...{ state, message, lastFetchedAt: lastFetchedAt?.toISOString() ?? null, ...DEFAULTS, ...settings },
       today: { ...NONE, ...Object.fromEntries(counts.map(([outcome, count]) => [COUNTED_AS[outcome], count])) },
@@ -89,10 +94,16 @@ export class MonitoringService {
         'isUsingDefaultApiKey is true: only an ADMIN may decide which calls are read with the default key',
       );
     }
-    const endpoint = await this.connections.endpoint(agent.id);
-    if (!endpoint) throw conflict(this.connections.withoutAddress(agent));
-    if (!PROTOCOLS.of(endpoint.protocol).records) throw conflict(WITHOUT_RECORDS);
+    const reason = await this.unreadable(agent);
+    if (reason !== undefined) throw conflict(reason);
     return agent;
+  }
+
+  /** @returns why calls of the agent cannot be fetched, whatever its platform answers */
+  private async unreadable(agent: AgentDescription): Promise<string | undefined> {
+    const endpoint = await this.connections.endpoint(agent.id);
+    if (!endpoint) return this.connections.withoutAddress(agent);
+    return PROTOCOLS.of(endpoint.protocol).records ? undefined : WITHOUT_RECORDS;
   }
 
   private today(): Date {

@@ -113,7 +113,8 @@ export class Monitoring {
   state: MonitoringState;
 
   @StringField({
-    description: 'In the words of the platform; null while all is well',
+    description:
+      'Why calls are not fetched, in the words of the platform if it refuses, or, while `off`, why they cannot be; null while all is well',
     example: null,
     maxLength: 2_000,
     nullable: true,
