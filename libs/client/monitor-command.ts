@@ -74,8 +74,15 @@ const SOUND: Readonly<Record<Monitoring['recordings'], string>> = {
   none: 'not read: no time is measured',
 };
 
+function pendingText(pending: Monitoring['pendingEvaluations']): string[] {
+  const [first, ...more] = pending;
+  if (!first) return [];
+  const count = more.length === 0 ? '1 evaluation counts' : `${pending.length} evaluations count`;
+  return [`${count} from ${first.countsFrom} (UTC): ${pending.map(({ name }) => plain(name)).join(', ')}`];
+}
+
 function monitoringText(
-  { state, message, lastFetchedAt, recordings, today, issues }: Monitoring,
+  { state, message, lastFetchedAt, recordings, today, pendingEvaluations: pending, issues }: Monitoring,
   look: Parameters<typeof textTable>[2],
 ) {
   const counts = Object.entries(COUNTED).flatMap(([name, what]) => {
@@ -87,6 +94,7 @@ function monitoringText(
     lastFetchedAt === null ? 'Calls were not fetched yet.' : `Calls were fetched at ${lastFetchedAt}.`,
     `Recordings: ${SOUND[recordings]}`,
     `Today (UTC): ${counts.length > 0 ? counts.join(', ') : 'no calls'}`,
+    ...pendingText(pending),
   ];
   const rows = issues.map(({ externalId, endedAt, message: why }) => [plain(externalId), endedAt, plain(why, 255)]);
   const columns = [{ title: 'Call' }, { title: 'Ended' }, { title: 'Why its record cannot be read', width: 80 }];

@@ -127,6 +127,30 @@ describe('the monitoring of production calls', () => {
     expect(body.data.map(({ id, name }: { id: string; name: string }) => [id, name])).toEqual([[used[0], 'Real caller']]);
   });
 
+  it('names the evaluations that were added or changed after the first call of the day', async () => {
+    const { client, owner, agentId, path } = await prepare({ callMonitoring: true });
+    const env = { VAT_URL: app.url, VAT_API_KEY: owner.apiKey };
+    const pending = async () =>
+      (await client.get(path)).body.data.pendingEvaluations.map((one: { name: string }) => one.name);
+    const evaluations = `/agents/${agentId}/evaluations`;
+    vapi.kept.keep(call('first'));
+    await fetch();
+    expect(await pending()).toEqual([]);
+    const [{ id, personalityId }] = (await client.get(evaluations)).body.data;
+    const added = { name: 'Added', scenarioText: 'Calls.', personalityId, checks: [{ type: 'ends_by', by: 'caller' }] };
+    expect((await client.post(evaluations, { ...added, scope: 'production' })).status).toBe(201);
+    expect((await client.post(evaluations, { ...added, name: 'Of tests' })).status).toBe(201);
+    expect(await pending()).toEqual(['Added']);
+    expect((await client.patch(`/evaluations/${id}`, { name: 'Changed' })).status).toBe(200);
+    expect(await pending()).toEqual(['Changed', 'Added']);
+    const tomorrow = new Date(Date.now() + DAY_MS).toISOString().slice(0, 10);
+    expect((await executeInProcess(['monitor', agentId], env)).stdout).toContain(
+      `\n2 evaluations count from ${tomorrow} (UTC): Changed, Added\n`,
+    );
+    await sql(database.url, `UPDATE runs SET day = day - 1 WHERE agent_id = '${agentId}'`);
+    expect(await pending()).toEqual([]);
+  });
+
   it('has settings with defaults, which a PUT without them restores', async () => {
     const { client, viewer, path } = await prepare();
     const defaults = { samplePercent: 100, redact: KINDS, judge: false, maxJudgedPerDay: 500 };

@@ -97,6 +97,14 @@ const ISSUES = `
   SELECT platform_id AS "externalId", ended_at AS "endedAt", issue AS message FROM fetched_calls
    WHERE agent_id = $1 AND issue IS NOT NULL ORDER BY fetched_at DESC, platform_id LIMIT $2`;
 
+/** $2: day; $3: most. What judges production calls, and is not in the run of that day as it is now. That it was proven changes nothing. */
+const PENDING = `
+  SELECT e.id, e.name FROM evaluations e JOIN runs r ON r.agent_id = e.agent_id AND r.day = $2
+    LEFT JOIN run_evaluations p ON p.run_id = r.id AND p.evaluation_id = e.id
+   WHERE e.agent_id = $1 AND e.deleted_at IS NULL AND e.scope IN ('production', 'both')
+     AND (p.run_id IS NULL OR e.updated_at > r.created_at AND e.updated_at IS DISTINCT FROM e.proven_at)
+   ORDER BY e.created_at, e.id LIMIT $3`;
+
 /** $2: workspace; $3 to $7: settings. An agent that is not yet monitored is off. */
 const PUT = `
   INSERT INTO agent_monitoring (agent_id, workspace_id, sample_percent, redact, judge, max_judged_per_day, recordings, state)
@@ -180,6 +188,11 @@ export class MonitoringRepository {
 
   async issues(agentId: string, most: number): Promise<FetchIssue[]> {
     return this.database.query<FetchIssue>(ISSUES, [agentId, most]);
+  }
+
+  /** @param day YYYY-MM-DD @returns evaluations that do not count on this day as they are now */
+  async pending(agentId: string, day: string, most: number): Promise<{ id: string; name: string }[]> {
+    return this.database.query(PENDING, [agentId, day, most]);
   }
 
   /** Calls that were fetched, by what became of them. */

@@ -16,6 +16,7 @@ import { MonitoringRepository, type MonitoringSettings } from './monitoring.repo
 const DAY_MS = 24 * 60 * 60_000;
 const MAX_DAYS = 30;
 const MOST_ISSUES = 20;
+const MOST_PENDING = 100;
 
 const DEFAULTS: MonitoringSettings = {
   ...{ ...DEFAULT_JUDGING, redact: [...DEFAULT_JUDGING.redact] },
@@ -39,10 +40,12 @@ export class MonitoringService {
   async get(caller: Caller, agentId: string): Promise<Monitoring> {
     const agent = await this.agents.describe(caller, agentId);
     const { id, callMonitoring } = agent;
-    const [row, reason, counts, issues] = await Promise.all([
+    const today = this.today();
+    const [row, reason, counts, pending, issues] = await Promise.all([
       this.repository.find(id),
       this.unreadable(agent),
-      this.repository.counts(id, this.today()),
+      this.repository.counts(id, today),
+      this.repository.pending(id, dayOf(today.getTime()), MOST_PENDING),
       // They may quote the record.
       readsWords(caller, 'production') ? this.repository.issues(id, MOST_ISSUES) : [],
     ]);
@@ -55,6 +58,7 @@ export class MonitoringService {
     return {
       ...{ state, message, lastFetchedAt: lastFetchedAt?.toISOString() ?? null, ...DEFAULTS, ...settings },
       today: { ...NONE, ...Object.fromEntries(counts.map(([outcome, count]) => [COUNTED_AS[outcome], count])) },
+      pendingEvaluations: pending.map((one) => ({ ...one, countsFrom: dayOf(today.getTime() + DAY_MS) })),
       issues: issues.map(({ endedAt, ...issue }) => ({ ...issue, endedAt: endedAt.toISOString() })),
     };
   }
@@ -110,3 +114,6 @@ export class MonitoringService {
     return new Date(Math.floor(this.clock.now() / DAY_MS) * DAY_MS);
   }
 }
+
+/** YYYY-MM-DD. */
+const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);

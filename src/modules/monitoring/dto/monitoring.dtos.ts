@@ -6,7 +6,9 @@ import {
   BooleanField,
   checked,
   EnumField,
+  IdField,
   IntegerField,
+  MAX_LENGTH,
   StringField,
   TimestampField,
 } from '../../../platform/http/dto/fields.js';
@@ -104,6 +106,22 @@ export class FetchIssue {
   message: string;
 }
 
+export class PendingEvaluation {
+  @IdField({ kind: 'evaluation', description: 'Id of the evaluation' })
+  id: string;
+
+  @StringField({ description: 'Its name', example: 'Books the table', maxLength: MAX_LENGTH.name })
+  name: string;
+
+  @StringField({
+    description: 'The UTC day from which on it counts as it is now',
+    example: '2026-11-30',
+    format: 'date',
+    maxLength: 10,
+  })
+  countsFrom: string;
+}
+
 export class Monitoring {
   @EnumField(MONITORING_STATES, {
     description:
@@ -141,6 +159,13 @@ export class Monitoring {
 
   @ApiProperty({ type: FetchedCounts, description: 'Calls that were fetched today (UTC)' })
   today: FetchedCounts;
+
+  @ApiProperty({
+    type: [PendingEvaluation],
+    description:
+      'Evaluations for production calls that were added or changed after the first call of today (UTC): as they are now, they count from the next day; at most 100',
+  })
+  pendingEvaluations: PendingEvaluation[];
 
   @ApiProperty({
     type: [FetchIssue],
