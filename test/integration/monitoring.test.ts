@@ -197,7 +197,7 @@ describe('the monitoring of an agent', () => {
     vapi.kept.faults.refusals = [{ status: 401, body: '{"message":"Invalid Key"}' }];
     expect(await fetch()).toMatchObject({
       state: 'invalid_credential',
-      message: expect.stringContaining('Invalid Key'),
+      message: expect.stringMatching(/^The platform refused to give the records of its calls: .*Invalid Key/),
     });
     const asked = vapi.kept.askedAt.length;
     expect(await fetch()).toMatchObject({
@@ -217,14 +217,16 @@ describe('the monitoring of an agent', () => {
   it('waits as long as the platform asks, and goes on where it was', async () => {
     vapi.kept.keep(...numbered(3));
     vapi.kept.faults.refusals = [{ status: 429, headers: { 'retry-after': '600' } }];
-    expect(await fetch()).toMatchObject({ state: 'rate_limited', message: expect.stringContaining('429') });
+    expect(await fetch()).toMatchObject({ state: 'rate_limited', message: expect.stringMatching(/^The platform .*429/) });
     const [row] = await sql(
       database.url,
       `SELECT extract(epoch FROM due_at - now()) AS s FROM agent_monitoring WHERE agent_id = '${agentId}'`,
     );
     expect(Number(row!['s'])).toBeGreaterThan(590);
     vapi.kept.faults.refusals = [{ status: 503, body: 'down' }];
-    expect((await fetch()).state).toBe('unavailable');
+    const down = await fetch();
+    expect(down).toMatchObject({ state: 'unavailable', message: expect.stringContaining('503') });
+    expect(down.message).not.toMatch(/agent/);
     expect(await fetch()).toMatchObject({ state: 'healthy', today: { judged: 3 } });
   });
 

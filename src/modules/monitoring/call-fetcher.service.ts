@@ -6,6 +6,7 @@ import { OutboundClient } from '../../../libs/outbound-http/index.js';
 import {
   CallFailure,
   type Failure,
+  FAILURES,
   type ListedCalls,
   platformOf,
   type ProductionCall,
@@ -175,9 +176,11 @@ export class CallFetcher implements BeforeApplicationShutdown {
 
   private async failed(
     { agentId, workspaceId, failures, state }: ClaimedAgent,
-    { code, status, message, retryAfterMs = 0 }: Failure,
+    failure: Failure,
     end: (fetched: Omit<Fetched, 'credential' | 'account'>) => Promise<void>,
   ): Promise<void> {
+    const { code, status, retryAfterMs = 0 } = failure;
+    const message = ofRecords(failure);
     const pauseMs = Math.min(LONGEST_PAUSE_MS, EVERY_MS * 2 ** failures);
     const dueAt = new Date(this.clock.now() + Math.max(pauseMs, retryAfterMs));
     const common = { message, fetchedUntil: null, dueAt, failures: failures + 1 };
@@ -273,7 +276,7 @@ export class CallFetcher implements BeforeApplicationShutdown {
           continue;
         }
         if (STOPS.has(error.failure.status ?? 0)) throw error;
-        const note = () => this.unreadable(source, call, error.failure);
+        const note = () => this.unreadable(source, call, ofRecords(error.failure));
         if (OF_RECORD.has(error.failure.code)) await note();
         else if (broken.push(note) >= MOST_BROKEN && readable === 0 && agent.failures < MOST_FAILURES) throw error;
       }
@@ -313,7 +316,7 @@ export class CallFetcher implements BeforeApplicationShutdown {
   private async unreadable(
     { agent }: Pick<Source, 'agent'>,
     call: DueCall,
-    { message: issue }: Pick<Failure, 'message'>,
+    issue: string,
   ): Promise<void> {
     const dueAt = this.againAt(call);
     const noted = { platformId: call.id, endedAt: call.endedAt };
@@ -324,7 +327,7 @@ export class CallFetcher implements BeforeApplicationShutdown {
   private async notJudged({ agent }: Source, call: DueCall, error: unknown): Promise<void> {
     if (this.over.signal.aborted || error instanceof DomainError) throw error;
     this.logger.error(`Call ${call.id} of agent ${agent.agentId} could not be judged: ${messageOf(error)}`);
-    await this.unreadable({ agent }, call, { message: 'It could not be judged: an error of this service' });
+    await this.unreadable({ agent }, call, 'It could not be judged: an error of this service');
   }
 
   private againAt({ readings = 0 }: DueCall): Date | null {
@@ -351,6 +354,18 @@ const UNLISTED =
 
 export const WITHOUT_RECORDS =
   'The platform of the agent keeps no records of calls: send them with POST /agents/{id}/calls/import';
+
+const REWORDED: Readonly<Record<string, string>> = {
+  platform_refused: 'The platform refused to give the records of its calls',
+  bad_response: 'The answer of the platform cannot be used',
+};
+
+/** What a failure says where the platform was asked for records, and no agent was called. */
+function ofRecords({ code, message }: Pick<Failure, 'code' | 'message'>): string {
+  const [, , sentence] = FAILURES[code];
+  const reworded = REWORDED[code] ?? sentence.replace(/\bagent\b/, 'platform');
+  return message.startsWith(sentence) ? reworded + message.slice(sentence.length) : message;
+}
 
 /** Names an agent of a platform, whatever its key is. */
 const accountOf = ({ protocol, url }: CalledEndpoint, { assistantId }: Pick<AgentDescription, 'assistantId'>): string =>

@@ -174,7 +174,10 @@ const EVENTS: { readonly [Type in WebhookEventType]: Documented<Type> } = {
   'monitoring.paused': {
     summary: 'Production calls of an agent are no longer fetched: the platform refused its key; a new key resumes',
     data: object({ ...agent, message: described(text, 'Why, in the words of the platform') }),
-    example: { ...exampleAgent, message: 'The platform refused the call: HTTP 401, check the apiKey of the agent' },
+    example: {
+      ...exampleAgent,
+      message: 'The platform refused to give the records of its calls: HTTP 401, check the apiKey of the agent',
+    },
   },
   'webhook.test': {
     summary: 'A test of the webhook',

@@ -100,7 +100,7 @@ export class FetchIssue {
 
   @StringField({
     description: 'Why its record cannot be read',
-    example: 'The agent sent an answer that is not understood: its record of the call cannot be read: it has no id',
+    example: 'The answer of the platform cannot be used: its record of the call cannot be read: it has no id',
     maxLength: 2_000,
   })
   message: string;
