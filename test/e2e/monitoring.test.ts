@@ -124,7 +124,9 @@ describe('the monitoring of production calls', () => {
     );
     expect(used).toEqual([used[0], used[0]]);
     const { body } = await client.get('/personalities');
-    expect(body.data.map(({ id, name }: { id: string; name: string }) => [id, name])).toEqual([[used[0], 'Real caller']]);
+    expect(body.data.map(({ id, name }: { id: string; name: string }) => [id, name])).toEqual([
+      [used[0], 'Real caller'],
+    ]);
   });
 
   it('names the evaluations that were added or changed after the first call of the day', async () => {
@@ -246,7 +248,10 @@ describe('the monitoring of production calls', () => {
     const { owner, agentId } = await prepare();
     const env = { VAT_URL: app.url, VAT_API_KEY: (await createKey(app, owner, 'VIEWER')).value };
     const { code, stderr } = await executeInProcess(['monitor', agentId, '--on'], env);
-    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('what changes something requires EDITOR') });
+    expect({ code, stderr }).toEqual({
+      code: 3,
+      stderr: expect.stringContaining('what changes something requires EDITOR'),
+    });
     expect(stderr).not.toContain('runs');
   });
 

@@ -217,7 +217,10 @@ describe('the monitoring of an agent', () => {
   it('waits as long as the platform asks, and goes on where it was', async () => {
     vapi.kept.keep(...numbered(3));
     vapi.kept.faults.refusals = [{ status: 429, headers: { 'retry-after': '600' } }];
-    expect(await fetch()).toMatchObject({ state: 'rate_limited', message: expect.stringMatching(/^The platform .*429/) });
+    expect(await fetch()).toMatchObject({
+      state: 'rate_limited',
+      message: expect.stringMatching(/^The platform .*429/),
+    });
     const [row] = await sql(
       database.url,
       `SELECT extract(epoch FROM due_at - now()) AS s FROM agent_monitoring WHERE agent_id = '${agentId}'`,

@@ -313,11 +313,7 @@ export class CallFetcher implements BeforeApplicationShutdown {
     return call.callerNumber !== null && this.capacity.isOwnCaller(call.callerNumber, call);
   }
 
-  private async unreadable(
-    { agent }: Pick<Source, 'agent'>,
-    call: DueCall,
-    issue: string,
-  ): Promise<void> {
+  private async unreadable({ agent }: Pick<Source, 'agent'>, call: DueCall, issue: string): Promise<void> {
     const dueAt = this.againAt(call);
     const noted = { platformId: call.id, endedAt: call.endedAt };
     await this.repository.note(agent.agentId, noted, dueAt ? 'awaited' : 'malformed', { issue, dueAt });
