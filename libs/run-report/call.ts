@@ -16,6 +16,8 @@ export interface Placement {
   /** Index of its evaluation in the plan. */
   readonly position: number;
   readonly repeat: number;
+  /** Calls of its case; less than `repeat` on a day of production calls, where that is a limit. */
+  readonly total: number;
   readonly isOpen: boolean;
   /** Whether the transcript is included. */
   readonly isWhole: boolean;
@@ -30,10 +32,10 @@ export interface Placement {
 
 /** One call: the outcome in one line, and the details with the transcript. */
 export function callDetails(call: ReportedCall, placement: Placement): Html {
-  const { position, repeat, isOpen, isWhole, isAttemptWhole, language } = placement;
+  const { position, repeat, total, isOpen, isWhole, isAttemptWhole, language } = placement;
   const state = stateOf(call);
   const anchor = anchors.call(position, call.repetition);
-  const title = repeat > 1 ? `Call ${call.repetition} of ${repeat}` : 'Call';
+  const title = repeat > 1 ? `Call ${call.repetition}${total === repeat ? ` of ${repeat}` : ''}` : 'Call';
   return html`<details class="call ${state}" ${isOpen ? OPEN : NOTHING}>
     <summary>
       ${badge(state)}
@@ -44,7 +46,11 @@ export function callDetails(call: ReportedCall, placement: Placement): Html {
       ${!(isWhole && isExplainedByFindings(call)) && reason(call, state)}
       ${isWhole ? insight(call, anchor, placement) : leftOut(call)}
       ${attemptsSection(call, anchor, isAttemptWhole, language)}
-      <p class="note">Call <code>${call.id}</code>${call.attempts > 1 && `, ${ordinal(call.attempts)} attempt`}</p>
+      <p class="note">
+        Call
+        <code>${call.id}</code
+        >${call.externalId !== null && html`, where it was recorded <code>${call.externalId}</code>`}${call.attempts > 1 && `, ${ordinal(call.attempts)} attempt`}
+      </p>
     </div>
   </details>`;
 }

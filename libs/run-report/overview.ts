@@ -87,7 +87,9 @@ export function countsSection(run: ReportedRun): Html {
   const { counts, startedAt, endedAt } = run;
   const shown = COUNTED.filter((state) => counts[state] > 0 || state === 'passed' || state === 'failed');
   const took = between(startedAt, endedAt);
-  const perEvaluation = run.repeat === 1 ? '' : `, ${run.repeat} calls each`;
+  // On a day of production calls, the number is only a limit.
+  const isPlanned = run.evaluations.every(({ total }) => total === run.repeat);
+  const perEvaluation = run.repeat === 1 || !isPlanned ? '' : `, ${run.repeat} calls each`;
   return html`<section aria-labelledby="counts">
     <h2 id="counts">${count(counts.total, 'call')}</h2>
     ${stack(counts)}

@@ -85,11 +85,11 @@ async function* callSections(
     const isOpen = isWhole && NEED_ATTENTION.includes(call.outcome) && open < OPEN_PER_OUTCOME;
     if (isOpen) opened.set(call.outcome, open + 1);
     const isAttemptWhole = () => budget.takesAttempt();
-    const { language } = run.evaluations[position]!;
+    const { language, total } = run.evaluations[position]!;
     const { repeat } = run;
     const audio = isWhole ? await audioOf(call, audioBudget, readAudio) : undefined;
     hasAudio ||= audio?.wav !== undefined;
-    const shown = { position, repeat, isOpen, isWhole, isAttemptWhole, language, audio, elsewhere: run };
+    const shown = { position, repeat, total, isOpen, isWhole, isAttemptWhole, language, audio, elsewhere: run };
     yield callDetails(readAudio && !audio ? withoutRecording(call) : call, shown).toString();
   }
   if (current !== undefined) yield '</section>';

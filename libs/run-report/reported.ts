@@ -181,6 +181,8 @@ export interface ReportedEvaluation {
 
 export interface ReportedCall {
   readonly id: string;
+  /** Its name where it was recorded; null for a call of this service. */
+  readonly externalId: string | null;
   readonly evaluationId: string;
   readonly caseKey: string;
   /** From 1. */

@@ -1,3 +1,7 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { executeInProcess } from '../../libs/client/testing/in-process.js';
 import { createKey } from '../support/keys.js';
 import { HttpClient } from '../support/http.js';
 import { bad, BOOKS, good, productionCall, question, takeCall } from '../support/production-calls.js';
@@ -44,10 +48,10 @@ describe("the production calls on an agent's page", () => {
     await take(good('a'));
     await take(bad('b'));
     await take(question('c'));
-    expect(await words()).toContain(`Calls judged 2 (50 % passed) Failed 1 Days 1, ${DAY} (UTC)`);
+    expect(await words()).toContain(`Judgements 2 (50 % passed) Failed 1 Days 1, ${DAY} (UTC)`);
     expect(await words()).toMatch(/Books the table 2 1 50 % 1 of 2 \d+ % to \d+ % 0 1 0 /);
     const body = await page();
-    expect(body).toContain('<a href="#production">1 of 2 calls failed</a>');
+    expect(body).toContain('<a href="#production">1 of 2 judgements failed</a>');
     expect(body).toContain('No ended run');
     expect(body).not.toContain('Cases in the newest');
   });
@@ -57,8 +61,19 @@ describe("the production calls on an agent's page", () => {
     await take(productionCall('a', ['Good evening.', 'A table, please.', `Call ${NUMBER} for that.`]));
     const [call] = (await client.get(`/agents/${agentId}/calls?origin=production`)).body.data;
     const part = partOf(await page());
-    expect(part).toContain(`/runs/${await runId()}/report#e1-r1"><bdi>Books the table</bdi>`);
-    expect(part).toContain(`<code>${call.id}</code>`);
+    expect(wordsOf(part)).toContain(`call ${call.id} ( a on its platform): report.html#e1-r1 of run ${await runId()}`);
+    expect(part).not.toContain('/report');
+    const env = { VAT_URL: app.url, VAT_API_KEY: owner.apiKey };
+    const folder = await mkdtemp(path.join(tmpdir(), 'report-'));
+    const out = path.join(folder, 'report.html');
+    expect(await executeInProcess(['report', await runId(), '--out', out], env)).toMatchObject({ code: 0 });
+    const report = await readFile(out, 'utf8');
+    await rm(folder, { recursive: true });
+    expect(wordsOf(/id="e1-r1".*$/s.exec(report)?.[0] ?? '')).toMatch(
+      new RegExp(`Call ${call.id} , where it was recorded a `),
+    );
+    expect(wordsOf(report)).not.toContain('10000');
+    expect(wordsOf(report)).toContain(' Call 1 ');
     expect(wordsOf(part)).toMatch(
       /Failed calls .* Not met: .*Agent says no personal data \(The agent said a phone number/,
     );
@@ -69,7 +84,7 @@ describe("the production calls on an agent's page", () => {
     const link = new URL(url, app.url).pathname;
     const anonymous = new HttpClient(app.url);
     for (const body of [await page(viewer), (await anonymous.get<string>(link)).body]) {
-      expect(wordsOf(partOf(body))).toContain('Calls judged 1 (0 % passed) Failed 1');
+      expect(wordsOf(partOf(body))).toContain('Judgements 1 (0 % passed) Failed 1');
       expect(partOf(body)).toContain('shown to EDITOR and ADMIN keys');
       for (const secret of ['Not met', 'a phone number', call.id, await runId()]) expect(body).not.toContain(secret);
     }
@@ -86,12 +101,12 @@ describe("the production calls on an agent's page", () => {
     await until('the run has ended', async () => {
       return (await client.get(`/runs/${await runId()}`)).body.data.status === 'COMPLETED';
     });
-    expect(await words()).toContain('Calls judged 2 (50 % passed) Failed 1');
+    expect(await words()).toContain('Judgements 2 (50 % passed) Failed 1');
     await take(bad('c'));
-    expect(await words()).toMatch(/Calls judged 3 \(33 % passed\) Failed 2 .* Failed calls .* Not met.* Not met/);
+    expect(await words()).toMatch(/Judgements 3 \(33 % passed\) Failed 2 .* Failed calls .* Not met.* Not met/);
     await client.delete(`/agents/${agentId}/calls?externalId=b`);
     await client.delete(`/agents/${agentId}/calls?externalId=c`);
-    expect(await words()).toContain('Calls judged 1 (100 % passed) Failed 0');
+    expect(await words()).toContain('Judgements 1 (100 % passed) Failed 0');
     expect(await words()).not.toContain('Not met');
   });
 

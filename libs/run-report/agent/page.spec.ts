@@ -141,14 +141,16 @@ describe('the page of an agent', () => {
     const words = wordsOf(agentWith([], { production: productionWith('<i>&', 3) }));
     expect(page).not.toContain('<i>');
     expect(words).toMatch(
-      /Production Calls judged 1,002 \(98 % passed\) Failed 22 Days 7, 2026-11-23 to 2026-11-29 \(UTC\)/,
+      /Production Judgements 1,002 \(98 % passed\) Failed 22 Days 7, 2026-11-23 to 2026-11-29 \(UTC\)/,
     );
     expect(words).toMatch(
       /Over limit Cancels 20 20 0 % .* 0 0 0 Books 982 2 100 % 980 of 982 .* 4 30 1 Opens 0 0 not counted/,
     );
-    expect(words).toMatch(/The newest 3 failed calls .* call id-0 &#60;i&#62;&#38; .*call id-2/);
-    expect(page).toContain('<a href="runs/day#e1-r1"><bdi>&#60;i&#62;&#38;</bdi>, 2026-11-29 18:00 UTC</a>');
-    expect(page).toContain('<a href="#production">22 of 1,002 calls failed</a>');
+    expect(words).toMatch(/The newest 3 failed calls .* call id-0 .*&#60;i&#62;&#38; .*call id-2/);
+    expect(words).toContain('call id-0 ( ext-0 on its platform): report.html#e1-r1 of run day');
+    expect(words).toContain('vat report RUN --out report.html');
+    expect(page).not.toContain('<a href="runs/day');
+    expect(page).toContain('<a href="#production">22 of 1,002 judgements failed</a>');
   });
 
   it('says who may read the failed production calls to others, and has no part about them without a day', () => {

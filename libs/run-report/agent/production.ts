@@ -23,12 +23,12 @@ export function productionFact({ production }: ReportedAgent): readonly [string,
   if (!production) return [];
   const { passed, failed } = totalOf(production);
   return [
-    ['Production', html`<a href="#production">${number(failed)} of ${count(passed + failed, 'call')} failed</a>`],
+    ['Production', html`<a href="#production">${number(failed)} of ${count(passed + failed, 'judgement')} failed</a>`],
   ];
 }
 
 /** The calls of real callers: figures of each evaluation, then the newest failed calls. */
-export function productionSection({ production, reportOf }: ReportedAgent): Html {
+export function productionSection({ production }: ReportedAgent): Html {
   if (!production) return NOTHING;
   const { from, to, days, cases, failed } = production;
   const total = totalOf(production);
@@ -38,7 +38,7 @@ export function productionSection({ production, reportOf }: ReportedAgent): Html
   return html`<section aria-labelledby="production">
     <h2 id="production">Production</h2>
     ${facts([
-      ['Calls judged', html`${number(judged)}${rate}`],
+      ['Judgements', html`${number(judged)}${rate}`],
       ['Failed', number(total.failed)],
       ['Days', `${number(days)}, ${from === to ? from : `${from} to ${to}`} (UTC)`],
     ])}
@@ -57,7 +57,7 @@ export function productionSection({ production, reportOf }: ReportedAgent): Html
       </tbody>
     </table>
     ${sorted.length > MAX_CASES && html`<p class="note">${count(sorted.length - MAX_CASES, 'more evaluation')}.</p>`}
-    ${failed ? failedCalls(failed, total.failed, reportOf) : wordless(total.failed)}
+    ${failed ? failedCalls(failed, total.failed) : wordless(total.failed)}
   </section>`;
 }
 
@@ -83,26 +83,31 @@ function row(one: ProductionCase): Html {
 const wordless = (failed: number): Html | false =>
   failed > 0 && html`<p class="note">The failed calls and why they failed are shown to EDITOR and ADMIN keys.</p>`;
 
-function failedCalls(
-  calls: readonly ReportedProductionCall[],
-  total: number,
-  reportOf: ReportedAgent['reportOf'],
-): Html | false {
+/** No link opens a report of production calls, so each call says where an EDITOR finds it. */
+function failedCalls(calls: readonly ReportedProductionCall[], total: number): Html | false {
   if (calls.length === 0) return false;
   return html`<div class="failures">
     <h3>${total > calls.length ? `The newest ${calls.length} failed calls` : 'Failed calls'}</h3>
+    <p class="note">
+      With the key of an EDITOR, <code>vat report RUN --out report.html</code> saves the report in which a call is
+      shown.
+    </p>
     <ol>
-      ${calls.map(({ callId, runId, name, startedAt, position, repetition, reason }) => {
-        const report = reportOf(runId);
-        const words = html`<bdi>${title(name)}</bdi>, ${dateTime(startedAt)}`;
-        return html`<li class="failed">
-          <p class="what">
-            ${report === undefined ? words : html`<a href="${report}#${anchors.call(position, repetition)}">${words}</a>`}
-            <small class="which">call <code>${callId}</code></small>
-          </p>
-          <p class="why" dir="auto">${reason}</p>
-        </li>`;
-      })}
+      ${calls.map(
+        ({ callId, externalId, runId, name, startedAt, position, repetition, reason }) =>
+          html`<li class="failed">
+            <p class="what">
+              <bdi>${title(name)}</bdi>, ${dateTime(startedAt)}
+              <small class="which">
+                call
+                <code>${callId}</code>${externalId !== null && html` (<code>${externalId}</code> on its platform)`}:
+                <code>report.html#${anchors.call(position, repetition)}</code> of run
+                <code>${runId}</code>
+              </small>
+            </p>
+            <p class="why" dir="auto">${reason}</p>
+          </li>`,
+      )}
     </ol>
   </div>`;
 }

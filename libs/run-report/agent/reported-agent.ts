@@ -102,6 +102,8 @@ export interface ProductionCase {
 /** A failed production call, and why it failed. */
 export interface ReportedProductionCall {
   readonly callId: string;
+  /** On its platform. */
+  readonly externalId: string | null;
   readonly runId: string;
   /** Of its evaluation. */
   readonly name: string;

@@ -126,7 +126,7 @@ export function productionWith(text: string, failed: number): ReportedProduction
       { ...none, name: 'Cancels', failed: 20 },
     ],
     failed: Array.from({ length: failed }, (_, at) => ({
-      ...{ callId: `id-${at}`, runId: 'day', name: text, reason: text },
+      ...{ callId: `id-${at}`, externalId: `ext-${at}`, runId: 'day', name: text, reason: text },
       ...{ startedAt: '2026-11-29T18:00:00.000Z', position: 0, repetition: at + 1 },
     })),
   };

@@ -90,7 +90,13 @@ export const readerOf = (calls: readonly ReportedCall[]): CallReader =>
 
 function reportedCall(played: PlayedCall, position: number, index: number): Omit<ReportedCall, 'provisional'> {
   const id = idOf((position + 1) * 0x10000 + index);
-  const own = { id, evaluationId: idOf(position + 1), caseKey: idOf(position + 1), repetition: index + 1 };
+  const own = {
+    id,
+    externalId: null,
+    evaluationId: idOf(position + 1),
+    caseKey: idOf(position + 1),
+    repetition: index + 1,
+  };
   if (typeof played === 'string') {
     const status = played === 'cancelled' ? 'CANCELLED' : 'QUEUED';
     const nothing = {

@@ -109,11 +109,12 @@ const PRODUCTION_CASES = `
 
 /** $3: most calls. */
 const PRODUCTION_FAILED = `
-  SELECT c.id AS "callId", r.id AS "runId", e.snapshot ->> 'name' AS name, c.started_at AS "startedAt", e.position, c.repetition,
+  SELECT c.id AS "callId", i.external_id AS "externalId", r.id AS "runId", e.snapshot ->> 'name' AS name, c.started_at AS "startedAt", e.position, c.repetition,
          c.reason
     FROM runs r CROSS JOIN LATERAL (
      SELECT * FROM calls c WHERE c.run_id = r.id AND c.outcome = 'failed' ORDER BY c.started_at DESC, c.id LIMIT $3) c
     JOIN run_evaluations e ON e.run_id = r.id AND e.evaluation_id = c.evaluation_id
+    LEFT JOIN call_imports i ON i.call_id = c.id
    WHERE ${IN_DAYS} ORDER BY r.day DESC, c.started_at DESC, c.id LIMIT $3`;
 
 /** Whether the run of an agent ended within the days $3 before now. Words of production calls are in no report of a link. */

@@ -100,7 +100,6 @@ export class AgentPagesService {
     const stored = new Set([
       ...[...looks, ...red].flatMap(({ runId, isStored }) => (isStored ? [runId] : [])),
       ...results.flatMap(({ runId, status }) => (status === null ? [] : [runId])),
-      ...(production?.failed ?? []).map(({ runId }) => runId),
     ]);
     return {
       id,

@@ -24,7 +24,7 @@ export type CallRow = CallEntity & {
 /** A call in the list of its agent. */
 export type AgentCallRow = CallRow & Pick<ImportFacts, 'externalId'>;
 
-export type CallWithResult = CallRow & {
+export type CallWithResult = AgentCallRow & {
   /** Null until the call has ended, and for calls that ended without a result. */
   readonly result: CallResult | null;
   /** Results of earlier attempts, by the position of the attempt from 1; null if there are none. */
@@ -73,7 +73,7 @@ const COLUMNS = `coalesce((SELECT o.origin FROM runs o WHERE o.id = c.run_id), '
   CASE WHEN c.lease_until = 'infinity' THEN (
     SELECT jsonb_build_object('outcome', p.decided -> 'outcome', 'checks', p.decided -> 'checks') FROM call_imports p WHERE p.call_id = c.id) END AS preliminary,
   c.created_at AS "createdAt", c.updated_at AS "updatedAt", e.snapshot ->> 'name' AS "evaluationName"`;
-const RESULTS = `s.result, CASE WHEN jsonb_array_length(c.attempts) > (c.status = 'ENDED')::int THEN (
+const RESULTS = `s.result, (SELECT i.external_id FROM call_imports i WHERE i.call_id = coalesce(c.recorded_call_id, c.id)) AS "externalId", CASE WHEN jsonb_array_length(c.attempts) > (c.status = 'ENDED')::int THEN (
     SELECT jsonb_object_agg(a.number, a.result) FROM call_attempts a WHERE a.call_id = c.id) END AS "earlierResults",
   (SELECT jsonb_object_agg(d.id, jsonb_build_object('seconds', d.seconds, 'sampleRate', d.sample_rate,
                                                     'channels', '["caller", "agent"]'::jsonb, 'bytes', d.bytes))
@@ -100,12 +100,13 @@ const LIST = {
 };
 const LIST_BY_OUTCOME = { ...LIST, where: 'c.run_id = $1 AND c.outcome = $2' };
 
-/** $2: outcome, $3: origin, $4: begin and $5: external id, or null. Derived calls are those of other calls. */
+/** $2: outcome, $3: origin, $4: begin, $5: external id and $6: whether it was fetched, or null. Derived calls are those of other calls. */
 const LIST_OF_AGENT = {
   columns: `${COLUMNS}, i.external_id AS "externalId"`,
   from: 'calls c',
   joins: `${EVALUATION} LEFT JOIN call_imports i ON i.call_id = c.id`,
-  where: `c.agent_id = $1 AND c.recorded_call_id IS NULL AND EXISTS (SELECT 1 FROM runs r WHERE r.id = c.run_id AND ($3::text IS NULL OR r.origin = $3))
+  where: `c.agent_id = $1 AND c.recorded_call_id IS NULL AND EXISTS (SELECT 1 FROM runs r WHERE r.id = c.run_id AND ($3::text IS NULL OR r.origin = $3)
+      AND ($6::boolean IS NULL OR (r.day IS NOT NULL) = $6))
     AND ($2::text IS NULL OR c.outcome = $2) AND ($4::timestamptz IS NULL OR c.started_at >= $4)
     AND ($5::text IS NULL OR c.id IN (SELECT x.call_id FROM call_imports x WHERE x.agent_id = $1 AND x.external_id = $5))`,
 };
@@ -175,10 +176,10 @@ export class CallsRepository {
 
   async pageOfAgent(
     agentId: string,
-    { outcome, origin, from, externalId }: Omit<AgentCallsQuery, 'page' | 'limit'>,
+    { outcome, origin, from, externalId, fetched }: Omit<AgentCallsQuery, 'page' | 'limit'>,
     page: { limit: number; offset: number },
   ): Promise<{ rows: AgentCallRow[]; total: number }> {
-    const values = [agentId, outcome ?? null, origin ?? null, from ?? null, externalId ?? null];
+    const values = [agentId, outcome ?? null, origin ?? null, from ?? null, externalId ?? null, fetched ?? null];
     return readPage<AgentCallRow>(this.database, LIST_OF_AGENT, values, page);
   }
 

@@ -170,6 +170,7 @@ async function* mapped(calls: AsyncIterable<CallWithResult>): AsyncGenerator<Rep
     const { result, attempts, earlierResults } = call;
     yield {
       id: call.id,
+      externalId: call.externalId,
       evaluationId: call.evaluationId,
       caseKey: call.caseKey,
       repetition: call.repetition,

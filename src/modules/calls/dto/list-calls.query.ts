@@ -16,6 +16,12 @@ export class AgentCallsQuery extends ListCallsQuery {
   })
   origin?: RunOrigin;
 
+  @EnumField(['true', 'false'], {
+    description: 'Only calls that were fetched from the platform of the agent, or only others',
+    optional: true,
+  })
+  fetched?: 'true' | 'false';
+
   @MomentField('Only calls that began at or after this time', '2026-11-01')
   from?: string;
 
