@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { EXIT, type ExitCode, misuse } from './errors.js';
 import { connect, type Io, lookOf, type ServiceFlags } from './io.js';
 import { addOptions, SERVICE_OPTIONS } from './options.js';
-import type { Call, Monitoring } from './service.js';
+import type { AgentCall, Monitoring, Service } from './service.js';
 import { textTable } from './table.js';
 import { plain } from './text.js';
 
@@ -37,8 +37,9 @@ async function monitor(id: string, { on, off, backfill, ...flags }: MonitorFlags
   if (on) requireRecords(await service.monitoring(id));
   if (on || off) await service.updateAgent(id, { callMonitoring: on === true });
   const monitoring = backfill === undefined ? await service.monitoring(id) : await service.backfill(id, backfill);
+  if (backfill !== undefined) io.stderr.write(`Fetching calls that ended since ${plain(backfill)} begins.\n`);
   const failed = monitoring.state === 'off' ? [] : await service.failedCalls(id, MOST_FAILED);
-  io.stdout.write(monitoringText(monitoring, lookOf(io)) + failedText(failed, lookOf(io)));
+  io.stdout.write(monitoringText(monitoring, lookOf(io)) + (await failedText(failed, service, lookOf(io))));
   return EXIT.met;
 }
 
@@ -49,16 +50,31 @@ function requireRecords({ state, message }: Monitoring): void {
 
 const MOST_FAILED = 5;
 
-function failedText(calls: readonly Call[], look: Parameters<typeof textTable>[2]): string {
+/** For a VIEWER, only the details of a call name what was not met. */
+const saysWhatFailed = ({ reason }: AgentCall): boolean => reason?.startsWith('Not met: ') ?? false;
+
+async function failedText(
+  calls: readonly AgentCall[],
+  service: Service,
+  look: Parameters<typeof textTable>[2],
+): Promise<string> {
   if (calls.length === 0) return '';
-  const rows = calls.map(({ id, endedAt, reason }) => [id, endedAt ?? '', plain(reason ?? '', 255)]);
-  const columns = [{ title: 'Failed call' }, { title: 'Ended' }, { title: 'Reason', width: 80 }];
-  return `\n${textTable(columns, rows, look).trimEnd()}\n\nvat promote CALL makes a test of such a call.\n`;
+  const rows: string[][] = [];
+  for (const call of calls) {
+    const { reason } = saysWhatFailed(call) ? call : await service.call(call.id);
+    const { id, externalId, endedAt, evaluationName } = call;
+    rows.push([id, plain(externalId ?? ''), endedAt ?? '', plain(evaluationName, 60), plain(reason ?? '', 255)]);
+  }
+  const columns = ['Failed call', 'On its platform', 'Ended', 'Evaluation'].map((title) => ({ title }));
+  const reports = [...new Set(calls.map(({ runId }) => `vat report ${runId} --out report.html\n`))].join('');
+  const promotion = calls.some(saysWhatFailed) ? 'vat promote CALL makes a test of such a call.\n' : '';
+  return `\n${textTable([...columns, { title: 'Reason', width: 80 }], rows, look).trimEnd()}\n\n${promotion}Their reports:\n${reports}`;
 }
 
 /** What a count of today is, as the rest of a sentence. */
 const COUNTED: Readonly<Record<keyof Monitoring['today'], string>> = {
   judged: 'judged',
+  failed: 'of them failed',
   notApplicable: 'that no evaluation is about',
   overLimit: 'over the limit of a day',
   own: 'that are tests of this service',

@@ -7,7 +7,9 @@ import type {
   StartRunRequest,
   RunComparison,
   RunMatrix,
+  AgentCall,
   Call,
+  CallDetails,
   ConnectionTest,
   Agent,
   Assistant,
@@ -320,11 +322,16 @@ export class Service extends AutomaticRequests {
     );
   }
 
-  /** The newest calls of real callers that failed. */
-  async failedCalls(agentId: string, limit: number): Promise<Call[]> {
-    const query = { origin: 'production', outcome: 'failed', limit } as const;
+  /** The newest fetched calls that failed. */
+  async failedCalls(agentId: string, limit: number): Promise<AgentCall[]> {
+    const query = { origin: 'production', fetched: 'true', outcome: 'failed', limit } as const;
     const params = { path: { id: agentId }, query };
     return (await this.read(() => this.client.GET('/agents/{id}/calls', { params }), agent(agentId))).data;
+  }
+
+  async call(id: string): Promise<CallDetails> {
+    const params = { path: { id } };
+    return (await this.read(() => this.client.GET('/calls/{id}', { params }), `Call ${id}`)).data;
   }
 
   junit(id: string): Promise<string> {

@@ -255,6 +255,68 @@ describe('the monitoring of production calls', () => {
     expect(stderr).not.toContain('runs');
   });
 
+  it('names the failed fetched calls with the ids, their evaluation, what was not met, and the command for the report', async () => {
+    const { owner, client, agentId } = await prepare();
+    const { id: personalityId } = (await client.post('/personalities', { workspaceId: owner.workspaceId, name: 'Any' }))
+      .body.data;
+    const ids: string[] = [];
+    for (const key of ['books', 'reserves']) {
+      const checks = [{ type: 'calls_tool', tool: 'book_table' }];
+      const evaluation = {
+        key,
+        name: `It ${key}`,
+        scenarioText: 'You want a table.',
+        scope: 'production',
+        personalityId,
+        checks,
+      };
+      const created = await client.post(`/agents/${agentId}/evaluations`, evaluation);
+      expect(created.status).toBe(201);
+      ids.push(created.body.data.id);
+    }
+    await client.patch(`/agents/${agentId}`, { callMonitoring: true });
+    await fetch();
+    vapi.kept.keep(call('one'));
+    await fetch();
+    const list = `/agents/${agentId}/calls?origin=production`;
+    const imported = new FormData();
+    for (const [field, value] of Object.entries({
+      ...{ origin: 'production', externalId: 'sent', evaluationId: ids[0]!, startedAt: '2026-11-20T00:00:00Z' },
+      ...{ endedReason: 'customer-ended-call', toolCalls: '[]' },
+      transcript: JSON.stringify([
+        { speaker: 'agent', text: 'Good evening.', startMs: 400, endMs: 1_300 },
+        { speaker: 'caller', text: 'A table, please.', startMs: 2_100, endMs: 3_900 },
+      ]),
+    }))
+      imported.append(field, value);
+    const headers = { Authorization: `Bearer ${owner.apiKey}` };
+    const sent = await globalThis.fetch(`${app.url}/agents/${agentId}/calls/import`, {
+      method: 'POST',
+      body: imported,
+      headers,
+    });
+    expect(sent.status).toBe(202);
+    const of = async (fetched: boolean) =>
+      (await client.get(`${list}&fetched=${fetched}`)).body.data.map((one: any) => one.externalId);
+    expect([await of(true), await of(false)]).toEqual([['one', 'one'], ['sent']]);
+
+    const vat = async (apiKey: string) =>
+      (await executeInProcess(['monitor', agentId], { VAT_URL: app.url, VAT_API_KEY: apiKey })).stdout;
+    const [{ id, runId }] = (await client.get(`${list}&fetched=true`)).body.data;
+    const viewer = (await createKey(app, owner, 'VIEWER')).value;
+    const [written, read] = [await vat(owner.apiKey), await vat(viewer)];
+    for (const stdout of [written, read]) {
+      expect(stdout).toContain('Today (UTC): 1 judged, 1 of them failed\n');
+      expect(stdout).toMatch(
+        new RegExp(`^${id} +one +\\S+Z +It (books|reserves) +Not met: Agent calls book_table`, 'm'),
+      );
+      expect(stdout).toContain(`\nvat report ${runId} --out report.html\n`);
+      expect(stdout).not.toContain('sent');
+    }
+    expect(written).toContain('vat promote CALL');
+    expect(read).not.toContain('vat promote');
+  });
+
   it('is switched on, printed and switched off by vat monitor', async () => {
     const { owner, agentId } = await prepare();
     const env = { VAT_URL: app.url, VAT_API_KEY: owner.apiKey };
@@ -265,6 +327,7 @@ describe('the monitoring of production calls', () => {
     const hourAgo = new Date(Date.now() - 3_600_000).toISOString();
     expect(await vat('--on', '--backfill', hourAgo)).toMatchObject({
       code: 0,
+      stderr: `Fetching calls that ended since ${hourAgo} begins.\n`,
       stdout: expect.stringMatching(/^starting\n/),
     });
     vapi.kept.keep(call('one'), call('two', { fields: { artifact: { messages: 'none' } } }));
@@ -274,8 +337,7 @@ describe('the monitoring of production calls', () => {
       /^healthy\nCalls were fetched at \S+Z\.\nRecordings: .+\nToday \(UTC\): 1 judged, 1 whose record or recording is read again later\n/,
     );
     expect(stdout).toMatch(/two .*its record of the call cannot be\s+read/);
-    await vat('--off');
-    expect((await vat()).stdout).not.toContain('Failed call');
+    expect((await vat('--off')).stdout).toMatch(/^off\n(?![^]*Failed call)/);
     await fetch();
     expect((await vat()).stdout).toMatch(/^off\n/);
     expect(await vat('--on', '--off')).toMatchObject({

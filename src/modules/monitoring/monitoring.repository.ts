@@ -88,9 +88,13 @@ const FIND = `
   SELECT state, message, last_fetched_at AS "lastFetchedAt", ${SETTINGS}
     FROM agent_monitoring WHERE agent_id = $1`;
 
-/** $2: since when. */
+/** $2: since when. `failed`: those of the judged ones that failed by at least one evaluation. */
 const COUNTS = `
-  SELECT outcome, count(*)::int AS count FROM fetched_calls WHERE agent_id = $1 AND fetched_at >= $2 GROUP BY outcome`;
+  SELECT outcome, count(*)::int AS count FROM fetched_calls WHERE agent_id = $1 AND fetched_at >= $2 GROUP BY outcome
+   UNION ALL
+  SELECT 'failed', count(*)::int FROM fetched_calls f WHERE agent_id = $1 AND fetched_at >= $2 AND outcome = 'judged' AND EXISTS (
+    SELECT FROM call_imports i JOIN calls c ON c.id = i.call_id
+     WHERE i.agent_id = f.agent_id AND i.external_id = f.platform_id AND c.outcome = 'failed')`;
 
 /** $2: most. Calls that were not judged because their record cannot be read, the newest first. */
 const ISSUES = `
@@ -196,8 +200,11 @@ export class MonitoringRepository {
   }
 
   /** Calls that were fetched, by what became of them. */
-  async counts(agentId: string, since: Date): Promise<[FetchedOutcome, number][]> {
-    const rows = await this.database.query<{ outcome: FetchedOutcome; count: number }>(COUNTS, [agentId, since]);
+  async counts(agentId: string, since: Date): Promise<[FetchedOutcome | 'failed', number][]> {
+    const rows = await this.database.query<{ outcome: FetchedOutcome | 'failed'; count: number }>(COUNTS, [
+      agentId,
+      since,
+    ]);
     return rows.map(({ outcome, count }) => [outcome, count]);
   }
 

@@ -23,7 +23,8 @@ const DEFAULTS: MonitoringSettings = {
   samplePercent: 100,
   recordings: 'measure_only',
 };
-const NONE = Object.fromEntries(Object.values(COUNTED_AS).map((name) => [name, 0])) as Record<keyof FetchedCounts, 0>;
+const COUNTS = { ...COUNTED_AS, failed: 'failed' } as const;
+const NONE = Object.fromEntries(Object.values(COUNTS).map((name) => [name, 0])) as Record<keyof FetchedCounts, 0>;
 
 /** What customers see and set of the monitoring of an agent. */
 @Injectable()
@@ -50,14 +51,14 @@ export class MonitoringService {
       readsWords(caller, 'production') ? this.repository.issues(id, MOST_ISSUES) : [],
     ]);
     const { state: stored = 'off', message: said = null, lastFetchedAt = null, ...settings } = row ?? {};
-    // The next sweep begins with an agent that was just switched on.
-    const isBegun = stored !== 'off' && stored !== 'starting';
+    // The next sweep notices that it was switched on or off.
+    const isBegun = callMonitoring && stored !== 'off' && stored !== 'starting';
     const next = reason === undefined ? 'starting' : 'unavailable';
-    const state = callMonitoring && !isBegun ? next : stored;
+    const state = !callMonitoring ? 'off' : isBegun ? stored : next;
     const message = isBegun ? said : (reason ?? null);
     return {
       ...{ state, message, lastFetchedAt: lastFetchedAt?.toISOString() ?? null, ...DEFAULTS, ...settings },
-      today: { ...NONE, ...Object.fromEntries(counts.map(([outcome, count]) => [COUNTED_AS[outcome], count])) },
+      today: { ...NONE, ...Object.fromEntries(counts.map(([outcome, count]) => [COUNTS[outcome], count])) },
       pendingEvaluations: pending.map((one) => ({ ...one, countsFrom: dayOf(today.getTime() + DAY_MS) })),
       issues: issues.map(({ endedAt, ...issue }) => ({ ...issue, endedAt: endedAt.toISOString() })),
     };

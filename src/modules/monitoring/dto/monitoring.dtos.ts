@@ -78,6 +78,10 @@ function RedactField({ optional = false }: { optional?: boolean } = {}): Propert
 /** Calls that were fetched on this day (UTC), by what became of them. */
 export class FetchedCounts implements Record<(typeof COUNTED_AS)[FetchedOutcome], number> {
   judged: number;
+
+  @IntegerField({ description: 'Judged calls that failed by at least one evaluation', example: 0, minimum: 0 })
+  failed: number;
+
   notApplicable: number;
   overLimit: number;
   own: number;
