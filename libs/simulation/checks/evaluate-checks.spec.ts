@@ -219,6 +219,12 @@ describe('checks', () => {
       met: false,
       detail: 'There was no answer to measure',
     });
+    // The caller of a recorded call may have hung up before the agent could answer.
+    const recorded = timeline.map((entry) =>
+      entry.type === 'end' ? { ...entry, recorded: { by: 'recording' as const } } : entry,
+    );
+    expect(await check({ type: 'max_latency_ms', ms: 3_000 }, recorded)).toMatchObject({ met: false });
+    expect(await check({ type: 'max_latency_ms', ms: 8_000 }, recorded)).toMatchObject({ met: null });
   });
 
   it('have a display name, and survive a pattern with catastrophic backtracking', async () => {

@@ -35,7 +35,9 @@ export function latencyWithin(ms: number, percent: number, view: CallView): Find
   const value = rank(waits.map((wait) => wait.ms));
   const found = waits.find((wait) => wait.ms === value);
   if (!found && view.isAlwaysSounding) return ALWAYS_SOUNDING;
-  if (!found) return { met: false, detail: 'There was no answer to measure', evidence: [] };
+  const none = 'There was no answer to measure';
+  // A caller who follows no script may hang up before the agent could answer.
+  if (!found) return view.end?.recorded ? undecided(none) : { met: false, detail: none, evidence: [] };
   const low = rank(waits.map(lowest))!;
   const high = rank(waits.map((wait) => wait.ms + wait.plusMinusMs))!;
   const few = percent < 100 && percent > 50 && waits.length < MIN_TURNS_FOR_PERCENTILES;

@@ -62,7 +62,7 @@ const SOUNDS = `
     FROM fetched_calls f
    WHERE f.agent_id = $1 AND f.due_at <= now() AND f.awaits_sound ORDER BY f.due_at LIMIT $2`;
 
-/** $1: milliseconds since the end of the call; $2: most. Of calls whose recording nobody has asked for since an hour. */
+/** $1: milliseconds since the end of the call; $2: most. Of calls whose recording was not asked for in the last hour. */
 const ABANDONED = `
   SELECT DISTINCT ON (i.agent_id, i.external_id) jsonb_build_object('id', i.external_id, 'endedAt', c.ended_at) AS call,
          m.agent_id AS "agentId", m.workspace_id AS "workspaceId", ${SETTINGS}

@@ -106,7 +106,7 @@ export class SoundFetcher {
     }
   }
 
-  /** The words of calls decide whose recording nobody asks for any more, such as of an agent that is switched off. */
+  /** The words of calls decide whose recording is not asked for any more, for instance because the agent was switched off. */
   async giveUp(): Promise<void> {
     if (this.isGivingUp) return;
     this.isGivingUp = true;
