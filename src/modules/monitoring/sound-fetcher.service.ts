@@ -16,6 +16,7 @@ import { DomainError } from '../../platform/errors/domain-error.js';
 import { messageOf } from '../../platform/errors/message-of.js';
 import { ProductionDays } from '../production-days/production-days.service.js';
 import { RecordingUploadsService } from '../recordings/recording-uploads.service.js';
+import type { FetchedOutcome } from './fetched-call.entity.js';
 import {
   type AwaitedSound,
   type ClaimedAgent,
@@ -50,7 +51,9 @@ export interface RecordsSource {
 
 /** An agent as the judge of its calls knows it. */
 export const judgedAs = ({ agentId, workspaceId, redact, judge, maxJudgedPerDay }: MonitoredCalls): MonitoredAgent => ({
-  ...{ id: agentId, workspaceId, judging: { redact, judge, maxJudgedPerDay } },
+  id: agentId,
+  workspaceId,
+  judging: { redact, judge, maxJudgedPerDay },
 });
 
 /** Fetches the recordings of production calls whose words are known, and ends the calls. */
@@ -76,9 +79,7 @@ export class SoundFetcher {
   /** When the recording of a call is asked for; null if its words decide. */
   dueAt(source: RecordsSource, { recording, endedAt }: ProductionCall): Date | null {
     if (!this.isWanted(source) || recording === 'none') return null;
-    return recording === 'available'
-      ? new Date(this.clock.now())
-      : (this.nextAt(endedAt) ?? new Date(this.clock.now()));
+    return (recording === 'awaited' && this.nextAt(endedAt)) || new Date(this.clock.now());
   }
 
   /**
@@ -126,8 +127,7 @@ export class SoundFetcher {
   }
 
   private async take({ agent, records, requestFor }: RecordsSource, call: AwaitedSound): Promise<void> {
-    if (call.isOver)
-      return this.repository.note(agent.agentId, { platformId: call.id, endedAt: call.endedAt }, 'judged');
+    if (call.isOver) return this.note(agent, call, 'judged');
     if (!this.isWanted({ agent, records }))
       return this.end(agent, call, { unmeasured: 'Recordings are not fetched any more' });
     const file = randomUUID();
@@ -167,13 +167,20 @@ export class SoundFetcher {
   private async later(agent: MonitoredCalls, call: AwaitedSound, unmeasured: string): Promise<void> {
     const dueAt = this.nextAt(call.endedAt.getTime());
     if (dueAt === null) return this.end(agent, call, { unmeasured });
-    const { id: platformId, endedAt } = call;
-    await this.repository.note(agent.agentId, { platformId, endedAt }, 'awaited', { dueAt, awaitsSound: true });
+    await this.note(agent, call, 'awaited', { dueAt, awaitsSound: true });
   }
 
   private async end(agent: MonitoredCalls, call: AwaitedSound, sound: CallSound): Promise<void> {
     await this.production.end(judgedAs(agent), call.id, sound);
-    await this.repository.note(agent.agentId, { platformId: call.id, endedAt: call.endedAt }, 'judged');
+    await this.note(agent, call, 'judged');
+  }
+
+  private note(
+    { agentId }: MonitoredCalls,
+    { id: platformId, endedAt }: AwaitedSound,
+    ...rest: [outcome: FetchedOutcome, more?: { readonly dueAt: Date; readonly awaitsSound: true }]
+  ): Promise<void> {
+    return this.repository.note(agentId, { platformId, endedAt }, ...rest);
   }
 
   private nextAt(endedAt: number): Date | null {

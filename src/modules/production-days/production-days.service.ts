@@ -176,7 +176,7 @@ export class ProductionDays implements ProductionCalls, BeforeApplicationShutdow
   /** By the sound of a call with its words, or by the words alone, of which the checks were decided. */
   private async measured(
     agent: AgentDescription,
-    { id, snapshot }: DayEvaluation,
+    evaluation: DayEvaluation,
     { id: callId, claimId, runId, decided }: AwaitedCall,
     sound: CallSound,
     { redact }: ProductionJudging,
@@ -190,7 +190,7 @@ export class ProductionDays implements ProductionCalls, BeforeApplicationShutdow
       const isKept = sound.isKept && (await this.recordings.hasRoom(agent.workspaceId, 1));
       const words = wordsOf(call);
       const { transcript } = words;
-      const { turnEndMs } = snapshot.definition;
+      const { turnEndMs } = evaluation.snapshot.definition;
       const source = {
         upload: file,
         isKept,
@@ -200,12 +200,11 @@ export class ProductionDays implements ProductionCalls, BeforeApplicationShutdow
         transcript,
         turnEndMs,
       } as const;
-      const planned = { id, snapshot, cases: [{ key: caseKey(id, null), variables: null }] };
       const given = { callId: claimId, redaction: new PersonalDataRedaction(redact), signal, judgeSamples, ...options };
       const key = { id: claimId, runId, workspaceId: agent.workspaceId };
       const found = await this.imports.import(
         ...[key, callId, source],
-        ({ facts }) => judgeProduction(agent, planned, words, { ...given, facts }),
+        ({ facts }) => judgeProduction(agent, plannedOf(evaluation), words, { ...given, facts }),
         signal,
       );
       if (!('refusal' in found)) return sound.isKept && !isKept ? { ...found, recordingOmitted: 'quota' } : found;
@@ -214,7 +213,7 @@ export class ProductionDays implements ProductionCalls, BeforeApplicationShutdow
     const { model } = options;
     const recorded = { ...decided, unmeasured, exchange: decided.exchange && { ...decided.exchange, callId: claimId } };
     return model
-      ? rejudge({ ...judgedBy(agent, evaluationOf(snapshot, null)), recorded, model, judgeSamples, signal })
+      ? rejudge({ ...judgedBy(agent, evaluationOf(evaluation.snapshot, null)), recorded, model, judgeSamples, signal })
       : recorded;
   }
 
@@ -261,7 +260,7 @@ export class ProductionDays implements ProductionCalls, BeforeApplicationShutdow
     let asked = [...counts.values()].reduce((sum, { judged }) => sum + judged, 0);
     const found: Judged[] = [];
     for (const evaluation of evaluations) {
-      const { id, snapshot } = evaluation;
+      const { id } = evaluation;
       // The calls of tests must not wait for those of production.
       await turn();
       if ((counts.get(id)?.taken ?? 0) >= MOST_CALLS) {
@@ -270,8 +269,7 @@ export class ProductionDays implements ProductionCalls, BeforeApplicationShutdow
       }
       // Criteria are judged once, when the call ends.
       const { isUnjudged, options } = this.asking(evaluation, judging, isAwaited ? Infinity : asked);
-      const planned = { id, snapshot, cases: [{ key: caseKey(id, null), variables: null }] };
-      const result = await judgeProduction(agent, planned, wordsOf(call), {
+      const result = await judgeProduction(agent, plannedOf(evaluation), wordsOf(call), {
         ...{ callId: randomUUID(), redaction, signal: this.over.signal, judgeSamples: this.settings.judgeSamples },
         ...options,
       });
@@ -347,6 +345,13 @@ export class ProductionDays implements ProductionCalls, BeforeApplicationShutdow
     });
   }
 }
+
+/** Variables play no part on a production call. */
+const plannedOf = ({ id, snapshot }: DayEvaluation) => ({
+  id,
+  snapshot,
+  cases: [{ key: caseKey(id, null), variables: null }],
+});
 
 const wordsOf = ({ said, toolCalls, endedReason, startedAt }: ProductionCall): ProductionWords => ({
   ...{ transcript: said!, startedAt },

@@ -27,7 +27,7 @@ export const DESK_FAULTS = [
 ] as const;
 export type DeskFault = (typeof DESK_FAULTS)[number];
 
-/** How a front desk of a restaurant conducts its calls. Whatever it is, it is healthy without a fault. */
+/** How a front desk of a restaurant conducts its calls. Each of them is healthy without a fault. */
 export interface Desk {
   readonly order?: readonly Topic[];
   /** Which of its wordings it uses. */
